@@ -1,0 +1,1 @@
+"""What the world pays for an action."""

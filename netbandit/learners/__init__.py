@@ -1,0 +1,1 @@
+"""What an agent does next, what it shares, and what it makes of what it hears."""

@@ -1,0 +1,1 @@
+"""What may leave an agent, and how much has been spent."""

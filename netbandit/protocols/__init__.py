@@ -1,0 +1,1 @@
+"""Who tells whom, when, and when everybody is informed."""

@@ -1,0 +1,1 @@
+"""What the user wrote: validated, frozen, each error with its place."""

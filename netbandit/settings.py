@@ -1,0 +1,38 @@
+"""The strict base of everything a user can write."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+KeyPath = tuple[str | int, ...]
+"""Where in a scenario a value stands: ``("links", "peer", "latency")``."""
+
+Problem = tuple[KeyPath, str]
+"""A mistake: the key path it stands at, and what is wrong and allowed there."""
+
+
+class Settings(BaseModel):
+    """A frozen, strict table of keys: unknown keys, wrong types, NaN and infinities are mistakes.
+
+    A part of the simulator (bandit, learner, protocol) declares its ``Settings`` beside its class.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield (key, reason) for each key that was written but that the chosen mode does not use."""
+        yield from ()
+
+
+def _not_nan(value: float) -> float:
+    if value != value:
+        raise ValueError("must be a number, not nan")
+    return value
+
+
+PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterValidator(_not_nan)]
+"""A positive number or ``inf``; NaN is a mistake."""
+
+Raw = dict[str, Any]
+"""A table as it was written, not yet validated by the part it belongs to."""

@@ -1,0 +1,1 @@
+"""The one place where network, protocols, bandits and learners meet."""

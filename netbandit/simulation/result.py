@@ -1,0 +1,79 @@
+"""What one replication of one scenario leaves behind."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Metric = float | int | None
+"""A figure of a run; None where it does not exist or is infinite."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A quantity that grows over the slots, piecewise linear between its knots.
+
+    Attributes:
+        slots: The knots, shape (k,), int64, ascending from 0 to the horizon.
+        values: The quantity at each knot, shape (k,), float64.
+    """
+
+    slots: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def at(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the quantity at *slots*, shape like *slots*."""
+        return np.interp(slots, self.slots, self.values)
+
+
+@dataclass(frozen=True)
+class LinkUse:
+    """What each peer link carried; all arrays have one entry per undirected link, shape (links,).
+
+    Attributes:
+        first: The lower-numbered end of each link.
+        second: The higher-numbered end of each link.
+        messages: Messages sent over it, both directions together.
+        bytes: Bytes sent over it, both directions together.
+        activations: Slots in which at least one message was put on it.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    messages: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    activations: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One replication of one point of a scenario, with all that is needed to run it again.
+
+    Attributes:
+        name: The scenario's name.
+        parameters: What the sweep or ``--set`` varied, key -> value.
+        resolved: The whole scenario with every default filled in, ready for JSON.
+        seed: The root seed.
+        replication: The replication's number, from 0.
+        metrics: The figures by name, in the order in which they are shown.
+        kinds: For each kind of message, the number sent and their bytes.
+        topology: ``agents``, ``links``, ``diameter`` and ``radius`` of this replication's graph.
+        curves: Curves by name; ``regret`` is always there.
+        links: The use of each peer link.
+        fingerprint: A hash over time, node, kind and size of every event.
+        versions: The versions of netbandit, Python and the libraries that make the numbers.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    resolved: dict[str, Any]
+    seed: int
+    replication: int
+    metrics: dict[str, Metric]
+    kinds: dict[str, tuple[int, int]]
+    topology: dict[str, Metric]
+    curves: dict[str, Curve]
+    links: LinkUse
+    fingerprint: str
+    versions: dict[str, str]

@@ -1,0 +1,31 @@
+"""Random streams: one for each purpose and index, the same on every worker and in every order."""
+
+from zlib import crc32
+
+import numpy as np
+
+
+class Streams:
+    """All random numbers of one replication.
+
+    A stream is named by what it is for, never by when it was made, so neither the order of creation nor the
+    number of workers changes a single number. ``crc32`` stands for the name because Python's ``hash`` of a
+    string differs from process to process.
+
+    Args:
+        seed: The root seed of the scenario (``run.seed``), at least 0.
+        replication: The replication's number, from 0.
+    """
+
+    def __init__(self, seed: int, replication: int) -> None:
+        self.seed = seed
+        self.replication = replication
+
+    def generator(self, purpose: str, index: int = 0) -> np.random.Generator:
+        """Return a fresh generator for *purpose*.
+
+        The *index* is the node for what a node draws alone, and the epoch or round for what is drawn for all
+        nodes at once (row i of the draw then belongs to node i).
+        """
+        key = (self.replication, crc32(purpose.encode()), index)
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))

@@ -1,0 +1,71 @@
+"""Files that are there whole or not at all."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_LEFTOVER = ".partial"
+
+
+class StorageError(Exception):
+    """Results cannot be written: no space, no permission, or a file where a folder should be."""
+
+
+@contextmanager
+def storage(place: Path) -> Iterator[None]:
+    """Turn an `OSError` of the body into one clear `StorageError` about *place*."""
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StorageError(f"cannot write results to {place}: there is a file where a folder should be") from error
+    except OSError as error:
+        raise StorageError(f"cannot write results to {place}: {error.strerror or error}") from error
+
+
+def partial(target: Path) -> Path:
+    """Return the name beside *target* under which this process writes it until it is whole.
+
+    The name says who writes, so that what a killed process left behind can be told from what another process,
+    which runs the same scenario into the same folder, is writing now.
+    """
+    return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}{_LEFTOVER}")
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Write *text* to *target* by a rename, after it has reached the disk.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    temporary = partial(target)
+    with storage(target.parent):
+        try:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes of this machine that are no longer alive were writing into *folder*."""
+    for path in sorted(folder.glob(f".*{_LEFTOVER}")):
+        host, _, process = path.name.removesuffix(_LEFTOVER).rpartition(".")
+        if host.endswith("." + socket.gethostname()) and process.isdigit() and not _alive(int(process)):
+            path.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # os.kill would end the process there
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

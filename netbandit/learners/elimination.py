@@ -1,0 +1,228 @@
+"""Elimination in epochs: all agents explore the active arms, share private means, and drop the bad arms.
+
+Source: Li & Song 2022, Algorithm 1 and its form under communication constraints (Section IV-B). Notation: N
+participants, K arms, T slots, S(r) the pulls of each active arm by each agent up to the end of epoch r,
+n = S(r) - S(r-1), C(r) the width of the confidence interval.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, inf
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+
+from netbandit.learners.elimination_schedule import EliminationSchedule
+from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
+from netbandit.privacy.mechanisms import block_mean_scale, laplace
+from netbandit.settings import PositiveOrInfinite, Problem
+
+
+def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    # One mistake, not one for each alternative; the likely one is the bare TOML word true.
+    try:
+        return handler(value)
+    except ValidationError:
+        raise PydanticCustomError("gap", 'must be "true" (in quotes) or a number > 0 and at most 1') from None
+
+
+class EliminationSettings(LearnerSettings):
+    """The keys of the ``elimination`` learner.
+
+    Attributes:
+        epsilon: Privacy parameter; ``inf``: no noise.
+        rounds: Budget R of rounds; absent: none.
+        participation: Share p of the agents that upload in a round.
+        gap: With a budget: the smallest sub-optimality gap above zero, or ``"true"`` for the instance's own.
+        aggregate: How the server averages components: ``weighted`` by their size, or as the ``paper`` writes, not.
+    """
+
+    kind: str = "elimination"
+    epsilon: PositiveOrInfinite = inf
+    rounds: int | None = Field(default=None, ge=1)
+    participation: float = Field(default=1.0, gt=0, le=1)
+    gap: Annotated[Literal["true"] | Annotated[float, Field(gt=0, le=1)] | None, WrapValidator(_gap)] = None
+    aggregate: Literal["weighted", "paper"] = "weighted"
+
+    @classmethod
+    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a budget of rounds without the gap its schedule needs."""
+        if table.get("rounds") is not None and table.get("gap") is None:
+            yield ("gap",), 'is missing: a budget of rounds needs it, "true" or a number > 0 and at most 1'
+
+    def problems_with(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a true gap where the bandit's means are all equal."""
+        if self.rounds is None or self.gap != "true" or facts.get("arms") == 1:
+            return
+        if facts.get("has_gap") is False:
+            yield ("gap",), 'cannot be "true": all means of the bandit are equal; give a number > 0 and at most 1'
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield a gap without a budget of rounds."""
+        if self.gap is not None and self.rounds is None:
+            yield "gap", "is used only with a budget of rounds"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """An exploration phase: arms in index order, all pulls of one before the next.
+
+    Attributes:
+        epoch: Its number r, from 1.
+        arms: The active arms, ascending, shape (a,).
+        pulls: Pulls n of each arm by each agent; a plain int, it may exceed 64 bits where the horizon cuts it.
+    """
+
+    epoch: int
+    arms: NDArray[np.int64]
+    pulls: int
+
+    @property
+    def slots(self) -> int:
+        """The length of the phase."""
+        return len(self.arms) * self.pulls
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The decision to pull *arm* until the horizon."""
+
+    arm: int
+
+
+class Elimination(Learner):
+    """The common state of a *cohort*: agents that share one active set and move through the epochs together.
+
+    Once an epoch: :meth:`begin`, then (unless the horizon cuts the phase) :meth:`observe` with the rewards,
+    then, when the round has ended, :meth:`conclude` with the aggregated means.
+
+    What is decided is the same on every machine and in every order of the participants: best arms come from
+    integers, aggregated means from exact sums.
+
+    Args:
+        settings: The learner's keys.
+        arms: The number K of arms.
+        horizon: T, in slots.
+        members: Agents in the cohort; row i of every array is member i.
+        participants: The number N of agents that share in a round.
+        smallest_gap: For ``gap = "true"``. None says that no arm is worse than another: then every schedule
+            is as good, and D_r = 1 is used.
+
+    Attributes:
+        schedule: S(r) and C(r).
+        epoch: The number of the epoch that was begun last, 0 before the first.
+        cumulative: S(r) of that epoch, a plain int.
+        width: C(r) of that epoch.
+        active: The active arms, ascending, shape (a,).
+        releases: After :meth:`observe`: ybar of the active arms, what each member may share, shape (members, a).
+        best_arms: After :meth:`observe`: each member's empirically best active arm, shape (members,).
+    """
+
+    Settings: ClassVar[type[LearnerSettings]] = EliminationSettings
+    rhythm: ClassVar[Rhythm] = "epochs"
+    talks: ClassVar[frozenset[Talk]] = frozenset({"round"})
+
+    def __init__(
+        self,
+        settings: EliminationSettings,
+        *,
+        arms: int,
+        horizon: int,
+        members: int,
+        participants: int,
+        smallest_gap: float | None,
+    ) -> None:
+        if not 1 <= participants <= members:
+            raise ValueError(f"{participants} of {members} agents cannot take part in a round")
+        gap = (smallest_gap or 1.0) if settings.gap == "true" else settings.gap
+        self.schedule = EliminationSchedule(arms, horizon, participants, settings.epsilon, settings.rounds, gap)
+        self.epoch = 0
+        self.cumulative = 0
+        self.active: NDArray[np.int64] = np.arange(arms)
+        self.releases = np.zeros((members, arms))
+        self.best_arms: NDArray[np.int64] = np.zeros(members, dtype=np.int64)
+        # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
+        self._sums: NDArray[np.int64] = np.zeros((members, arms), dtype=np.int64)
+        self._previous = 0
+        self.width = inf
+        self._awaits: Literal["begin", "observe", "conclude"] = "begin"
+        self._commit = Commit(0) if arms == 1 else None
+
+    def begin(self, epoch: int) -> Phase | Commit:
+        """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""
+        if self._commit is not None:
+            return self._commit
+        self._expect("begin", epoch == self.epoch + 1)
+        self._previous, self.epoch = self.cumulative, epoch
+        self.cumulative = self.schedule.cumulative_pulls(epoch, self._previous, len(self.active))
+        self.width = self.schedule.width(epoch, self.cumulative, len(self.active))
+        self._awaits = "observe"
+        return Phase(epoch, self.active, self.cumulative - self._previous)
+
+    def observe(self, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Take in the rewards of the phase, and make :attr:`releases` and :attr:`best_arms` from them.
+
+        With x the mean of this phase alone: ``y = x + Laplace(1 / (N epsilon n))`` (Algorithm 1 line 9) and
+        ``ybar(r) = S(r-1)/S(r) ybar(r-1) + n/S(r) y`` (equation 6).
+
+        Args:
+            sums: The rewards of each member and active arm, summed over the phase's pulls, shape (members, a).
+            rng: The stream of this epoch's noise; one draw for the whole cohort, row i is member i.
+        """
+        self._expect("observe", sums.shape == self.releases.shape)
+        pulls = self.cumulative - self._previous
+        scale = block_mean_scale(self.schedule.participants, self.schedule.epsilon, pulls)
+        private = sums / pulls
+        if scale > 0:
+            private += laplace(rng, scale, sums.shape)
+        old, new = self._previous / self.cumulative, pulls / self.cumulative
+        self.releases = old * self.releases + new * private
+        self._sums = self._sums + sums
+        # All active arms have been pulled S(r) times, so the largest sum is the largest mean; argmax takes the first.
+        self.best_arms = self.active[self._sums.argmax(axis=1)]
+        self._awaits = "conclude"
+
+    def conclude(self, means: NDArray[np.float64]) -> None:
+        """End the round: drop each arm with ``max - mean_k >= 2 C(r)`` (Algorithm 1 line 14), and commit if due.
+
+        Args:
+            means: The aggregated mean of each active arm, shape (a,).
+        """
+        self._expect("conclude", means.shape == self.active.shape and bool(np.isfinite(means).all()))
+        keep = means.max() - means < 2 * self.width
+        best = int(self.active[means.argmax()])
+        if not keep.all():
+            self.active, self.releases, self._sums = self.active[keep], self.releases[:, keep], self._sums[:, keep]
+        self._awaits = "begin"
+        if len(self.active) == 1 or self.epoch == self.schedule.rounds:
+            self._commit = Commit(best)
+
+    @staticmethod
+    def combine(
+        values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the mean of what was released, for each arm (Algorithm 1 line 12).
+
+        The sum of each arm is exact before it is rounded once, so neither the order of the participants nor the
+        machine's way of adding floats can change which arm leaves.
+
+        Args:
+            values: One row for each participant or component, shape (n, a).
+            weights: One for each row, such as a component's size; absent: all alike.
+        """
+        rows = np.asarray(values, dtype=np.float64)
+        if weights is None:
+            total = float(len(rows))
+        else:
+            rows = rows * np.asarray(weights, dtype=np.float64)[:, np.newaxis]
+            total = fsum(weights)
+        return np.array([fsum(column.tolist()) / total for column in rows.T])
+
+    def _expect(self, call: str, fits: bool) -> None:
+        if self._awaits != call:
+            raise RuntimeError(f"{call} in epoch {self.epoch}, but {self._awaits} is due")
+        if not fits:
+            raise ValueError(f"{call} in epoch {self.epoch}: the arguments do not fit {len(self.active)} active arms")

@@ -1,0 +1,90 @@
+"""How long the epochs of elimination are, and how sure they make: S(r) and C(r).
+
+Source: Li & Song 2022, Algorithm 1 and its form under communication constraints (Section IV-B). All logarithms are
+natural. Quotients are exact fractions: no epsilon or gap is too small, the number of pulls is a plain int of any
+size (the horizon cuts a phase that is too long), and nothing overflows or underflows on the way.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, inf, log, sqrt
+
+
+def count_participants(participation: float, members: int) -> int:
+    """Return N = ceil(p M) for the p that was written: 0.1 of 30 agents are 3, though the float is above 1/10."""
+    return ceil(Fraction(repr(float(participation))) * members)
+
+
+@dataclass(frozen=True)
+class EliminationSchedule:
+    """The lengths and confidences of all epochs r = 1, 2, ...
+
+    Attributes:
+        arms: The number K of all arms.
+        horizon: T, in slots.
+        participants: The number N of agents whose means are averaged in a round.
+        epsilon: Privacy parameter; ``inf``: no noise, its terms vanish.
+        rounds: Budget R of rounds, or None.
+        gap: With a budget: the smallest sub-optimality gap above zero.
+    """
+
+    arms: int
+    horizon: int
+    participants: int
+    epsilon: float
+    rounds: int | None = None
+    gap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.arms < 1 or self.horizon < 1 or self.participants < 1 or not self.epsilon > 0:
+            raise ValueError(f"no schedule for {self}")
+        if self.rounds is not None and (self.rounds < 1 or self.gap is None or not 0 < self.gap <= 1):
+            raise ValueError(f"a budget of {self.rounds} rounds needs a gap > 0 and at most 1, not {self.gap}")
+
+    def target_gap(self, epoch: int) -> Fraction:
+        """Return D_r, the gap that the epoch resolves: 2^-r (Algorithm 1 line 3), with a budget gap^(r/R)."""
+        if self.rounds is None or self.gap is None:
+            return Fraction(1, 2**epoch)
+        return Fraction(self.gap ** (epoch / self.rounds))
+
+    def cumulative_pulls(self, epoch: int, previous: int, active: int) -> int:
+        """Return S(r), the pulls of each active arm by each agent up to the end of the epoch.
+
+        ``ceil(max{8 ln(8 |I| r^2 T) / (N D_r^2), 8 r sqrt(2 ln(8 K r^2 T)) / (N^1.5 epsilon D_r)})``, and at least
+        ``S(r-1) + 1`` (Algorithm 1 line 4, with N for M).
+
+        Args:
+            epoch: Its number r, from 1.
+            previous: S(r-1), 0 for the first epoch.
+            active: The number |I| of arms active in the epoch.
+        """
+        target = self.target_gap(epoch)
+        needed = Fraction(8 * self._log(active, epoch)) / (self.participants * target**2)
+        if self.epsilon != inf:
+            noise = Fraction(8 * epoch * sqrt(2 * self._log(self.arms, epoch)))
+            needed = max(needed, noise / (self._privacy * target))
+        return max(ceil(needed), previous + 1)
+
+    def width(self, epoch: int, pulls: int, active: int) -> float:
+        """Return C(r), the half-width of the confidence interval of an aggregated mean.
+
+        ``sqrt(ln(8 |I| r^2 T) / (2 N S)) + r sqrt(8 ln(8 K r^2 T)) / (N^1.5 epsilon S)`` (Algorithm 1 line 5, with N
+        for M).
+
+        Args:
+            epoch: Its number r, from 1.
+            pulls: The rounded S = S(r).
+            active: The number |I| of arms active in the epoch.
+        """
+        sampling = sqrt(Fraction(self._log(active, epoch)) / (2 * self.participants * pulls))
+        if self.epsilon == inf:
+            return sampling
+        noise = Fraction(epoch * sqrt(8 * self._log(self.arms, epoch)))
+        return sampling + float(noise / (self._privacy * pulls))
+
+    def _log(self, arms: int, epoch: int) -> float:
+        return log(8 * arms * epoch**2 * self.horizon)
+
+    @property
+    def _privacy(self) -> Fraction:
+        return Fraction(self.participants**1.5) * Fraction(self.epsilon)

@@ -47,6 +47,19 @@ class LinkUse:
 
 
 @dataclass(frozen=True)
+class Nodes:
+    """What a topology read from a file says of its nodes.
+
+    Attributes:
+        names: One name per node, or None.
+        coordinates: Latitude and longitude in degrees, shape (nodes, 2), NaN where missing, or None.
+    """
+
+    names: tuple[str, ...] | None = None
+    coordinates: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
 class RunResult:
     """One replication of one point of a scenario, with all that is needed to run it again.
 
@@ -63,6 +76,7 @@ class RunResult:
         links: The use of each peer link.
         fingerprint: A hash over time, node, kind and size of every event.
         versions: The versions of netbandit, Python and the libraries that make the numbers.
+        nodes: Names and coordinates of the nodes, None where the topology has neither.
     """
 
     name: str
@@ -77,3 +91,4 @@ class RunResult:
     links: LinkUse
     fingerprint: str
     versions: dict[str, str]
+    nodes: Nodes | None = None

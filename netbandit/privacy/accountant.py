@@ -1,0 +1,49 @@
+"""How much privacy has been spent by the end of a run, and for what."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PrivacySpent:
+    """An (epsilon, delta) guarantee for the agent that is worst off, beside the paper's own statement.
+
+    Attributes:
+        epsilon: What the accountant finds; ``inf`` where something left an agent without noise, 0 where nothing did.
+        delta: Goes with epsilon; 0 for pure differential privacy.
+        epsilon_claimed: What the paper states for the same run.
+        unit: What is hidden: the change between two neighbouring data sets.
+    """
+
+    epsilon: float
+    delta: float
+    epsilon_claimed: float
+    unit: str
+
+
+def account_block_means(epsilon: float, *, participants: int, members: int, releases: int) -> PrivacySpent:
+    """Account for means of disjoint blocks of rewards, each released with Laplace noise (elimination).
+
+    One reward lies in one block, whose noisy mean is ``N epsilon``-private for it; the blocks are disjoint, so
+    by parallel composition the whole run is too. Running means of earlier blocks are post-processing, and what
+    an agent pulls between the blocks is never released. So a first release spends N epsilon, later ones nothing
+    more. Li & Song 2022 (Theorems 1 and 2) state M epsilon.
+
+    Args:
+        epsilon: The scenario's; ``inf``: no noise.
+        participants: The number N of agents that share in a round.
+        members: The number M of agents.
+        releases: How often the agent that released most often did.
+
+    Raises:
+        ValueError: An epsilon that is not positive, or counts that cannot be.
+    """
+    if not epsilon > 0 or not 1 <= participants <= members or releases < 0:
+        raise ValueError(
+            f"no account of {releases} releases with epsilon {epsilon} by {participants} of {members} agents"
+        )
+    return PrivacySpent(
+        epsilon=participants * epsilon if releases > 0 else 0.0,
+        delta=0.0,
+        epsilon_claimed=members * epsilon,
+        unit="one reward of one agent",
+    )

@@ -1,0 +1,202 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from scipy import stats
+
+from netbandit.bandits.bernoulli import Bernoulli, BernoulliSettings
+from netbandit.streams import Streams
+
+
+def build(agents=3, seed=0, replication=0, **keys):
+    return Bernoulli.build(BernoulliSettings(**keys), agents, Streams(seed, replication).generator)
+
+
+def mistakes(**keys):
+    with pytest.raises(ValidationError) as caught:
+        BernoulliSettings(**keys)
+    return [(error["loc"], error["msg"]) for error in caught.value.errors()]
+
+
+def places(**keys):
+    return [place for place, _ in mistakes(**keys)]
+
+
+def test_given_means_are_taken_as_they_are():
+    bandit = build(means=[0.2, 0.9, 0.5])
+    assert (bandit.arms, bandit.agents) == (3, 3)
+    assert bandit.means.tolist() == [[0.2, 0.9, 0.5]] * 3
+    assert bandit.global_means.tolist() == [0.2, 0.9, 0.5]
+    assert bandit.gaps.tolist() == [0.9 - 0.2, 0.0, 0.9 - 0.5]
+    assert bandit.smallest_gap == 0.9 - 0.5
+
+
+def test_ties_at_the_top_are_no_gap():
+    assert build(means=[0.5, 0.25, 0.5]).smallest_gap == 0.25
+    assert build(means=[0.5, 0.5]).smallest_gap is None
+    assert build(means=[0.5]).smallest_gap is None
+
+
+def test_uniform_means_are_uniform():
+    # Fixed seed; fails one seed in 1,000.
+    means = build(agents=1, arms=20_000).global_means
+    assert stats.kstest(means, "uniform").pvalue > 1e-3
+
+
+def test_heterogeneous_means_surround_the_common_ones():
+    agents, spread = 2_000, 0.3
+    common = build(agents=1, arms=5).global_means
+    bandit = build(agents=agents, arms=5, heterogeneity=spread)
+    assert np.all(np.abs(bandit.means - common) <= spread)
+    assert np.all((bandit.means >= 0) & (bandit.means <= 1))
+    # Each column follows clip(mean + U(-h, h)): uniform inside [0, 1], the rest of the mass on the border.
+    # Fixed seed; five columns at 2 in 10,000 each: fails one seed in 1,000.
+    for mean, column in zip(common, bandit.means.T, strict=True):
+        inside = column[(column > 0) & (column < 1)]
+        low, high = max(0.0, mean - spread), min(1.0, mean + spread)
+        assert stats.kstest(inside, stats.uniform(low, high - low).cdf).pvalue > 2e-4
+        assert stats.binomtest(inside.size, agents, (high - low) / (2 * spread)).pvalue > 2e-4 or inside.size == agents
+
+
+def test_global_mean_is_the_average_of_the_realised_means():
+    bandit = build(agents=101, arms=4, heterogeneity=0.3)
+    for arm in range(4):
+        exact = sum(Fraction(float(mean)) for mean in bandit.means[:, arm]) / 101
+        assert bandit.global_means[arm] == pytest.approx(float(exact), rel=2**-52)
+    assert np.array_equal(bandit.gaps, bandit.global_means.max() - bandit.global_means)
+
+
+def test_global_means_do_not_depend_on_the_order_of_the_agents():
+    means = np.random.default_rng(3).random((1_000, 7))
+    shuffled = np.random.default_rng(4).permutation(means)
+    assert np.array_equal(Bernoulli(means, 1_000).global_means, Bernoulli(shuffled, 1_000).global_means)
+
+
+def test_same_seed_same_instance():
+    first, again = build(arms=6, heterogeneity=0.1, seed=5), build(arms=6, heterogeneity=0.1, seed=5)
+    assert np.array_equal(first.means, again.means)
+    assert not np.array_equal(first.means, build(arms=6, heterogeneity=0.1, seed=6).means)
+    assert not np.array_equal(first.means, build(arms=6, heterogeneity=0.1, seed=5, replication=1).means)
+
+
+def test_an_instance_cannot_be_changed():
+    bandit = build(means=[0.2, 0.9])
+    for array in (bandit.means, bandit.global_means, bandit.gaps):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_block_has_the_law_of_single_pulls():
+    """Chi-square of blocks against single pulls, and of blocks against the binomial law.
+
+    Fixed seed; four checks at 2.5 in 10,000 each: fails one seed in 1,000.
+    """
+    pulls, blocks = 6, 10_000
+    bandit = build(agents=2, means=[0.3, 0.85])
+    rng = np.random.default_rng(11)
+    for arm, mean in enumerate([0.3, 0.85]):
+        drawn = bandit.pull_blocks(rng, np.zeros(blocks, dtype=np.int64), np.array([arm]), pulls).ravel()
+        single = [sum(bandit.pull(rng, 1, arm) for _ in range(pulls)) for _ in range(blocks)]
+        # Outcomes too rare for a chi-square are counted together with their neighbour towards the middle.
+        expected = stats.binom(pulls, mean).pmf(np.arange(pulls + 1)) * blocks
+        lowest, highest = np.flatnonzero(expected >= 5)[[0, -1]]
+        bins = highest - lowest + 1
+        counts, reference, singles = (
+            np.bincount(np.clip(outcomes, lowest, highest) - lowest, weights=weights, minlength=bins)
+            for outcomes, weights in ((drawn, None), (np.arange(pulls + 1), expected), (np.array(single), None))
+        )
+        assert stats.chisquare(counts, reference).pvalue > 2.5e-4
+        assert stats.chi2_contingency([counts, singles]).pvalue > 2.5e-4
+
+
+def test_long_blocks_have_the_right_law():
+    # Another algorithm of numpy draws these; fixed seed, two checks at 5 in 10,000 each.
+    pulls, mean = 10_000, 0.4
+    drawn = build(agents=1, means=[mean]).pull_blocks(
+        np.random.default_rng(12), np.zeros(20_000, dtype=np.int64), np.array([0]), pulls
+    )
+    scores = (drawn.ravel() - pulls * mean) / np.sqrt(pulls * mean * (1 - mean))
+    assert abs(scores.mean()) < stats.norm.isf(2.5e-4) / np.sqrt(scores.size)
+    low, high = stats.chi2(scores.size).ppf([2.5e-4, 1 - 2.5e-4])
+    assert low < np.sum(scores**2) < high
+
+
+def test_blocks_belong_to_their_agent_and_arm():
+    means = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    bandit = Bernoulli(means, 3)
+    sums = bandit.pull_blocks(np.random.default_rng(1), np.array([2, 0]), np.array([0, 2]), 9)
+    assert sums.tolist() == [[9, 0], [0, 0]]
+    assert sums.dtype == np.int64
+
+
+def test_block_lengths():
+    bandit = build(means=[1.0])
+    one, arm = np.array([0]), np.array([0])
+    rng = np.random.default_rng(1)
+    assert bandit.pull_blocks(rng, one, arm, 0).tolist() == [[0]]
+    assert bandit.pull_blocks(rng, one, arm, 10**12).tolist() == [[10**12]]
+    for pulls in (-1, 2**63):
+        with pytest.raises(ValueError, match="cannot draw"):
+            bandit.pull_blocks(rng, one, arm, pulls)
+
+
+@pytest.mark.parametrize(
+    ("means", "agents"), [([0.5, 1.1], 2), ([-0.1], 2), ([float("nan")], 2), ([], 2), ([0.5], 0), ([[0.5]], 2)]
+)
+def test_impossible_instances(means, agents):
+    with pytest.raises(ValueError, match="mean"):
+        Bernoulli(np.array(means), agents)
+
+
+def test_settings_refuse_what_cannot_be():
+    assert places(arms=0) == [("arms",)]
+    assert places(arms=2.0) == [("arms",)]
+    assert places(arms=True) == [("arms",)]
+    assert places(arms=2, heterogeneity=-0.1) == [("heterogeneity",)]
+    assert places(arms=2, heterogeneity=float("nan")) == [("heterogeneity",)]
+    assert places(arms=2, seed=-1) == [("seed",)]
+    assert places(arms=2, gap=0.1) == [("gap",)]
+
+
+def test_each_wrong_mean_is_named_once():
+    assert places(means=[0.5, 1.5, "x", True, -1, float("nan")]) == [("means", index) for index in range(1, 6)]
+    assert places(means=[]) == [("means",)]
+    for means in ("unifrom", 0.5, True, {}):
+        assert mistakes(means=means) == [(("means",), 'must be "uniform" or a list of numbers from 0 to 1')]
+
+
+@pytest.mark.parametrize(
+    ("table", "keys"),
+    [
+        ({}, ["arms"]),
+        ({"means": "uniform"}, ["arms"]),
+        ({"arms": 3, "means": [0.1, 0.2]}, ["arms"]),
+        ({"arms": 2, "means": [0.1, 0.2]}, []),
+        ({"means": [0.1, 0.2]}, []),
+        ({"arms": 5}, []),
+        ({"arms": 0, "means": [0.1]}, []),  # already wrong alone
+        ({"arms": "x", "means": 3}, []),
+        ({"means": 3}, []),
+    ],
+)
+def test_mistakes_between_keys(table, keys):
+    assert [path for path, _ in BernoulliSettings.problems(table)] == [(key,) for key in keys]
+
+
+@pytest.mark.parametrize(
+    ("keys", "facts"),
+    [
+        ({"arms": 4}, {"arms": 4, "has_gap": True}),
+        ({"arms": 1}, {"arms": 1, "has_gap": False}),
+        ({"means": [0.1, 0.2]}, {"arms": 2, "has_gap": True}),
+        ({"means": [0.2, 0.2]}, {"arms": 2, "has_gap": False}),
+        ({"means": [0.2, 0.2], "heterogeneity": 0.1}, {"arms": 2, "has_gap": True}),
+    ],
+)
+def test_what_is_known_before_the_draw(keys, facts):
+    assert BernoulliSettings(**keys).facts() == facts
+
+
+def test_integers_are_means_too():
+    assert build(means=[0, 1]).means.tolist() == [[0.0, 1.0]] * 3

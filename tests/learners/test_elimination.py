@@ -225,9 +225,9 @@ def concluded(means, *, rounds=None, gap=None):
 
 
 def test_an_arm_leaves_at_exactly_twice_the_width():
-    width = concluded([0.5, 0.5]).width
+    width = concluded([0.5, 0.5, 0.5]).width
     assert concluded([2 * width, 0.0, 2 * width]).active.tolist() == [0, 2]
-    assert concluded([np.nextafter(2 * width, 0), 0.0]).active.tolist() == [0, 1]
+    assert concluded([np.nextafter(2 * width, 0), 0.0, 0.0]).active.tolist() == [0, 1, 2]
 
 
 def test_the_last_arm_is_kept_to_the_end():

@@ -1,0 +1,147 @@
+"""From a file and its ``--set``s to merged tables that remember where each value was written."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netbandit.scenario.errors import Place, ScenarioError
+from netbandit.scenario.merge import FIRST_OVERRIDE, Merged, Origin, written_order
+from netbandit.scenario.overrides import Override, read_overrides
+from netbandit.scenario.source import Source, read_source
+from netbandit.scenario.wording import key_text, show
+from netbandit.settings import KeyPath, Problem
+
+
+@dataclass(frozen=True)
+class Document:
+    """A scenario as it was written, merged over what it extends and what ``--set`` changed; not yet validated.
+
+    Attributes:
+        file: The file as the user gave it.
+        data: The merged tables. ``extends`` is gone, ``name`` is always there, and under ``sweep`` each key is one
+            dotted key path.
+        parameters: What ``--set`` changed: dotted key -> value.
+    """
+
+    file: str
+    data: dict[str, Any]
+    parameters: dict[str, Any]
+    _origins: dict[KeyPath, Origin]
+    _former_kinds: dict[str, list[tuple[Origin, str]]]
+    _top: Source
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file: where relative paths of ``--set`` start and a user's own parts are looked for."""
+        return self._top.folder
+
+    def place(self, path: KeyPath) -> str:
+        """Return ``FILE:LINE:COLUMN``, or ``--set KEY``, of a key path.
+
+        A key that does not exist stands at the nearest table around it, a table that does not exist at 1:1.
+        """
+        return str(self._place(path))
+
+    def base_of(self, path: KeyPath) -> Path:
+        """Return the folder of the file that the value at *path* was written in, for relative paths."""
+        origin = self._origin(path)
+        return origin.folder if isinstance(origin, Source) else self.folder
+
+    def other_kinds(self, table: str, key: str) -> list[str]:
+        """Return the other kinds of part that a key of a part's table may have been written for.
+
+        Where a sweep, ``--set`` or an extending file changes ``kind``, keys that were written for another kind may be
+        left over: they are dropped, not mistakes, as long as one of these kinds knows them.
+
+        Args:
+            table: ``bandit``, ``learner`` or ``protocol``.
+            key: A key of that table.
+        """
+        sweep = self.data.get("sweep")
+        swept = sweep.get(f"{table}.kind") if isinstance(sweep, dict) else None
+        kinds = [kind for kind in swept if isinstance(kind, str)] if isinstance(swept, list) else []
+        written = written_order(self._origin((table, key)))
+        kinds += [kind for origin, kind in self._former_kinds.get(table, []) if written < written_order(origin)]
+        return list(dict.fromkeys(kinds))
+
+    def error(self, problems: Iterable[Problem]) -> ScenarioError:
+        """Return the error that reports all *problems*, in the order of the files, each once."""
+        lines = {(self._place(path), f"{key_text(path)}: {text}") for path, text in problems}
+        return ScenarioError(f"{place}: {text}" for place, text in sorted(lines))
+
+    def _origin(self, path: KeyPath) -> Origin | None:
+        while path and path not in self._origins:
+            path = path[:-1]
+        return self._origins.get(path)
+
+    def _place(self, path: KeyPath) -> Place:
+        origin = self._origin(path)
+        if isinstance(origin, Override):
+            return origin.place
+        return (origin or self._top).place(path if origin is not None else ())
+
+
+def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Document:
+    """Read a scenario file, the files it extends, and the overrides.
+
+    Args:
+        file: The file; messages name it as it is given here.
+        overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win.
+
+    Raises:
+        ScenarioError: A file cannot be read, is not TOML or of another ``schema``, or an override is malformed.
+    """
+    lines: list[str] = []
+    changes: list[Override] = []
+    try:
+        changes = read_overrides(overrides, FIRST_OVERRIDE)
+    except ScenarioError as error:
+        lines += error.lines
+    try:
+        sources = _sources(os.fspath(file), changes)
+    except ScenarioError as error:
+        raise ScenarioError(error.lines + lines) from None
+    if lines:
+        raise ScenarioError(lines)
+    merged = Merged(sources, changes)
+    if not merged.data:
+        tables = "must have the tables run, topology, bandit, learner and protocol"
+        raise ScenarioError([f"{sources[0].place(())}: file: is empty, {tables}"])
+    merged.data.setdefault("name", Path(sources[0].name).stem)
+    return Document(sources[0].name, merged.data, merged.parameters, merged.origins, merged.former_kinds, sources[0])
+
+
+def _sources(name: str, changes: Sequence[Override]) -> list[Source]:
+    """Read a file and those it extends, the named one first."""
+    sources = [read_source(name, 0)]
+    extends = next((change.value for change in reversed(changes) if change.path == ("extends",)), None)
+    place = next((change.place for change in reversed(changes) if change.path == ("extends",)), None)
+    if extends is None:
+        extends, place = sources[0].data.get("extends"), sources[0].place(("extends",))
+    while extends is not None:
+        assert place is not None
+        if not isinstance(extends, str) or not extends:
+            raise ScenarioError([f"{place}: extends: must be the name of a scenario file, not {show(extends)}"])
+        base = os.path.join(os.path.dirname(sources[-1].name), extends)
+        names = [source.name for source in sources]
+        again = [index for index, known in enumerate(names) if _same(known, base)]
+        if again:
+            circle = " -> ".join([*names[again[0] :], base])
+            raise ScenarioError([f"{place}: extends: must not lead back to the file itself: {circle}"])
+        sources.append(read_source(base, len(sources), (place, "extends")))
+        extends, place = sources[-1].data.get("extends"), sources[-1].place(("extends",))
+    for source in sources:
+        schema = source.data.get("schema", 1)
+        if type(schema) is not int or schema != 1:
+            text = f"must be 1, the only format this version reads, not {show(schema)}"
+            raise ScenarioError([f"{source.place(('schema',))}: schema: {text}"])
+    return sources
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

@@ -1,0 +1,119 @@
+"""Files and overrides put over one another, each value with its origin."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from netbandit.scenario.model import PARTS
+from netbandit.scenario.overrides import Override
+from netbandit.scenario.source import Source
+from netbandit.settings import KeyPath
+
+Origin = Source | Override
+"""What wrote a value."""
+
+FIRST_OVERRIDE = 10**6
+"""The rank of the first override among the sources: behind any chain of files."""
+
+# These describe one file, not the experiments that build upon it.
+_OWN = ("name", "description", "extends")
+
+
+def written_order(origin: Origin | None) -> int:
+    """Return how late something was written: the base first, then what extends it, then each override."""
+    if origin is None:
+        return -FIRST_OVERRIDE
+    return origin.place.layer if isinstance(origin, Override) else -origin.layer
+
+
+class Merged:
+    """The sources put over one another.
+
+    Args:
+        sources: The named file first, then what each extends.
+        changes: The overrides, in order.
+
+    Attributes:
+        data: The merged tables.
+        origins: For each table and key, what wrote it.
+        former_kinds: For each part's table, the kinds it had before, each with what changed it.
+        parameters: What the overrides changed: dotted key -> value.
+    """
+
+    def __init__(self, sources: Sequence[Source], changes: Sequence[Override]) -> None:
+        self.data: dict[str, Any] = {}
+        self.origins: dict[KeyPath, Origin] = {}
+        self.former_kinds: dict[str, list[tuple[Origin, str]]] = {}
+        self.parameters: dict[str, Any] = {}
+        for source in reversed(sources):
+            written = {key: value for key, value in source.data.items() if source is sources[0] or key not in _OWN}
+            self._note_kinds(source, written)
+            self._end_sweeps(written)
+            self._tables(self.data, written, (), source)
+        self.data.pop("extends", None)
+        for change in changes:
+            self._change(change)
+
+    def _tables(self, into: dict[str, Any], written: dict[str, Any], prefix: KeyPath, origin: Origin) -> None:
+        for key, value in written.items():
+            path = (*prefix, key)
+            if isinstance(value, dict) and isinstance(into.get(key), dict):
+                self.origins[path] = origin
+                self._tables(into[key], value, path, origin)
+            else:
+                self._replace(into, key, value, path, origin)
+
+    def _replace(self, into: dict[str, Any], key: str, value: Any, path: KeyPath, origin: Origin) -> None:
+        if key in into:
+            self.origins = {known: where for known, where in self.origins.items() if known[: len(path)] != path}
+        self.origins[path] = origin
+        if isinstance(value, dict):
+            into[key] = {}
+            self._tables(into[key], value, path, origin)
+        else:
+            into[key] = copy.deepcopy(value)
+
+    def _change(self, change: Override) -> None:
+        if change.path == ("extends",):
+            return
+        written: Any = change.value
+        for key in reversed(change.path):
+            written = {key: written}
+        self._note_kinds(change, written)
+        self._end_sweeps(written)
+        into = self.data
+        for depth, key in enumerate(change.path[:-1], start=1):
+            if not isinstance(into.get(key), dict):
+                self._replace(into, key, {}, change.path[:depth], change)
+            into = into[key]
+        self._replace(into, change.path[-1], change.value, change.path, change)
+        if change.path[0] not in ("sweep", *_OWN):
+            self.parameters[".".join(change.path)] = change.value
+
+    def _note_kinds(self, origin: Origin, written: dict[str, Any]) -> None:
+        """Remember the kind a part had before *written* changes it."""
+        for table in PARTS:
+            before, after = self.data.get(table), written.get(table)
+            if isinstance(before, dict) and isinstance(after, dict):
+                kind = before.get("kind")
+                if isinstance(kind, str) and after.get("kind", kind) != kind:
+                    self.former_kinds.setdefault(table, []).append((origin, kind))
+
+    def _end_sweeps(self, written: dict[str, Any]) -> None:
+        """Drop the sweeps, written earlier, of keys that *written* now gives a value."""
+        sweep = self.data.get("sweep")
+        if not isinstance(sweep, dict):
+            return
+        for key in [key for key in sweep if _gives(written, key.split("."))]:
+            del sweep[key]
+            self.origins = {path: where for path, where in self.origins.items() if path[:2] != ("sweep", key)}
+
+
+def _gives(table: Any, path: Sequence[str]) -> bool:
+    for key in path:
+        if not isinstance(table, dict):
+            return True
+        if key not in table:
+            return False
+        table = table[key]
+    return True

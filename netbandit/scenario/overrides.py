@@ -1,0 +1,94 @@
+"""``--set KEY=VALUE``: one key of the scenario, set on the command line."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netbandit.scenario.errors import Place, ScenarioError
+from netbandit.scenario.source import flat_sweep
+from netbandit.scenario.wording import key_text
+
+_PIECE = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_OVERRIDE = re.compile(rf"\s*({_PIECE}(?:\s*\.\s*{_PIECE})*)\s*=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Override:
+    """A key set on the command line.
+
+    Attributes:
+        place: ``--set KEY``, KEY as it was written.
+        path: The key path; under ``sweep`` one dotted key.
+        value: The value, read as TOML.
+    """
+
+    place: Place
+    path: tuple[str, ...]
+    value: Any
+
+
+def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
+    """Read all overrides.
+
+    Args:
+        texts: Each ``KEY=VALUE``; a value that is not TOML and opens no bracket or quote is a string.
+        first_layer: The rank of the first among the sources of the scenario.
+
+    Raises:
+        ScenarioError: Some are malformed; a line each.
+    """
+    overrides: list[Override] = []
+    lines: list[str] = []
+    for layer, text in enumerate(texts, start=first_layer):
+        key = text.partition("=")[0].strip() or text.strip()
+        place = Place(layer, 0, 0, f"--set {key}" if key else "--set")
+        match = _OVERRIDE.fullmatch(text)
+        if match is None:
+            lines.append(f"{place}: {key or 'key'}: must be KEY=VALUE with a key such as run.horizon")
+            continue
+        place = Place(layer, 0, 0, f"--set {match[1]}")
+        path = _path(match[1])
+        try:
+            value = _value(match[2].strip())
+        except ValueError as error:
+            lines.append(f"{place}: {key_text(path)}: {error}")
+            continue
+        if path == ("sweep",) and isinstance(value, dict):
+            value = flat_sweep(value)
+        elif path[0] == "sweep" and isinstance(value, dict) and value:
+            for inner, values in flat_sweep(value).items():
+                overrides.append(Override(place, ("sweep", f"{'.'.join(path[1:])}.{inner}"), values))
+            continue
+        if path[0] == "sweep" and len(path) > 1:
+            path = ("sweep", ".".join(path[1:]))
+        overrides.append(Override(place, path, value))
+    if lines:
+        raise ScenarioError(lines)
+    return overrides
+
+
+def _path(key: str) -> tuple[str, ...]:
+    pieces: list[str] = []
+    table: Any = tomllib.loads(f"{key} = 0")
+    while isinstance(table, dict):
+        (piece,) = table
+        pieces.append(piece)
+        table = table[piece]
+    return tuple(pieces)
+
+
+def _value(text: str) -> Any:
+    if not text:
+        raise ValueError('has no value, must be KEY=VALUE; the empty string is ""')
+    try:
+        read = tomllib.loads(f"value = {text}")
+        if list(read) == ["value"]:
+            return read["value"]
+    except (ValueError, RecursionError) as error:
+        # tomllib's line and column count in a document of ours, which the user never saw.
+        reason = re.sub(r" \(at [^()]*\)$", "", str(error))
+        if text[0] in "[{\"'":
+            raise ValueError(f"{text!r} is not a TOML value: {reason[:1].lower()}{reason[1:]}") from None
+    return text

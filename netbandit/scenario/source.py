@@ -1,0 +1,174 @@
+"""One scenario file: its text, its tables, and where each key stands."""
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from netbandit.scenario.errors import Place, ScenarioError
+from netbandit.scenario.positions import locate, statements_before
+from netbandit.scenario.wording import key_text
+from netbandit.settings import KeyPath
+
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_REPEATED = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Duplicate inline", "Cannot redefine")
+# The digits Python reads in one integer.
+_MANY_DIGITS = re.compile(r"[0-9][0-9_]{4299,}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that has been read.
+
+    Attributes:
+        name: The file as the user gave it, for messages.
+        text: Its text.
+        data: Its tables; under ``sweep`` each key is one dotted key path, however it was written.
+        layer: Its rank among the sources of the scenario, for the order of messages.
+    """
+
+    name: str
+    text: str
+    data: dict[str, Any]
+    layer: int
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, from which its relative paths start."""
+        return Path(self.name).parent
+
+    def place(self, path: KeyPath) -> Place:
+        """Return where *path* stands, or the nearest table around it, or the beginning of the file."""
+        while path and path not in self._positions:
+            path = path[:-1]
+        line, column = self._positions.get(path, (1, 1))
+        return Place(self.layer, line, column, self.name)
+
+    @cached_property
+    def _positions(self) -> dict[KeyPath, tuple[int, int]]:
+        found: dict[KeyPath, tuple[int, int]] = {}
+        for path, position in locate(self.text).items():
+            found.setdefault(sweep_path(path), position)
+        return found
+
+
+def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = None) -> Source:
+    """Read one file.
+
+    Args:
+        name: The file as the user gave it.
+        layer: Its rank among the sources of the scenario.
+        wanted_by: Where another file names this one, with the key; None for the file the user named.
+
+    Raises:
+        ScenarioError: The file cannot be read, is not UTF-8, or is not TOML; one line.
+    """
+    try:
+        content = Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        where, key = wanted_by or (Place(layer, 1, 1, name), "file")
+        reason = "is a folder, must be a scenario file" if os.path.isdir(name) else _reason(error)
+        raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"]) from None
+    text = _decoded(name, content, layer)
+    # tomllib rewrites CRLF itself, and counts lines and columns as we do.
+    text = text.replace("\r\n", "\n")
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError([_syntax_error(name, text, error, layer)]) from None
+    source = Source(name, text, data, layer)
+    sweep = data.get("sweep")
+    if isinstance(sweep, dict):
+        data["sweep"] = flat_sweep(sweep)
+        order = {path: source.place(path) for path in (("sweep", key) for key in data["sweep"])}
+        data["sweep"] = dict(sorted(data["sweep"].items(), key=lambda item: order[("sweep", item[0])]))
+    return source
+
+
+def flat_sweep(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a sweep with one dotted key for each list: ``topology.agents`` may be written with or without quotes."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            flat.update(flat_sweep(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def sweep_path(path: KeyPath) -> KeyPath:
+    """Return a path of a file as a path of the merged tables: all keys of a sweep's key path in one."""
+    if path[:1] != ("sweep",):
+        return path
+    keys = 1
+    while keys < len(path) and isinstance(path[keys], str):
+        keys += 1
+    return ("sweep", ".".join(map(str, path[1:keys])), *path[keys:]) if keys > 1 else path
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, PermissionError):
+        return "no permission to read this file"
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"cannot be read: {text[:1].lower()}{text[1:]}"
+
+
+def _decoded(name: str, content: bytes, layer: int) -> str:
+    # Some editors begin a file with a byte order mark; it is no part of the text.
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        place = Place(layer, line, column, name)
+        text = f"the byte 0x{content[error.start]:02x} is not UTF-8, the file must be saved as UTF-8"
+        raise ScenarioError([f"{place}: encoding: {text}"]) from None
+
+
+def _syntax_error(name: str, text: str, error: Exception, layer: int) -> str:
+    if isinstance(error, RecursionError):
+        return f"{Place(layer, 1, 1, name)}: syntax: lists or tables are nested too deeply"
+    message = str(error)
+    match = _AT.search(message)
+    if match is None:
+        digits = _MANY_DIGITS.search(text)
+        offset = digits.start() if digits else 0
+        message = "an integer has too many digits" if digits else message
+    else:
+        message = message[: match.start()]
+        offset = len(text) if match[1] is None else _offset(text, int(match[1]), int(match[2]))
+    if message.startswith(_REPEATED):
+        repeated = _repeated(name, text, offset, layer)
+        if repeated:
+            return repeated
+    line = text.count("\n", 0, offset) + 1
+    place = Place(layer, line, offset - (text.rfind("\n", 0, offset) + 1) + 1, name)
+    if message == "Invalid value":
+        message = "not a value: must be a string in quotes, a number, true, false, a date, a list or an inline table"
+    return f"{place}: syntax: {message[:1].lower()}{message[1:]}"
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    start = 0
+    for _ in range(line - 1):
+        start = text.index("\n", start) + 1
+    return start + column - 1
+
+
+def _repeated(name: str, text: str, offset: int, layer: int) -> str | None:
+    """Return the line for a key or table that stands twice: at the second, naming the first."""
+    found = statements_before(text, offset)
+    if not found:
+        return None
+    last, position = found[-1]
+    first = next((where for statement, where in found[:-1] if statement.path == last.path), None)
+    place = Place(layer, *position, name)
+    if first is None:
+        return f"{place}: {key_text(last.path)}: is defined twice, or adds to a table or list that is already complete"
+    return f"{place}: {key_text(last.path)}: is given twice, first in line {first[0]}; must be given once"

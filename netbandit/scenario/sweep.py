@@ -1,0 +1,148 @@
+"""``[sweep]``: one scenario for each combination of the values of some keys."""
+
+import itertools
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from netbandit.scenario.validate import UNKNOWN_KEY
+from netbandit.scenario.wording import quoted, show
+from netbandit.settings import KeyPath, Problem, Raw
+
+MOST_POINTS = 100_000
+"""The largest grid."""
+
+_KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_FIXED = {
+    "run.seed": "every replication has random numbers of its own: use run.replications",
+    "run.replications": "set it once, for all points",
+    "schema": "it is the format of the file",
+    "name": "it names the folder of all results",
+    "description": "it does not change a run",
+    "extends": "it is read before the sweep",
+    "sweep": "a sweep has no sweep",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the grid.
+
+    Attributes:
+        parameters: What ``--set`` and the sweep varied: dotted key -> value.
+        data: The scenario's tables with these values in their place, without ``sweep``; parts of it are shared with
+            other points and must not be changed.
+    """
+
+    parameters: dict[str, Any]
+    data: Raw
+    _indices: dict[str, int]
+    _written: Raw
+
+    def origin(self, problem: Problem) -> Problem:
+        """Return a problem of this point where it was written: at the value under ``[sweep]`` if that brought it."""
+        path, text = problem
+        for key, index in self._indices.items():
+            swept = tuple(key.split("."))
+            if path[: len(swept)] == swept:
+                unknown = path == swept and text.startswith(UNKNOWN_KEY)
+                return (("sweep", key) if unknown else ("sweep", key, index, *path[len(swept) :])), text
+            if path == swept[: len(path)] and not isinstance(_at(self._written, path), Mapping):
+                return ("sweep", key), text
+        return problem
+
+
+def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point]:
+    """Return the points of the grid, in the order of the file, the last key fastest; without a sweep, one.
+
+    What `problems` finds wrong with a key leaves that key out, so that the rest can still be checked.
+
+    Args:
+        data: The merged tables of a `Document`.
+        parameters: What ``--set`` changed, part of every point's parameters.
+    """
+    wrong = {path[1] for path, _ in problems(data) if len(path) > 1}
+    sweep = data.get("sweep")
+    sweep = {key: values for key, values in sweep.items() if key not in wrong} if isinstance(sweep, dict) else {}
+    if math.prod(map(len, sweep.values())) > MOST_POINTS:
+        sweep = {key: values[:1] for key, values in sweep.items()}
+    written = {key: value for key, value in data.items() if key != "sweep"}
+    points = []
+    for indices in itertools.product(*(range(len(values)) for values in sweep.values())):
+        point = written
+        varied = dict(parameters or {})
+        for (key, values), index in zip(sweep.items(), indices, strict=True):
+            point = _with(point, key.split("."), values[index])
+            varied[key] = values[index]
+        points.append(Point(varied, point, dict(zip(sweep, indices, strict=True)), written))
+    return points
+
+
+def problems(data: Raw) -> list[Problem]:
+    """Return what is wrong with the sweep itself: its keys, its lists and its size."""
+    sweep = data.get("sweep", {})
+    if not isinstance(sweep, dict):
+        return [(("sweep",), f"must be a table of dotted keys, each with a list of values, not {show(sweep)}")]
+    found: list[Problem] = []
+    for key, values in sweep.items():
+        path = ("sweep", key)
+        if not _KEY_PATH.fullmatch(key):
+            found.append((path, "must be the dotted key path of a key of the scenario, such as topology.agents"))
+            continue
+        reason = _FIXED.get(key) or (_FIXED["sweep"] if key.startswith("sweep.") else None)
+        if reason:
+            found.append((path, f"cannot be swept, {reason}"))
+        outer = next((other for other in sweep if key.startswith(f"{other}.")), None)
+        if outer is not None:
+            found.append((path, f"must not be swept inside {quoted(outer)}, which is swept itself"))
+        if not isinstance(values, list) or not values:
+            found.append((path, f"must be a list of one or more values, not {show(values)}"))
+        else:
+            found += _repetitions(path, values)
+    if not found and math.prod(map(len, sweep.values())) > MOST_POINTS:
+        size = math.prod(map(len, sweep.values()))
+        found.append((("sweep",), f"must have at most {MOST_POINTS} combinations, not {size}"))
+    return found
+
+
+def _repetitions(path: KeyPath, values: list[Any]) -> list[Problem]:
+    seen: dict[Any, int] = {}
+    found: list[Problem] = []
+    for index, value in enumerate(values):
+        first = seen.setdefault(_identity(value), index)
+        if first != index:
+            found.append(((*path, index), f"must be given once, {show(value)} is there already"))
+    return found
+
+
+def _identity(value: Any) -> Any:
+    """Return something hashable that is equal for equal values only: 1 is 1.0, but true is not 1."""
+    match value:
+        case dict():
+            return ("table", tuple(sorted((key, _identity(inner)) for key, inner in value.items())))
+        case list():
+            return ("list", tuple(map(_identity, value)))
+        case bool():
+            return ("boolean", value)
+        case int() | float():
+            return ("number", "nan" if value != value else value)
+    return (type(value).__name__, value)
+
+
+def _with(table: Raw, path: list[str], value: Any) -> Raw:
+    """Return a copy of *table* with *value* at *path*, sharing all that is not on the way there."""
+    key, *rest = path
+    if rest:
+        inner = table.get(key)
+        value = _with(inner if isinstance(inner, dict) else {}, rest, value)
+    return {**table, key: value}
+
+
+def _at(table: Any, path: KeyPath) -> Any:
+    for key in path:
+        if not isinstance(table, Mapping) or key not in table:
+            return None
+        table = table[key]
+    return table

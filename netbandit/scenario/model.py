@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from netbandit.scenario.links import LinksSettings, duration_text
 from netbandit.scenario.wording import Allowed, show
-from netbandit.settings import Problem, Raw, Settings
-from netbandit.units import BANDWIDTH, DURATION, parse_bandwidth, parse_duration
+from netbandit.settings import Raw, Settings
+from netbandit.units import parse_duration
 
 MOST_AGENTS = 10**7
 LONGEST_HORIZON = 10**12
@@ -31,18 +32,8 @@ def _name(name: str) -> str:
     return name
 
 
-def _duration(text: Any, *, also: str = "") -> Any:
-    try:
-        if isinstance(text, str):
-            parse_duration(text)
-            return text
-    except ValueError:
-        pass
-    raise ValueError(f"must be {DURATION}{also}, not {show(text)}")
-
-
 def _slot(text: Any) -> Any:
-    duration = parse_duration(_duration(text))
+    duration = parse_duration(duration_text(text))
     if duration.in_slots:
         raise ValueError(f'must be a real time such as "10 ms", not {show(text)}: it is what sets the length of a slot')
     if duration.nanoseconds(1) < 1:
@@ -50,34 +41,7 @@ def _slot(text: Any) -> Any:
     return text
 
 
-def _latency(value: Any) -> Any:
-    if value == "geographic" or isinstance(value, dict):
-        return value
-    return _duration(value, also='; or "geographic"; or { uniform = ["1 ms", "5 ms"] }')
-
-
-def _uplink_latency(value: Any) -> Any:
-    if value == "geographic":
-        raise ValueError(
-            'must be a duration such as "10 ms" or { uniform = ["1 ms", "5 ms"] }, not "geographic": '
-            "the server has no coordinates"
-        )
-    return value if isinstance(value, dict) else _duration(value, also='; or { uniform = ["1 ms", "5 ms"] }')
-
-
-def _bandwidth(text: Any) -> Any:
-    try:
-        if isinstance(text, str):
-            parse_bandwidth(text)
-            return text
-    except ValueError:
-        pass
-    raise ValueError(f"must be {BANDWIDTH}, not {show(text)}")
-
-
-DurationText = Annotated[str, BeforeValidator(_duration), Allowed(DURATION)]
 Count = Annotated[int, Field(ge=1)]
-NotNegative = Annotated[float, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
@@ -132,72 +96,6 @@ class TopologySettings(Settings):
     seed: Seed | None = Field(default=None, description="Fixes the graph across replications.")
 
 
-class EnergySettings(Settings):
-    """Energy in joule, of sender and receiver together."""
-
-    per_message: NotNegative = Field(default=0.0, description="Joule a message.")
-    per_byte: NotNegative = Field(default=0.0, description="Joule a byte.")
-
-
-class UniformLatency(Settings):
-    """A latency drawn once per link, uniformly between two durations."""
-
-    uniform: list[DurationText] = Field(
-        min_length=2, max_length=2, description="Shortest and longest latency, drawn once per link."
-    )
-
-
-class LinkSettings(Settings):
-    """``[links.peer]``: the links between agents.
-
-    Attributes:
-        latency: A duration, ``"geographic"``, or a uniform distribution; as written.
-        bandwidth: As written; None means unlimited.
-        cost: What an activation costs (c2).
-        energy: What messages and bytes take.
-        missing: What ``"geographic"`` does with a link whose ends have no coordinates.
-    """
-
-    latency: Annotated[str | UniformLatency, BeforeValidator(_latency)] = Field(
-        default="0 ms", description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.'
-    )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
-        default=None, validate_default=False, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
-    )
-    cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
-    energy: EnergySettings = EnergySettings()
-    missing: Literal["error", "median"] = Field(
-        default="error", description="geographic: what to do where coordinates are missing."
-    )
-
-
-class UplinkSettings(Settings):
-    """``[links.uplink]``: the links between an agent and the server, which has no place on the map.
-
-    Attributes:
-        latency: A duration or a uniform distribution, as written.
-        bandwidth: As written; None means unlimited.
-        cost: What a round's use costs (c1).
-        energy: What messages and bytes take.
-    """
-
-    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency)] = Field(
-        default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
-    )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
-        default=None, validate_default=False, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
-    )
-    cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
-    energy: EnergySettings = EnergySettings()
-
-
-class LinksSettings(Settings):
-    """``[links]``: the two classes of links."""
-
-    peer: LinkSettings = LinkSettings()
-    uplink: UplinkSettings = UplinkSettings()
-
-
 class _Kind(BaseModel):
     """The one key that every part's table has."""
 
@@ -241,42 +139,3 @@ class Scenario(Settings):
 def families() -> tuple[str, ...]:
     """Return the names of all families, in the order in which they are documented."""
     return get_args(Family)
-
-
-def combinations(
-    scenario_run: RunSettings | None, topology: TopologySettings | None, links: LinksSettings | None
-) -> list[Problem]:
-    """Return what cannot be together among the tables of this package, whichever of them are valid so far.
-
-    Args:
-        scenario_run: ``[run]``, or None if it has mistakes.
-        topology: ``[topology]``, or None if it has mistakes.
-        links: ``[links]``, or None if it has mistakes.
-    """
-    problems: list[Problem] = []
-    if links is None:
-        return problems
-    if topology is not None and topology.family != "file" and links.peer.latency == "geographic":
-        problems.append(
-            (
-                ("links", "peer", "latency"),
-                f'"geographic" needs the coordinates of a topology file: '
-                f'must be a duration such as "10 ms" with topology.family = {show(topology.family)}',
-            )
-        )
-    for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
-        if not isinstance(latency, UniformLatency):
-            continue
-        shortest, longest = (parse_duration(text) for text in latency.uniform)
-        if shortest.in_slots != longest.in_slots and scenario_run is None:
-            continue
-        slot = scenario_run.slot_nanoseconds if scenario_run is not None else 1
-        if shortest.amount * (slot if shortest.in_slots else 1) > longest.amount * (slot if longest.in_slots else 1):
-            problems.append(
-                (
-                    ("links", which, "latency", "uniform"),
-                    f"must go from the shortest to the longest latency, not from {show(latency.uniform[0])} "
-                    f"to {show(latency.uniform[1])}",
-                )
-            )
-    return problems

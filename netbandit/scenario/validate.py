@@ -8,8 +8,11 @@ from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
+from pydantic_core.core_schema import ErrorType
 
-from netbandit.scenario.model import LinksSettings, RunSettings, Scenario, TopologySettings, combinations
+from netbandit.scenario.combinations import combinations
+from netbandit.scenario.links import LinksSettings
+from netbandit.scenario.model import RunSettings, Scenario, TopologySettings
 from netbandit.scenario.wording import Allowed, allowed, did_you_mean, key_text, one_of, quoted, show, unwrapped
 from netbandit.settings import KeyPath, Problem, Raw
 
@@ -20,8 +23,8 @@ UNKNOWN_KEY = "unknown key"
 MISSING = "is missing"
 """How the text of every missing key begins."""
 
-# Their own texts say it better than "must be ..., not ...".
-_CUSTOM = ("value_error", "assertion_error")
+# All others are raised by validators, whose own texts say it better than "must be ..., not ...".
+_PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,11 @@ def problems_of(error: ValidationError, model: type[BaseModel], prefix: KeyPath 
     """
     found = [(_place(model, tuple(details["loc"])), details) for details in error.errors(include_url=False)]
     deeper = {place.union for place, _ in found if place.union is not None and place.path != place.union}
-    worded = {place.path for place, details in found if place.union == place.path and details["type"] in _CUSTOM}
+    worded = {place.path for place, details in found if place.union == place.path and details["type"] not in _PYDANTIC}
     problems: dict[Problem, None] = {}
     for place, details in found:
         # Branches that the value does not fit say nothing of interest beside one that looked inside it.
-        silenced = place.path in deeper or (place.path in worded and details["type"] not in _CUSTOM)
+        silenced = place.path in deeper or (place.path in worded and details["type"] in _PYDANTIC)
         if place.union == place.path and silenced:
             continue
         problems[(prefix + place.path, _text(place, details, model, prefix))] = None
@@ -161,7 +164,7 @@ def _text(place: _Place, details: ErrorDetails, model: type[BaseModel], prefix: 
         return _unknown_key(place, model, prefix)
     if kind == "missing":
         return f"{MISSING}, must be {allowed(place.annotation, place.metadata)}"
-    if kind in _CUSTOM:
+    if kind not in _PYDANTIC:
         return str(details.get("ctx", {}).get("error", details["msg"]))
     wanted = allowed(place.annotation, place.metadata)
     if wanted == "a value":

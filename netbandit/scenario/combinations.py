@@ -1,0 +1,46 @@
+"""What cannot be together among the tables that every scenario has."""
+
+from netbandit.scenario.links import LinksSettings, UniformLatency
+from netbandit.scenario.model import RunSettings, TopologySettings
+from netbandit.scenario.wording import show
+from netbandit.settings import Problem
+from netbandit.units import parse_duration
+
+
+def combinations(
+    run: RunSettings | None, topology: TopologySettings | None, links: LinksSettings | None
+) -> list[Problem]:
+    """Return what cannot be together among the tables of this package, whichever of them are valid so far.
+
+    Args:
+        run: ``[run]``, or None if it has mistakes.
+        topology: ``[topology]``, or None if it has mistakes.
+        links: ``[links]``, or None if it has mistakes.
+    """
+    problems: list[Problem] = []
+    if links is None:
+        return problems
+    if topology is not None and topology.family != "file" and links.peer.latency == "geographic":
+        problems.append(
+            (
+                ("links", "peer", "latency"),
+                f'"geographic" needs the coordinates of a topology file: '
+                f'must be a duration such as "10 ms" with topology.family = {show(topology.family)}',
+            )
+        )
+    for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
+        if not isinstance(latency, UniformLatency):
+            continue
+        shortest, longest = (parse_duration(text) for text in latency.uniform)
+        if shortest.in_slots != longest.in_slots and run is None:
+            continue
+        slot = run.slot_nanoseconds if run is not None else 1
+        if shortest.amount * (slot if shortest.in_slots else 1) > longest.amount * (slot if longest.in_slots else 1):
+            problems.append(
+                (
+                    ("links", which, "latency", "uniform"),
+                    f"must go from the shortest to the longest latency, not from {show(latency.uniform[0])} "
+                    f"to {show(latency.uniform[1])}",
+                )
+            )
+    return problems

@@ -1,0 +1,122 @@
+"""``[links]``: how long messages take on the two classes of links, and what they cost."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from netbandit.scenario.wording import Allowed, show
+from netbandit.settings import Settings
+from netbandit.units import BANDWIDTH, DURATION, parse_bandwidth, parse_duration
+
+
+def duration_text(text: Any, *, also: str = "") -> Any:
+    """Return *text* if it is a duration; else raise ValueError, naming what *also* may stand there."""
+    try:
+        if isinstance(text, str):
+            parse_duration(text)
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"must be {DURATION}{also}, not {show(text)}")
+
+
+def _latency(value: Any) -> Any:
+    if value == "geographic" or isinstance(value, dict):
+        return value
+    return duration_text(value, also='; or "geographic"; or { uniform = ["1 ms", "5 ms"] }')
+
+
+def _uplink_latency(value: Any) -> Any:
+    if value == "geographic":
+        raise ValueError(
+            'must be a duration such as "10 ms" or { uniform = ["1 ms", "5 ms"] }, not "geographic": '
+            "the server has no coordinates"
+        )
+    return value if isinstance(value, dict) else duration_text(value, also='; or { uniform = ["1 ms", "5 ms"] }')
+
+
+def _bandwidth(text: Any) -> Any:
+    try:
+        if isinstance(text, str):
+            parse_bandwidth(text)
+        if isinstance(text, str | None):  # None comes from a resolved scenario, TOML has none
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"must be {BANDWIDTH}, not {show(text)}")
+
+
+DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
+NotNegative = Annotated[float, Field(ge=0)]
+
+
+class EnergySettings(Settings):
+    """Energy in joule, of sender and receiver together."""
+
+    per_message: NotNegative = Field(default=0.0, description="Joule a message.")
+    per_byte: NotNegative = Field(default=0.0, description="Joule a byte.")
+
+
+class UniformLatency(Settings):
+    """A latency drawn once per link, uniformly between two durations."""
+
+    uniform: list[DurationText] = Field(
+        min_length=2, max_length=2, description="Shortest and longest latency, drawn once per link."
+    )
+
+
+class LinkSettings(Settings):
+    """``[links.peer]``: the links between agents.
+
+    Attributes:
+        latency: A duration, ``"geographic"``, or a uniform distribution; as written.
+        bandwidth: As written; None means unlimited.
+        cost: What an activation costs (c2).
+        energy: What messages and bytes take.
+        missing: What ``"geographic"`` does with a link whose ends have no coordinates.
+    """
+
+    latency: Annotated[str | UniformLatency, BeforeValidator(_latency)] = Field(
+        default="0 ms", description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.'
+    )
+    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
+        default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
+    )
+    cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
+    energy: EnergySettings = EnergySettings()
+    missing: Literal["error", "median"] = Field(
+        default="error", description="geographic: what to do where coordinates are missing."
+    )
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield ``missing`` where no coordinate is needed."""
+        if "missing" in self.model_fields_set and self.latency != "geographic":
+            yield "missing", 'is used only with latency = "geographic"'
+
+
+class UplinkSettings(Settings):
+    """``[links.uplink]``: the links between an agent and the server, which has no place on the map.
+
+    Attributes:
+        latency: A duration or a uniform distribution, as written.
+        bandwidth: As written; None means unlimited.
+        cost: What a round's use costs (c1).
+        energy: What messages and bytes take.
+    """
+
+    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency)] = Field(
+        default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
+    )
+    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
+        default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
+    )
+    cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
+    energy: EnergySettings = EnergySettings()
+
+
+class LinksSettings(Settings):
+    """``[links]``: the two classes of links."""
+
+    peer: LinkSettings = LinkSettings()
+    uplink: UplinkSettings = UplinkSettings()

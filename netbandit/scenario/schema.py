@@ -1,0 +1,120 @@
+"""The JSON Schema of scenario files, for editors."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from pydantic import BaseModel
+
+from netbandit.scenario.model import PARTS, Scenario
+from netbandit.settings import Settings
+
+Schema = dict[str, Any]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_OWN_PART = {"type": "string", "pattern": "^[^:]+:[^:]+$", "description": 'A part of your own, "package.module:Class".'}
+
+
+def json_schema(parts: Mapping[str, Mapping[str, type[Settings]]]) -> Schema:
+    """Return the JSON Schema of a scenario file.
+
+    Which keys a part's table takes depends on its ``kind``. Keys that must be there may come from elsewhere in a file
+    with ``extends`` or ``sweep``, so the schema asks for them only in files with neither.
+
+    Args:
+        parts: For each of ``bandit``, ``learner`` and ``protocol``, its kinds with their settings.
+    """
+    definitions: Schema = {}
+    schema = _of(Scenario, definitions)
+    for table in PARTS:
+        definitions[table] = _part(table, parts.get(table, {}), definitions)
+        described = {"description": f"The {table}; its kind decides which keys it has."}
+        schema["properties"][table] = {"$ref": f"#/$defs/{table}", **described}
+    schema["properties"]["sweep"] = _sweep(schema, definitions, parts)
+    complete: Schema = {"required": schema.pop("required", []), "properties": {}}
+    for name, definition in definitions.items():
+        required = definition.pop("required", None)
+        table = name.removesuffix("Settings").lower()
+        if required and table in ("run", "topology", *PARTS):
+            complete["properties"][table] = {"required": required}
+    builds_on = {"anyOf": [{"required": ["extends"]}, {"required": ["sweep"]}]}
+    return {
+        "$schema": _DIALECT,
+        "title": "netbandit scenario",
+        **schema,
+        "if": {"not": builds_on},
+        "then": complete,
+        "$defs": definitions,
+    }
+
+
+def _of(model: type[BaseModel], definitions: Schema) -> Schema:
+    """Return the schema of one table; the tables inside it go to *definitions*."""
+    schema: Schema = _plain(copy.deepcopy(model.model_json_schema(by_alias=True)))
+    definitions.update(schema.pop("$defs", {}))
+    return schema
+
+
+def _part(table: str, kinds: Mapping[str, type[Settings]], definitions: Schema) -> Schema:
+    """Return the schema of a part's table: the keys of its kind, and of no other."""
+    choice: Schema = {"anyOf": [{"enum": list(kinds)}, _OWN_PART], "description": f"Which {table}."}
+    branches = []
+    for kind, settings in kinds.items():
+        keys = _of(settings, definitions)
+        # Its required keys may come from a base or a sweep; netbandit check knows better.
+        keys.pop("required", None)
+        keys["properties"] = {**keys.get("properties", {}), "kind": {"const": kind}}
+        branches.append({"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": keys})
+    return {"type": "object", "properties": {"kind": choice}, "required": ["kind"], "allOf": branches}
+
+
+def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str, type[Settings]]]) -> Schema:
+    """Return the schema of the sweep: a list of values for each dotted key; tables are keys without quotes."""
+    lists = {
+        key: {"type": "array", "minItems": 1, "items": value}
+        for table in ("run", "topology", "links")
+        for key, value in _keys(schema["properties"][table], table, definitions)
+        if key not in ("run.seed", "run.replications")
+    }
+    for table, kinds in parts.items():
+        lists[f"{table}.kind"] = {"type": "array", "minItems": 1, "items": {"type": "string"}}
+        for settings in kinds.values():
+            for key in settings.model_fields.keys() - {"kind"}:
+                lists.setdefault(f"{table}.{key}", {"type": "array", "minItems": 1})
+    return {
+        "type": "object",
+        "description": "Dotted key -> list of values; the grid of all combinations is run.",
+        "properties": dict(sorted(lists.items())),
+        "additionalProperties": {"anyOf": [{"type": "array", "minItems": 1}, {"type": "object"}]},
+    }
+
+
+def _keys(value: Schema, path: str, definitions: Schema) -> Iterator[tuple[str, Schema]]:
+    inside = definitions[value["$ref"].rpartition("/")[2]] if "$ref" in value else value
+    if "properties" not in inside:
+        yield path, value
+    for key, inner in inside.get("properties", {}).items():
+        yield from _keys(inner, f"{path}.{key}", definitions)
+
+
+def _plain(schema: Any) -> Any:
+    """Return a schema without what says nothing in TOML: null, which it cannot write, and generated titles."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain: Schema = {}
+    for key, value in schema.items():
+        if key in ("title", "anyOf", "properties"):
+            continue
+        if key == "default" and (value is None or (isinstance(value, float) and not isfinite(value))):
+            continue
+        # The first paragraph of a docstring is for users, the rest is for readers of the code.
+        plain[key] = value.partition("\n\n")[0].strip() if key == "description" else _plain(value)
+    if "properties" in schema:
+        plain["properties"] = {key: _plain(value) for key, value in schema["properties"].items()}
+    choices = [_plain(choice) for choice in schema.get("anyOf", []) if choice.get("type") != "null"]
+    if len(choices) == 1:
+        return {**choices[0], **plain}
+    return {**plain, "anyOf": choices} if choices else plain

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fake_study import FakePoint, fake_result, resolved
 
+from netbandit.simulation.result import Nodes
 from netbandit.study.files import StorageError, partial, remove_leftovers, write_whole
 from netbandit.study.results import (
     complete,
@@ -171,7 +172,7 @@ def test_result_json_is_the_last_file(tmp_path, monkeypatch):
         order.append(target.name)
         original(target, text)
 
-    monkeypatch.setattr("netbandit.study.results.write_whole", noted)
+    monkeypatch.setattr("netbandit.study.run_folder.write_whole", noted)
     saved(tmp_path / "run")
     assert order[-1] == "result.json"
 
@@ -293,3 +294,28 @@ def test_a_folder_without_results_is_told_apart_from_a_damaged_one(tmp_path):
         (tmp_path / "study.json").write_text(content)
         with pytest.raises(ValueError, match=r"study\.json is damaged"):
             load_study(tmp_path)
+
+
+def test_names_and_coordinates_of_the_nodes_come_back(tmp_path):
+    result = fake_result({}, resolved(), 0)
+    save_run(tmp_path / "none", result)
+    for number, nodes in enumerate(
+        (
+            Nodes(),
+            Nodes(names=("Zürich", "Bern")),
+            Nodes(names=("a", "b"), coordinates=np.array([[47.4, 8.5], [np.nan, np.nan]])),
+        )
+    ):
+        folder = tmp_path / str(number)
+        save_run(folder, replace(result, nodes=nodes))
+        loaded = load_run(folder)
+        assert loaded is not None
+        assert loaded.nodes is not None
+        assert loaded.nodes.names == nodes.names
+        if nodes.coordinates is None:
+            assert loaded.nodes.coordinates is None
+        else:
+            np.testing.assert_array_equal(loaded.nodes.coordinates, nodes.coordinates)
+    loaded = load_run(tmp_path / "none")
+    assert loaded is not None
+    assert loaded.nodes is None

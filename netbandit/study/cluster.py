@@ -1,0 +1,111 @@
+"""Worker processes: a dask cluster of our own for the time of a sweep, or somebody's scheduler."""
+
+import logging
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
+_PATIENCE = 10.0
+"""Seconds a scheduler has to answer."""
+
+_KILL_AFTER = 0.5
+"""Seconds a worker in the middle of a run has to end when the sweep is stopped; its run is lost either way."""
+
+
+class SchedulerError(Exception):
+    """No scheduler answers at the address given."""
+
+
+@contextmanager
+def local_workers(count: int) -> "Iterator[Client]":
+    """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
+    from distributed import Client, LocalCluster
+
+    with _quiet():
+        with _interrupts_held_back():
+            cluster = LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+        try:
+            client = Client(cluster, set_as_default=False)
+            try:
+                yield client
+            except BaseException:
+                _end_at_once(cluster)
+                raise
+            finally:
+                client.close()
+        finally:
+            cluster.close()
+
+
+@contextmanager
+def remote_workers(address: str) -> "Iterator[Client]":
+    """Use the workers of the scheduler at *address*, which stay when the body ends.
+
+    Raises:
+        SchedulerError: Nothing answers there within ten seconds.
+    """
+    from distributed import Client
+
+    with _quiet():
+        try:
+            client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise SchedulerError(f"no dask scheduler answers at {address}") from error
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep dask's own reports of what ends and restarts off the screen."""
+    logger = logging.getLogger("distributed")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Start children and threads that do not hear Ctrl-C; one that comes meanwhile is heard at the end.
+
+    A terminal sends the signal of Ctrl-C to all processes at once. A worker that hears it dies with a traceback
+    before we can end it; a worker inherits the mask of the thread that starts it, so it never hears it.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_at_once(cluster: "LocalCluster") -> None:
+    """End the worker processes without waiting for the runs they are in."""
+
+    async def end_all() -> None:
+        import asyncio
+
+        nannies = [worker.close(timeout=_KILL_AFTER) for worker in cluster.workers.values()]
+        await asyncio.gather(*nannies, return_exceptions=True)
+
+    with suppress(Exception):
+        cluster.sync(end_all)

@@ -1,0 +1,238 @@
+"""The table of a study on a terminal: a line for each point, or for each metric if there is only one point."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netbandit.study.results import StudyResult
+from netbandit.study.summary import Estimate, estimates
+from netbandit.study.table import cell, parameter_names
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+MOST_TELLING = ("regret", "cost", "rounds", "round_slots", "bytes", "epsilon", "messages", "energy_j", "simulated_s")
+"""The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
+
+UNITS = {
+    "round_slots": ("round", "slots"),
+    "regret_per_agent": ("regret per agent", ""),
+    "energy_j": ("energy", "J"),
+    "simulated_s": ("simulated", "s"),
+    "wall_s": ("computed in", "s"),
+    "bytes": ("bytes", ""),
+    "epsilon_claimed": ("epsilon, claimed", ""),
+}
+"""How a metric is called, and its unit; one that is not here is called by its name and has none."""
+
+_ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "events"}
+"""Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
+
+_MOST_COLUMNS = 6
+_LONGEST_PARAMETER = 28
+_DIGITS = 4
+"""Significant digits of a value without an interval."""
+
+_MOST_DIGITS = 8
+_LONGEST_NUMBER = 18
+_TINY = 1e-3
+"""Columns of smaller numbers are shown with powers of ten."""
+
+_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric of all points, as text that lines up.
+
+    Attributes:
+        name: What the metric is called.
+        unit: Its unit, or nothing.
+        means: The mean of each point, all of the same length.
+        halves: The half-width of each point, all of the same length, blank where there is none.
+    """
+
+    name: str
+    unit: str
+    means: list[str]
+    halves: list[str]
+
+    def cells(self, sign: str) -> list[str]:
+        """Return the text of each point, all of the same length."""
+        return [
+            f"{mean} {sign} {half}" if half.strip() else mean + (" " * (len(half) + len(sign) + 2) if half else "")
+            for mean, half in zip(self.means, self.halves, strict=True)
+        ]
+
+
+def show(study: StudyResult, console: "Console") -> None:
+    """Print what the study found, no wider than *console*."""
+    from rich.text import Text
+
+    console.print(Text(_title(study)), soft_wrap=True)
+    sign = _sign(console)
+    table = _vertical(study, sign) if len(study.points) == 1 else _horizontal(study, console, sign)
+    console.print(table)
+    if any(len(point.finished) > 1 for point in study.points):
+        console.print(Text(f"mean {sign} half-width of the 95 % interval over replications"), soft_wrap=True)
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """Return the last word of each dotted key, or as many as it takes to tell the keys apart."""
+    names = []
+    for key in keys:
+        words = key.split(".")
+        count = 1
+        while count < len(words) and any(
+            other != key and other.split(".")[-count:] == words[-count:] for other in keys
+        ):
+            count += 1
+        names.append(".".join(words[-count:]))
+    return names
+
+
+def column(metric: str, found: Sequence[Estimate | None]) -> Column:
+    """Return the text of one metric: means and half-widths with the same number of decimals, one below the other."""
+    name, unit = UNITS.get(metric, (metric.replace("_", " "), ""))
+    present = [estimate for estimate in found if estimate is not None and estimate.mean is not None]
+    largest = max((abs(estimate.mean or 0.0) for estimate in present), default=0.0)
+    scale = 1.0
+    if metric == "bytes":
+        scale, unit = next(((size, text) for size, text in _SIZES if largest >= 10 * size), (1.0, ""))
+        name = "data" if unit else name
+    decimals = max((_decimals(estimate, scale) for estimate in present), default=0)
+    decimals = max(0, min(decimals, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
+    form = ".1e" if 0 < largest < _TINY else f",.{decimals}f"
+    means = [_number(estimate.mean, scale, form) if estimate else "" for estimate in found]
+    halves = [_number(estimate.half_width, scale, form) if estimate else "" for estimate in found]
+    return Column(name, unit, _padded([mean or "-" for mean in means]), _padded(halves))
+
+
+def _title(study: StudyResult) -> str:
+    points, runs = len(study.points), max((len(point.runs) for point in study.points), default=0)
+    fixed = [key for key in parameter_names(study) if key not in _varied(study)]
+    parts = [study.name]
+    if points > 1:
+        parts.append(f"{points} points")
+    parts.append(f"{runs} replication{'s' if runs != 1 else ''}" + (" each" if points > 1 else ""))
+    parts += [f"{key} = {cell(study.points[0].parameters[key])}" for key in fixed if key != "run.replications"]
+    return ", ".join(parts)
+
+
+def _varied(study: StudyResult) -> list[str]:
+    """Return the parameters that tell the points apart."""
+    return [
+        key for key in parameter_names(study) if len({cell(point.parameters.get(key)) for point in study.points}) > 1
+    ]
+
+
+def _vertical(study: StudyResult, sign: str) -> "Table":
+    """Return a line for each metric of the only point."""
+    table = _table()
+    for heading, justify in (("metric", "left"), ("value", "right"), ("", "left"), ("unit", "left")):
+        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    columns = [
+        column(metric, [estimate])
+        for metric, estimate in estimates(study.points[0]).items()
+        if any(value is not None for value in estimate.values)
+    ]
+    halves = _padded([each.halves[0] for each in columns])
+    for each, half in zip(columns, halves, strict=True):
+        table.add_row(each.name, each.means[0], f"{sign} {half}" if half.strip() else "", each.unit)
+    return table
+
+
+def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
+    """Return a line for each point, with as many of the most telling metrics as there is room for."""
+    from rich.measure import Measurement
+
+    found = [estimates(point) for point in study.points]
+    order = list(dict.fromkeys(name for each in found for name in each))
+    own = [metric for metric in order if metric not in _ALWAYS_THERE]
+    telling = [metric for metric in (*MOST_TELLING[:3], *own, *MOST_TELLING[3:]) if _says_something(metric, found)]
+    chosen: list[str] = []
+    best = _points_table(study, [], sign)
+    room = console.options.update(max_width=100_000)
+    for metric in telling:
+        trial = sorted([*chosen, metric], key=order.index)
+        table = _points_table(study, [column(name, [each.get(name) for each in found]) for name in trial], sign)
+        if Measurement.get(console, room, table).maximum <= console.width or not chosen:
+            chosen, best = trial, table
+        if len(chosen) == _MOST_COLUMNS:
+            break
+    return best
+
+
+def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
+    return any(metric in each and each[metric].mean not in (None, 0.0) for each in found)
+
+
+def _points_table(study: StudyResult, columns: Sequence[Column], sign: str) -> "Table":
+    from rich.text import Text
+
+    table = _table()
+    varied = _varied(study)
+    for name in short_names(varied):
+        table.add_column(Text(name), no_wrap=True)
+    incomplete = any(len(point.finished) < len(point.runs) for point in study.points)
+    if incomplete:
+        table.add_column("runs", justify="right", no_wrap=True)
+    cells = [_parameter_cells([point.parameters.get(key) for point in study.points]) for key in varied]
+    if incomplete:
+        cells.append([f"{len(point.finished)}/{len(point.runs)}" for point in study.points])
+    for each in columns:
+        texts = each.cells(sign)
+        heading = Text(f"{each.name}\n({each.unit})" if each.unit else each.name)
+        table.add_column(heading, justify="right", no_wrap=True, min_width=max(map(len, texts)))
+        cells.append(texts)
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _parameter_cells(values: Sequence[object]) -> list[str]:
+    texts = [cell(value) for value in values]
+    texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return _padded(texts)
+    return texts
+
+
+def _padded(texts: Sequence[str]) -> list[str]:
+    width = max(map(len, texts), default=0)
+    return [text.rjust(width) for text in texts]
+
+
+def _table() -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", highlight=False)
+
+
+def _sign(console: "Console") -> str:
+    try:
+        "±".encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return "+-"
+    return "±"
+
+
+def _decimals(estimate: Estimate, scale: float) -> int:
+    """Return how many decimals tell the mean: two digits of its half-width, or four of its own."""
+    mean, half = abs(estimate.mean or 0.0) / scale, (estimate.half_width or 0.0) / scale
+    if half > 0:
+        return max(0, 1 - math.floor(math.log10(half)))
+    if scale == 1.0 and mean == int(mean):
+        return 0
+    return max(0, _DIGITS - 1 - math.floor(math.log10(mean))) if mean > 0 else 0
+
+
+def _number(value: float | None, scale: float, form: str) -> str:
+    if value is None:
+        return ""
+    text = format(value / scale, form)
+    lost = value != 0 and not text.strip("-0.,")
+    return f"{value / scale:.1e}" if lost or len(text) > _LONGEST_NUMBER else text

@@ -1,0 +1,100 @@
+"""How far a sweep is: a bar on a terminal, now and then a line in a log."""
+
+import threading
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+SHOWN_AFTER = 2.0
+"""Seconds a sweep may take without saying how far it is."""
+
+LINE_EVERY = 30.0
+"""Seconds between two lines where there is no terminal."""
+
+
+class ProgressReport:
+    """Shows how many runs have ended, and how long the others will take.
+
+    Use it as a context, and call it with the number of runs that have ended and the number there are to do.
+
+    Args:
+        console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines.
+    """
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self._began = self._said = time.monotonic()
+        self._done = self._total = 0
+        self._bar: Progress | None = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(SHOWN_AFTER, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._total = 0
+            if self._bar is not None:
+                self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say that *done* of *total* runs have ended."""
+        with self._lock:
+            self._done, self._total = done, total
+            if self._bar is not None:
+                self._update(self._bar)
+                return
+        now = time.monotonic()
+        if not self._console.is_terminal and 0 < done < total and now - self._said >= LINE_EVERY:
+            self._said = now
+            self._console.print(f"{done} of {total} runs, {self._estimate()}", soft_wrap=True, highlight=False)
+
+    def _show(self) -> None:
+        """Start the bar, even if no run has ended yet."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if not self._total:
+                return
+            self._bar = Progress(
+                TextColumn("runs"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.fields[estimate]}"),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.add_task("", total=self._total, estimate="")
+            self._update(self._bar)
+            self._bar.start()
+
+    def _update(self, bar: "Progress") -> None:
+        bar.update(bar.task_ids[0], completed=self._done, total=self._total, estimate=self._estimate())
+
+    def _estimate(self) -> str:
+        """Return how long the rest will take if it goes on like this, or nothing if that cannot be said yet."""
+        if not self._done or self._done == self._total:
+            return ""
+        seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+        return f"about {_rough(seconds)} left"
+
+
+def _rough(seconds: float) -> str:
+    """Return a time with no more precision than a guess deserves."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.scenario.wording import Allowed, show
+from netbandit.scenario.wording import Allowed, did_you_mean, show
 from netbandit.settings import Settings
 from netbandit.units import BANDWIDTH, DURATION, parse_bandwidth, parse_duration
 
@@ -24,7 +24,10 @@ def duration_text(text: Any, *, also: str = "") -> Any:
 def _latency(value: Any) -> Any:
     if value == "geographic" or isinstance(value, dict):
         return value
-    return duration_text(value, also='; or "geographic"; or { uniform = ["1 ms", "5 ms"] }')
+    try:
+        return duration_text(value, also='; or "geographic"; or { uniform = ["1 ms", "5 ms"] }')
+    except ValueError as error:
+        raise ValueError(f"{error}{did_you_mean(value, ['geographic'])}") from None
 
 
 def _uplink_latency(value: Any) -> Any:

@@ -62,8 +62,10 @@ class Document:
         sweep = self.data.get("sweep")
         swept = sweep.get(f"{table}.kind") if isinstance(sweep, dict) else None
         kinds = [kind for kind in swept if isinstance(kind, str)] if isinstance(swept, list) else []
-        written = written_order(self._origin((table, key)))
-        kinds += [kind for origin, kind in self._former_kinds.get(table, []) if written < written_order(origin)]
+        written = self._origins.get((table, key))
+        if written is not None:
+            changes = self._former_kinds.get(table, [])
+            kinds += [kind for change, kind in changes if written_order(written) < written_order(change)]
         return list(dict.fromkeys(kinds))
 
     def error(self, problems: Iterable[Problem]) -> ScenarioError:
@@ -115,7 +117,7 @@ def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Documen
 
 def _sources(name: str, changes: Sequence[Override]) -> list[Source]:
     """Read a file and those it extends, the named one first."""
-    sources = [read_source(name, 0)]
+    sources = [_read(name, 0)]
     extends = next((change.value for change in reversed(changes) if change.path == ("extends",)), None)
     place = next((change.place for change in reversed(changes) if change.path == ("extends",)), None)
     if extends is None:
@@ -130,14 +132,18 @@ def _sources(name: str, changes: Sequence[Override]) -> list[Source]:
         if again:
             circle = " -> ".join([*names[again[0] :], base])
             raise ScenarioError([f"{place}: extends: must not lead back to the file itself: {circle}"])
-        sources.append(read_source(base, len(sources), (place, "extends")))
+        sources.append(_read(base, len(sources), (place, "extends")))
         extends, place = sources[-1].data.get("extends"), sources[-1].place(("extends",))
-    for source in sources:
-        schema = source.data.get("schema", 1)
-        if type(schema) is not int or schema != 1:
-            text = f"must be 1, the only format this version reads, not {show(schema)}"
-            raise ScenarioError([f"{source.place(('schema',))}: schema: {text}"])
     return sources
+
+
+def _read(name: str, layer: int, wanted_by: tuple[Place, str] | None = None) -> Source:
+    source = read_source(name, layer, wanted_by)
+    schema = source.data.get("schema", 1)
+    if type(schema) is not int or schema != 1:
+        text = f"must be 1, the only format this version reads, not {show(schema)}"
+        raise ScenarioError([f"{source.place(('schema',))}: schema: {text}"])
+    return source
 
 
 def _same(one: str, other: str) -> bool:

@@ -19,10 +19,8 @@ FIRST_OVERRIDE = 10**6
 _OWN = ("name", "description", "extends")
 
 
-def written_order(origin: Origin | None) -> int:
+def written_order(origin: Origin) -> int:
     """Return how late something was written: the base first, then what extends it, then each override."""
-    if origin is None:
-        return -FIRST_OVERRIDE
     return origin.place.layer if isinstance(origin, Override) else -origin.layer
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.source import flat_sweep
-from netbandit.scenario.wording import key_text
+from netbandit.scenario.wording import key_text, show
 
 _PIECE = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _OVERRIDE = re.compile(rf"\s*({_PIECE}(?:\s*\.\s*{_PIECE})*)\s*=(.*)", re.DOTALL)
@@ -90,5 +90,5 @@ def _value(text: str) -> Any:
         # tomllib's line and column count in a document of ours, which the user never saw.
         reason = re.sub(r" \(at [^()]*\)$", "", str(error))
         if text[0] in "[{\"'":
-            raise ValueError(f"{text!r} is not a TOML value: {reason[:1].lower()}{reason[1:]}") from None
+            raise ValueError(f"must be a TOML value, not {show(text)}: {reason[:1].lower()}{reason[1:]}") from None
     return text

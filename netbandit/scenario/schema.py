@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Mapping
-from math import isfinite
+from math import inf
 from typing import Any
 
 from pydantic import BaseModel
@@ -34,15 +34,15 @@ def json_schema(parts: Mapping[str, Mapping[str, type[Settings]]]) -> Schema:
     schema["properties"]["sweep"] = _sweep(schema, definitions, parts)
     complete: Schema = {"required": schema.pop("required", []), "properties": {}}
     for name, definition in definitions.items():
-        required = definition.pop("required", None)
         table = name.removesuffix("Settings").lower()
-        if required and table in ("run", "topology", *PARTS):
-            complete["properties"][table] = {"required": required}
+        if table in ("run", "topology", *PARTS):
+            complete["properties"][table] = {"required": definition.pop("required", [])}
     builds_on = {"anyOf": [{"required": ["extends"]}, {"required": ["sweep"]}]}
     return {
         "$schema": _DIALECT,
         "title": "netbandit scenario",
         **schema,
+        "description": "A scenario of netbandit: what is played, by whom, over which network.",
         "if": {"not": builds_on},
         "then": complete,
         "$defs": definitions,
@@ -108,7 +108,7 @@ def _plain(schema: Any) -> Any:
     for key, value in schema.items():
         if key in ("title", "anyOf", "properties"):
             continue
-        if key == "default" and (value is None or (isinstance(value, float) and not isfinite(value))):
+        if key == "default" and (value is None or isinstance(value, dict) or value in (inf, -inf)):
             continue
         # The first paragraph of a docstring is for users, the rest is for readers of the code.
         plain[key] = value.partition("\n\n")[0].strip() if key == "description" else _plain(value)

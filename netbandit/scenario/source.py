@@ -14,7 +14,13 @@ from netbandit.scenario.wording import key_text
 from netbandit.settings import KeyPath
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_REPEATED = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Duplicate inline", "Cannot redefine")
+_REPEATED = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Cannot redefine")
+# Where the words of tomllib say what it met, not what was meant.
+_CLEARER = {
+    "Invalid value": "not a value: must be a string in quotes, a number, true, false, a date, a list or a table",
+    "Illegal character '\\n'": "not the end of a string: must be a quote, on the same line",
+    "Unescaped '\\' in a string": r"not an escape: must be \\ for a backslash, or the string in single quotes",
+}
 # The digits Python reads in one integer.
 _MANY_DIGITS = re.compile(r"[0-9][0-9_]{4299,}")
 
@@ -80,12 +86,34 @@ def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = Non
     except (ValueError, RecursionError) as error:
         raise ScenarioError([_syntax_error(name, text, error, layer)]) from None
     source = Source(name, text, data, layer)
-    sweep = data.get("sweep")
-    if isinstance(sweep, dict):
-        data["sweep"] = flat_sweep(sweep)
-        order = {path: source.place(path) for path in (("sweep", key) for key in data["sweep"])}
-        data["sweep"] = dict(sorted(data["sweep"].items(), key=lambda item: order[("sweep", item[0])]))
+    if isinstance(data.get("sweep"), dict):
+        data["sweep"] = _sweep_in_order(source)
     return source
+
+
+def _sweep_in_order(source: Source) -> dict[str, Any]:
+    """Return a file's sweep with dotted keys, in the order of the file, which tables of keys may have changed."""
+    positions = locate(source.text)
+    written: dict[str, KeyPath] = {}
+    for path in sorted(positions, key=positions.__getitem__):
+        flat = sweep_path(path)
+        if len(flat) == 2 and flat[0] == "sweep" and not isinstance(_at(source.data, path), dict):
+            key = str(flat[1])
+            if key in written:
+                place = Place(source.layer, *positions[path], source.name)
+                first = positions[written[key]][0]
+                raise ScenarioError(
+                    [f"{place}: {key_text(flat)}: is given twice, first in line {first}; must be given once"]
+                )
+            written[key] = path
+    flat_table = flat_sweep(source.data["sweep"])
+    return {key: flat_table[key] for key in [*written, *(key for key in flat_table if key not in written)]}
+
+
+def _at(table: Any, path: KeyPath) -> Any:
+    for key in path:
+        table = table[key]
+    return table
 
 
 def flat_sweep(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -149,8 +177,10 @@ def _syntax_error(name: str, text: str, error: Exception, layer: int) -> str:
             return repeated
     line = text.count("\n", 0, offset) + 1
     place = Place(layer, line, offset - (text.rfind("\n", 0, offset) + 1) + 1, name)
-    if message == "Invalid value":
-        message = "not a value: must be a string in quotes, a number, true, false, a date, a list or an inline table"
+    message = _CLEARER.get(message, message)
+    if match is not None and match[1] is None:
+        started = statements_before(text, offset)
+        message += f", begun in line {started[-1][1][0]}" if started else ""
     return f"{place}: syntax: {message[:1].lower()}{message[1:]}"
 
 
@@ -170,5 +200,7 @@ def _repeated(name: str, text: str, offset: int, layer: int) -> str | None:
     first = next((where for statement, where in found[:-1] if statement.path == last.path), None)
     place = Place(layer, *position, name)
     if first is None:
-        return f"{place}: {key_text(last.path)}: is defined twice, or adds to a table or list that is already complete"
+        return (
+            f"{place}: {key_text(last.path)}: must not be added here, it is a value, a list or a complete table already"
+        )
     return f"{place}: {key_text(last.path)}: is given twice, first in line {first[0]}; must be given once"

@@ -1,0 +1,157 @@
+import copy
+import time
+from typing import Any
+
+import pytest
+
+from netbandit.scenario.load import load
+from netbandit.scenario.sweep import MOST_POINTS, expand, problems
+from netbandit.scenario.validate import UNKNOWN_KEY, validate
+
+
+def test_without_a_sweep_there_is_one_point(write, valid):
+    write(small=valid)
+    document = load("small.toml", ["run.seed=3"])
+    (point,) = expand(document.data, document.parameters)
+    assert point.parameters == {"run.seed": 3}
+    assert point.data == document.data
+    assert expand(document.data)[0].parameters == {}
+
+
+def test_the_grid_in_the_order_of_the_file_last_key_fastest(write, valid):
+    write(
+        small=valid
+        + '[sweep]\ntopology.agents = [2, 3]\n"learner.epsilon" = [inf, 1]\ntopology.family = ["ring", "star"]\n'
+    )
+    document = load("small.toml")
+    points = expand(document.data)
+    inf = float("inf")
+    assert [tuple(point.parameters.values()) for point in points] == [
+        (2, inf, "ring"), (2, inf, "star"), (2, 1, "ring"), (2, 1, "star"),
+        (3, inf, "ring"), (3, inf, "star"), (3, 1, "ring"), (3, 1, "star"),
+    ]  # fmt: skip
+    assert list(points[0].parameters) == ["topology.agents", "learner.epsilon", "topology.family"]
+    assert points[2].data["topology"] == {"family": "ring", "agents": 2}
+    assert points[2].data["learner"] == {"kind": "elimination", "epsilon": 1}
+    assert all("sweep" not in point.data for point in points)
+
+
+def test_points_leave_the_document_as_it_is(write, valid):
+    write(small=valid + "[sweep]\nlinks.peer.cost = [1, 2]\nrun.horizon = [3, 4]\n")
+    document = load("small.toml")
+    before = copy.deepcopy(document.data)
+    assert [point.data["links"]["peer"]["cost"] for point in expand(document.data)] == [1, 1, 2, 2]
+    assert document.data == before
+
+
+def test_a_swept_table_replaces_the_table():
+    data = {"links": {"peer": {"latency": {"uniform": ["1 ms", "2 ms"]}}}}
+    data |= {"sweep": {"links.peer.latency": ["3 ms", {"uniform": ["4 ms", "5 ms"]}]}}
+    assert [point.data["links"]["peer"]["latency"] for point in expand(data)] == [
+        "3 ms",
+        {"uniform": ["4 ms", "5 ms"]},
+    ]
+
+
+def test_a_required_key_may_come_from_the_sweep_alone(write, check, valid):
+    write(
+        small=valid.replace("horizon = 100\n", "").replace('kind = "gis"', "")
+        + '[sweep]\n"run.horizon" = [1]\n"protocol.kind" = ["a", "b"]\n'
+    )
+    assert check("small.toml") == []
+
+
+def test_a_mistake_stands_at_the_value_that_makes_it(write, check, valid):
+    write(
+        small=valid
+        + """\
+[sweep]
+topology.agents = [2, 0, 3, "x"]
+"topology.famly" = ["ring", "star"]
+"toplogy.p" = [0.1]
+"run.slot" = ["1 ms",
+  "1 m"]
+"links.peer.latency" = ["1 ms", { uniform = ["1 ms", "2"] }]
+run.horizon.x = [1]
+"learner" = [{ epsilon = 1 }, { kind = "b" }]
+"""
+    )
+    lines = [line.split(", must be")[0].split(" such as")[0].split(", not")[0] for line in check("small.toml")]
+    assert lines == [
+        "small.toml:20:23: sweep.topology.agents[1]: must be an integer from 1 to 10^7",
+        "small.toml:20:29: sweep.topology.agents[3]: must be an integer from 1 to 10^7",
+        f"small.toml:21:1: sweep.topology.famly: {UNKNOWN_KEY}",
+        f"small.toml:22:1: sweep.toplogy.p: {UNKNOWN_KEY}",
+        "small.toml:24:3: sweep.run.slot[1]: must be a duration",
+        "small.toml:25:54: sweep.links.peer.latency[1].uniform[1]: must be a duration",
+        "small.toml:26:13: sweep.run.horizon.x: must be an integer from 1 to 10^12",
+        "small.toml:27:14: sweep.learner[0].kind: is missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sweep", "found"),
+    [
+        (3, [(("sweep",), "must be a table of dotted keys, each with a list of values, not 3")]),
+        ({"a": 3}, [(("sweep", "a"), "must be a list of one or more values, not 3")]),
+        ({"a": []}, [(("sweep", "a"), "must be a list of one or more values, not an empty list")]),
+        ({"a": {}}, [(("sweep", "a"), "must be a list of one or more values, not a table")]),
+        (
+            {"run.seed": [1, 2]},
+            [
+                (
+                    ("sweep", "run.seed"),
+                    "cannot be swept, every replication has random numbers of its own: use run.replications",
+                )
+            ],
+        ),
+        ({"run.replications": [1]}, [(("sweep", "run.replications"), "cannot be swept, set it once, for all points")]),
+        ({"name": ["a"]}, [(("sweep", "name"), "cannot be swept, it names the folder of all results")]),
+        ({"sweep.a": [1]}, [(("sweep", "sweep.a"), "cannot be swept, a sweep has no sweep")]),
+        (
+            {"a..b": [1]},
+            [(("sweep", "a..b"), "must be the dotted key path of a key of the scenario, such as topology.agents")],
+        ),
+        (
+            {"a": [{}], "a.b": [1], "ab": [1]},
+            [(("sweep", "a.b"), 'must not be swept inside "a", which is swept itself')],
+        ),
+        ({"a": [1, 2, 1.0]}, [(("sweep", "a", 2), "must be given once, 1.0 is there already")]),
+        ({"a": [1, True]}, []),
+        ({"a": [[1, 2], [1, 2.0], [2, 1]]}, [(("sweep", "a", 1), "must be given once, a list is there already")]),
+        (
+            {"a": [{"x": 1, "y": 2}, {"y": 2, "x": 1}, {"x": 1}]},
+            [(("sweep", "a", 1), "must be given once, a table is there already")],
+        ),
+        ({"a": [float("nan"), float("nan")]}, [(("sweep", "a", 1), "must be given once, nan is there already")]),
+        (
+            {"a": list(range(1000)), "b": list(range(1000))},
+            [(("sweep",), "must have at most 100000 combinations, not 1000000")],
+        ),
+    ],
+)
+def test_what_cannot_be_swept(sweep: Any, found: list[Any]):
+    data = {"sweep": sweep}
+    assert problems(data) == found
+    assert 1 <= len(expand(data)) <= MOST_POINTS
+
+
+def test_mistakes_of_the_sweep_and_of_its_points_are_reported_together(write, check, valid):
+    write(small=valid + "[sweep]\nrun.seed = [1]\ntopology.agents = [0]\n")
+    assert [line.split(": ")[1] for line in check("small.toml")] == ["sweep.run.seed", "sweep.topology.agents[0]"]
+
+
+def test_a_mistake_of_the_file_is_said_once_for_all_points(write, check, valid):
+    write(small=valid.replace("horizon = 100", "horizon = 0") + "[sweep]\ntopology.agents = [1, 2, 3]\n")
+    assert check("small.toml") == ["small.toml:5:1: run.horizon: must be an integer from 1 to 10^12, not 0"]
+
+
+def test_a_large_grid_is_quick(write, valid):
+    write(small=valid + f"[sweep]\ntopology.agents = {list(range(1, 101))}\nrun.horizon = {list(range(1, 101))}\n")
+    document = load("small.toml")
+    start = time.perf_counter()
+    points = expand(document.data)
+    for point in points[:2000]:
+        assert validate(point.data)[1] == []
+    assert len(points) == 10_000
+    assert time.perf_counter() - start < 2

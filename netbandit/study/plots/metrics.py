@@ -1,0 +1,106 @@
+"""Metrics on the axes: what they are called, their units, and points with error bars."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netbandit.study.plots.arrange import Point
+from netbandit.study.plots.bands import Band, band
+from netbandit.study.plots.style import Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+AXES = {
+    "regret": "regret of all agents (reward)",
+    "cost": "cost (weighted link activations)",
+    "round_slots": "waiting per round (slots)",
+    "diameter": "diameter (hops)",
+}
+"""What an axis says of a metric."""
+
+_DECADES = 100.0
+
+
+def estimate(point: Point, metric: str) -> Band | None:
+    """Return mean and t-interval of *metric* over the replications of *point* that know it, None if none does."""
+    samples = point.samples(metric)
+    return band(samples) if len(samples) else None
+
+
+def means(points: Sequence[Point]) -> str:
+    """Return what a subtitle says of the markers of *points*."""
+    most = max(len(point.runs) for point in points)
+    return f"means of {most:,} replications with 95 % intervals" if most > 1 else "one replication"
+
+
+def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False) -> bool:
+    """Make an axis of *panel* logarithmic if the means on it are positive and two decades or more apart.
+
+    A bar that reaches down to almost nothing does not stretch the axis: it begins a little below the lowest mean.
+
+    Args:
+        panel: The axes.
+        drawn: The estimates drawn along the axis.
+        across: Whether it is the horizontal one.
+
+    Returns:
+        Whether the axis is logarithmic now.
+    """
+    values = [float(one.mean) for one in drawn]
+    if len(values) < 2 or min(values) <= 0 or max(values) < _DECADES * min(values):
+        return False
+    limits = (0.6 * min(values), 1.5 * max(float(one.high) for one in drawn))
+    panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
+    return True
+
+
+def draw_points(
+    panel: "Axes",
+    across: Sequence[Band],
+    upward: Sequence[Band],
+    look: Look,
+    label: str,
+    *,
+    joined: bool,
+) -> "Line2D":
+    """Draw means as markers with the bars of their intervals.
+
+    Args:
+        panel: Where to draw.
+        across: The horizontal estimates; an interval of no width gets no bar.
+        upward: The vertical ones, as many.
+        look: Colour, marker and dashes.
+        label: The name of the series in the legend.
+        joined: Whether a thin line joins the points, which are steps of one number.
+
+    Returns:
+        The markers and their line, for the legend.
+    """
+    x, y = _column(across, "mean"), _column(upward, "mean")
+    widths = np.array([x - _column(across, "low"), _column(across, "high") - x])
+    heights = np.array([y - _column(upward, "low"), _column(upward, "high") - y])
+    bars = panel.errorbar(
+        x,
+        y,
+        xerr=widths if any(one.known for one in across) and widths.any() else None,
+        yerr=heights if any(one.known for one in upward) else None,
+        color=look.colour,
+        marker=look.marker,
+        markerfacecolor="white",
+        markeredgewidth=1.5,
+        linestyle=look.dashes if joined else "none",
+        linewidth=1.2,
+        elinewidth=1.1,
+        capsize=2.5,
+        zorder=3,
+    )
+    line: Line2D = bars.lines[0]
+    line.set_label(label)
+    return line
+
+
+def _column(bands: Sequence[Band], end: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array([float(getattr(one, end)) for one in bands])

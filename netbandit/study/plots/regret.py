@@ -1,0 +1,169 @@
+"""Regret over the slots, with a band over the replications."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.simulation.result import RunResult
+from netbandit.study.plots.arrange import Arrangement, Point, described, evenly
+from netbandit.study.plots.bands import Band, band
+from netbandit.study.plots.style import (
+    PLAIN,
+    Look,
+    drawing,
+    figure,
+    from_zero,
+    legend_beside,
+    number,
+    readable,
+    wrapped,
+)
+from netbandit.study.plots.values import shown, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_GRID = 600
+_PANELS = 6
+_ENTRIES = 14
+_BANDS = 12
+_SIMILAR = 4.0
+
+
+def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
+    """Return the slots at which curves are compared: at most 601, even on the axis, 0 and *horizon* among them."""
+    count = min(horizon, _GRID) + 1
+    if logarithmic:
+        steps = np.geomspace(1, max(horizon, 1), count)
+        return np.unique(np.concatenate([[0], np.round(steps), [horizon]]).astype(np.int64))
+    return np.unique(np.round(np.linspace(0, horizon, count)).astype(np.int64))
+
+
+def regret_band(runs: Sequence[RunResult], slots: NDArray[np.int64]) -> Band:
+    """Return mean and t-interval of the regret of *runs* at *slots*, arrays of the shape of *slots*."""
+    return band([run.curves["regret"].at(slots) for run in runs])
+
+
+def reads_better_logarithmic(runs: Sequence[RunResult]) -> bool:
+    """Tell whether the slots belong on a logarithmic axis.
+
+    They do if the horizons lie two decades or more apart, or if, in most runs, most of the regret (80 %) is there
+    after a fiftieth of at least 1,000 slots: on a linear axis such a curve is a corner.
+    """
+    horizons = [_horizon(run) for run in runs]
+    if min(horizons) < 1 or max(horizons) < 1_000:
+        return False
+    if max(horizons) >= 100 * min(horizons):
+        return True
+    early = 0
+    for run in runs:
+        curve = run.curves["regret"]
+        soon = curve.at(np.array([_horizon(run) // 50]))[0]
+        early += bool(curve.values[-1] > 0 and soon >= 0.8 * curve.values[-1])
+    return 2 * early > len(runs)
+
+
+@drawing()
+def draw_regret(arrangement: Arrangement) -> "Figure":
+    """Draw regret over the slots: a series per value of the series' key, a panel per combination of the other keys.
+
+    With more than six combinations, six of them evenly spread are drawn, and the title says so.
+    """
+    others = arrangement.keys[1:]
+    parts = list(arrangement.slices(others))
+    chosen = evenly(parts, _PANELS)
+    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs])
+    columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
+    rows = -(-len(chosen) // columns)
+    replications = max(len(point.runs) for point in arrangement.points)
+    subtitle = (
+        f"mean of {replications:,} replications, shaded: its 95 % interval" if replications > 1 else "one replication"
+    )
+    if len(parts) > len(chosen):
+        subtitle += f"; {len(chosen)} of {len(parts)} combinations"
+    together = _alike([_highest(part) for _, part in chosen])
+    drawn, panels = figure(
+        f"{arrangement.name}: regret over time", subtitle, rows=rows, columns=columns, sharex=together, sharey=together
+    )
+    for panel in panels[len(chosen) :]:
+        panel.set_visible(False)
+    for panel, (fixed, part) in zip(panels, chosen, strict=False):
+        _panel(panel, part, logarithmic, (7, 4, 3)[columns - 1])
+        if len(chosen) > 1:
+            panel.set_title(wrapped(described(fixed), 66 // columns), fontsize=8)
+    for place, panel in enumerate(panels[: len(chosen)]):
+        if place + columns >= len(chosen):
+            panel.set_xlabel("time (slots)")
+            panel.tick_params(labelbottom=True)
+        if place % columns == 0:
+            panel.set_ylabel("regret of all agents\n(reward)" if rows > 1 else "regret of all agents (reward)")
+    if arrangement.series is not None:
+        _legend(drawn, arrangement)
+    return drawn
+
+
+def _highest(part: Arrangement) -> tuple[int, float]:
+    runs = [run for point in part.points for run in point.runs]
+    return max(_horizon(run) for run in runs), max(float(run.curves["regret"].values[-1]) for run in runs)
+
+
+def _alike(panels: Sequence[tuple[int, float]]) -> bool:
+    """Tell whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
+    horizons, regrets = zip(*panels, strict=True)
+    return len(panels) > 1 and len(set(horizons)) == 1 and max(regrets) <= _SIMILAR * min(regrets)
+
+
+def _horizon(run: RunResult) -> int:
+    return int(run.curves["regret"].slots[-1])
+
+
+def _panel(panel: "Axes", part: Arrangement, logarithmic: bool, ticks: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    key = part.series
+    series = [(value, point) for value, points in part.along(key) for point in points]
+    lowest = 0.0
+    for value, point in series:
+        look = PLAIN if key is None else part.look(key, value)
+        lowest = min(lowest, _draw_point(panel, point, look, logarithmic, len(series) <= _BANDS, value))
+    if logarithmic:
+        panel.set_xscale("log")
+    else:
+        panel.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True, steps=[1, 2, 2.5, 5, 10]))
+    ends = [_horizon(run) for point in part.points for run in point.runs]
+    panel.set_xlim(1 if logarithmic else 0, max(*ends, 1))
+    if lowest >= 0:
+        from_zero(panel)
+    readable(panel)
+
+
+def _draw_point(panel: "Axes", point: Point, look: Look, logarithmic: bool, bands: bool, value: Any) -> float:
+    slots = common_grid(min(_horizon(run) for run in point.runs), logarithmic)
+    if logarithmic:
+        slots = slots[slots > 0]
+    estimate = regret_band(point.runs, slots)
+    label = "" if value is None else shown(value)
+    if estimate.known and bands:
+        panel.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.2, linewidth=0, zorder=2)
+    panel.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, label=label, zorder=3)
+    return float(estimate.mean.min(initial=0.0))
+
+
+def _legend(drawn: "Figure", arrangement: Arrangement) -> None:
+    from matplotlib.lines import Line2D
+
+    key = arrangement.series
+    assert key is not None
+    values = evenly(arrangement.choices[key], _ENTRIES)
+    handles, labels = [], []
+    for value in values:
+        look = arrangement.look(key, value)
+        handles.append(Line2D([], [], color=look.colour, linestyle=look.dashes))
+        labels.append(wrapped(shown(value), 22))
+    title = words(key)
+    if len(values) < len(arrangement.choices[key]):
+        title += f" ({len(values)} of {number(len(arrangement.choices[key]))} shown)"
+    legend_beside(drawn, handles, labels, title)

@@ -1,0 +1,185 @@
+"""Networks from files: GraphML, GML, edge lists and networkx's node-link JSON, as they are found in the wild.
+
+Whatever the file has is brought to one form: undirected, parallel links merged, self loops dropped, agents numbered by
+sorted id, each with a name of its own and, where the file has them, its coordinates.
+"""
+
+import math
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbandit.network import distances, readers
+from netbandit.network.readers import Attributes, Network, NotAGraphError
+from netbandit.network.topology import TopologyError
+
+if TYPE_CHECKING:
+    import networkx
+
+READERS = {
+    "GraphML": readers.graphml,
+    "GML": readers.gml,
+    "node-link JSON": readers.node_link,
+    "edge list": readers.edge_list,
+}
+
+ENDINGS = {
+    ".graphml": "GraphML",
+    ".gml": "GML",
+    ".json": "node-link JSON",
+    ".edgelist": "edge list",
+    ".edges": "edge list",
+    ".csv": "edge list",
+    ".tsv": "edge list",
+}
+"""The format that a file's ending stands for; the endings of NEUTRAL say nothing, their content decides."""
+
+NEUTRAL = ("", ".txt", ".dat", ".xml")
+
+
+def read(path: Path, component: str | None = None) -> "networkx.Graph[int]":
+    """Return the graph in the file at *path*, with nodes 0..n-1 in the order of their sorted ids.
+
+    Ids are sorted as numbers if all are integers, else as text. A node has a ``name`` (its label where no other node
+    has the same, else with its id) and, where known, ``latitude`` and ``longitude`` in degrees; a link has the
+    ``speed`` in bits a second of the fastest of its parallels, where known.
+
+    Args:
+        path: The file.
+        component: "largest" takes the largest component of a disconnected graph, the one with the lowest agent among
+            equals; None makes a disconnected graph an error.
+
+    Raises:
+        TopologyError: If the file cannot be read, is not a graph, or is disconnected.
+    """
+    if component not in (None, "largest"):
+        raise TopologyError([(("component",), f'must be "largest" or absent, not "{component}"')])
+    try:
+        network = _network(path)
+        if not network.nodes:
+            raise NotAGraphError("has no nodes")
+        return _graph(network, component)
+    except NotAGraphError as error:
+        raise TopologyError([(("file",), f"{path}: {error}")]) from error
+
+
+def _network(path: Path) -> Network:
+    try:
+        if path.exists() and not path.is_file():
+            raise NotAGraphError("is not a file")
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise NotAGraphError(f"cannot be read: {reason}") from error
+    ending = path.suffix.lower()
+    named, found = ENDINGS.get(ending), _format(content)
+    if named is None and ending not in NEUTRAL and found == "edge list":
+        known = ", ".join(f"*{known}" for known in ENDINGS)
+        raise NotAGraphError(f"is not a network file: GraphML, GML, node-link JSON or an edge list ({known})")
+    if not content.strip():
+        raise NotAGraphError("is empty")
+    if named not in (None, found):
+        raise NotAGraphError(f"is named as {named}, but its content is not" + _as(found))
+    try:
+        return READERS[found](content)
+    except NotAGraphError as error:
+        raise NotAGraphError(f"is not a graph as {found}: {error}") from error
+
+
+def _as(found: str) -> str:
+    return "" if found == "edge list" else f" (it looks like {found})"
+
+
+def _format(content: bytes) -> str:
+    """Return the format that *content* looks like; what looks like no other is an edge list."""
+    start = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
+        return "GraphML"
+    if start.startswith((b"{", b"[")):
+        return "node-link JSON"
+    if re.search(rb"(?m)^\s*graph\s*\[", start):
+        return "GML"
+    return "edge list"
+
+
+def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
+    import networkx
+
+    ids = _sorted(list(network.nodes))
+    number = {id_: position for position, id_ in enumerate(ids)}
+    links: dict[tuple[int, int], float | None] = {}
+    for first, second, attributes in network.links:
+        ends = sorted((number[first], number[second]))
+        if ends[0] != ends[1]:
+            pair, speed = (ends[0], ends[1]), _number(attributes, "linkspeedraw")
+            known = links.get(pair)
+            links[pair] = speed if known is None or (speed is not None and speed > known) else known
+    edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
+    labels = distances.components(distances.adjacency(len(ids), edges))
+    sizes = np.bincount(labels)
+    if len(sizes) > 1 and component is None:
+        largest = f'"largest" takes the one of {sizes.max()} agents'
+        raise TopologyError([(("component",), f"missing: the graph has {len(sizes)} components; {largest}")])
+    kept = np.flatnonzero(labels == sizes.argmax()).tolist()
+    position = {node: new for new, node in enumerate(kept)}
+    names = _names([ids[node] for node in kept], [network.nodes[ids[node]] for node in kept])
+    graph: networkx.Graph[int] = networkx.Graph()
+    for node, name in zip(kept, names, strict=True):
+        graph.add_node(position[node], name=name, **_place(ids[node], network.nodes[ids[node]]))
+    for first_end, second_end in edges.tolist():
+        if first_end in position:
+            speed = links[first_end, second_end]
+            known_speed = {} if speed is None else {"speed": speed}
+            graph.add_edge(position[first_end], position[second_end], **known_speed)
+    return graph
+
+
+def _sorted(ids: list[str]) -> list[str]:
+    if all(re.fullmatch(r"[+-]?[0-9]{1,4000}", id_) for id_ in ids):
+        return sorted(ids, key=lambda id_: (int(id_), id_))
+    return sorted(ids)
+
+
+def _names(ids: list[str], nodes: list[Attributes]) -> list[str]:
+    """Return a name for each node that no other has: its label, with the id where labels repeat, or the id."""
+    labels = [str(_value(node, "label", "name") or "").strip() for node in nodes]
+    count = Counter(labels)
+    taken = {label for label in labels if label and count[label] == 1}
+    names = []
+    for id_, label in zip(ids, labels, strict=True):
+        name = label
+        if not label or count[label] > 1:
+            name = f"{label} ({id_})" if label else id_
+            while name in taken:
+                name += "'"
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+def _place(id_: str, node: Attributes) -> dict[str, float]:
+    """Return latitude and longitude of a node in degrees, or nothing where one of them is unknown."""
+    latitude, longitude = _number(node, "latitude", "lat"), _number(node, "longitude", "lon", "lng")
+    if latitude is None or longitude is None:
+        return {}
+    if abs(latitude) > 90 or abs(longitude) > 360:
+        raise NotAGraphError(f"node {id_} is at no place of the earth: latitude {latitude:g}, longitude {longitude:g}")
+    return {"latitude": latitude, "longitude": longitude}
+
+
+def _value(attributes: Attributes, *names: str) -> Any:
+    """Return the first attribute with one of *names*, whatever their capitals; None if there is none."""
+    by_name = {str(key).lower(): value for key, value in attributes.items()}
+    return next((by_name[name] for name in names if by_name.get(name) is not None), None)
+
+
+def _number(attributes: Attributes, *names: str) -> float | None:
+    """Return an attribute as a finite number, None where it is not one."""
+    try:
+        number = float(_value(attributes, *names))
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,147 @@
+"""The formats of network files: each reader turns a file's bytes into nodes and links, with nothing mended yet."""
+
+import json
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import networkx
+
+Attributes = dict[str, Any]
+
+
+class NotAGraphError(Exception):
+    """The content is not a graph in the format it should have; says why in a few words."""
+
+
+@dataclass
+class Network:
+    """What a file says, in its own words.
+
+    Attributes:
+        nodes: The attributes of each node by its id.
+        links: Both ends and the attributes of each link; direction, repetition and loops as in the file.
+    """
+
+    nodes: dict[str, Attributes] = field(default_factory=dict)
+    links: list[tuple[str, str, Attributes]] = field(default_factory=list)
+
+
+def graphml(content: bytes) -> Network:
+    """Read GraphML, in whatever encoding its XML declares."""
+    import networkx
+
+    def read() -> "networkx.Graph[Any]":
+        return networkx.read_graphml(BytesIO(content))
+
+    return _through_networkx(read)
+
+
+def gml(content: bytes) -> Network:
+    """Read GML; nodes are known by their id, labels may repeat."""
+    import networkx
+
+    text = _text(content)
+    if not re.search(r"\bmultigraph\b", text):
+        # Files with parallel links seldom say so, and networkx would refuse them.
+        text = re.sub(r"\bgraph\s*\[", "graph [\n multigraph 1\n", text, count=1)
+
+    def read() -> "networkx.Graph[Any]":
+        return networkx.parse_gml(text, label="id")
+
+    return _through_networkx(read)
+
+
+def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            graph = read()
+    # The readers of networkx meet a file that is not what it should be with errors of nearly any kind.
+    except Exception as error:
+        raise NotAGraphError(" ".join(str(error).split()) or type(error).__name__) from error
+    return Network(
+        {str(node): dict(attributes) for node, attributes in graph.nodes(data=True)},
+        [(str(first), str(second), dict(attributes)) for first, second, attributes in graph.edges(data=True)],
+    )
+
+
+def node_link(content: bytes) -> Network:
+    """Read the node-link JSON of networkx, whose links stand under "links" or "edges"."""
+    try:
+        data = json.loads(_text(content))
+    except ValueError as error:
+        raise NotAGraphError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise NotAGraphError("not a graph: nested too deeply") from error
+    if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
+        raise NotAGraphError('not node-link JSON: an object with the lists "nodes" and "links" (or "edges")')
+    links = data.get("links", data.get("edges"))
+    if not isinstance(links, list):
+        raise NotAGraphError('not node-link JSON: it has no list "links" (or "edges")')
+    network = Network()
+    for number, node in enumerate(data["nodes"], start=1):
+        id_ = _id(node, "id")
+        if id_ is None:
+            raise NotAGraphError(f'node {number} has no "id"')
+        if id_ in network.nodes:
+            raise NotAGraphError(f"the id {id_} stands for two nodes")
+        network.nodes[id_] = {key: value for key, value in node.items() if key != "id"}
+    for number, link in enumerate(links, start=1):
+        first, second = _id(link, "source"), _id(link, "target")
+        if first is None or second is None:
+            raise NotAGraphError(f'link {number} has no "source" or no "target"')
+        for end in (first, second):
+            if end not in network.nodes:
+                raise NotAGraphError(f"link {number} ends at {end}, which is the id of no node")
+        network.links.append((first, second, link))
+    return network
+
+
+def _id(entry: object, key: str) -> str | None:
+    """Return the id under *key* of an entry as text; None if the entry has none."""
+    value = entry.get(key) if isinstance(entry, dict) else None
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def edge_list(content: bytes) -> Network:
+    """Read a link a line: two ids, then perhaps a number or ``{...}``, divided by blanks, commas or semicolons.
+
+    What follows a ``#`` or ``%`` is a comment; a first line of column names (source, target or from, to) is skipped.
+    """
+    network = Network()
+    for number, line in enumerate(_text(content).splitlines(), start=1):
+        line = re.split(r"[#%]", line, maxsplit=1)[0].strip()
+        if not line:
+            continue
+        line, _, attributes = line.partition("{")
+        fields = [part for part in re.split(r"[\s,;]+", line.strip()) if part]
+        if not network.links and [part.lower() for part in fields[:2]] in (["source", "target"], ["from", "to"]):
+            continue
+        if attributes and not attributes.rstrip().endswith("}"):
+            raise NotAGraphError(f"line {number} is not a link: its {{ is not closed")
+        if len(fields) not in (2, 3) or (len(fields) == 3 and not _is_number(fields[2])):
+            raise NotAGraphError(f"line {number} is not a link: two ids and at most a number")
+        for end in fields[:2]:
+            network.nodes.setdefault(end, {})
+        network.links.append((fields[0], fields[1], {}))
+    return network
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotAGraphError(f"not a text in UTF-8 (byte {error.start + 1})") from error

@@ -1,0 +1,176 @@
+"""Who is linked to whom: a frozen graph of agents and what follows from it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network import distances
+from netbandit.settings import Problem
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class TopologyError(Exception):
+    """A graph that cannot be had.
+
+    Attributes:
+        problems: What is wrong, each at a key path relative to the topology's table.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("; ".join(": ".join([".".join(map(str, path)), text]) for path, text in self.problems))
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A graph of agents; the server, where there is one, is not part of it.
+
+    Nothing here depends on the order in which the graph was put together: nodes, links and neighbours are sorted.
+
+    Args:
+        graph: An undirected graph without self loops whose nodes are 0..n-1. A node may have a ``name``, a
+            ``latitude`` and a ``longitude`` (degrees), a link a ``speed`` (bits a second). Not to be changed later.
+
+    Raises:
+        TopologyError: If the graph is another one, or has no nodes.
+    """
+
+    graph: "networkx.Graph[int]"
+
+    def __post_init__(self) -> None:
+        graph = self.graph
+        if graph.is_directed() or graph.is_multigraph():
+            raise TopologyError([((), "a topology has undirected links, one between two agents at most")])
+        if not len(graph):
+            raise TopologyError([((), "a topology has at least one agent")])
+        if any(node not in graph for node in range(len(graph))):
+            raise TopologyError([((), f"the agents of a topology are numbered from 0 to {len(graph) - 1}")])
+        if any(node in graph.adj[node] for node in range(len(graph))):
+            raise TopologyError([((), "an agent has no link to itself")])
+
+    @property
+    def agents(self) -> int:
+        """The number of agents n."""
+        return len(self.graph)
+
+    @property
+    def links(self) -> int:
+        """The number of undirected links L."""
+        return self.graph.number_of_edges()
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """The undirected links, shape (L, 2), the lower number first, in lexicographic order."""
+        pairs = np.array(list(self.graph.edges()), dtype=np.int64).reshape(-1, 2)
+        pairs.sort(axis=1)
+        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+    @cached_property
+    def adjacency(self) -> "distances.Adjacency":
+        """The graph as `netbandit.network.distances` takes it, shape (n, n)."""
+        return distances.adjacency(self.agents, self.edges)
+
+    @cached_property
+    def neighbours(self) -> list[list[int]]:
+        """The neighbours of each agent, ascending."""
+        starts, indices = self.adjacency.indptr.tolist(), self.adjacency.indices.tolist()
+        return [indices[starts[node] : starts[node + 1]] for node in range(self.agents)]
+
+    @cached_property
+    def component(self) -> NDArray[np.int64]:
+        """The component of each agent, shape (n,), numbered in the order of their lowest agents."""
+        return distances.components(self.adjacency)
+
+    @cached_property
+    def components(self) -> list[NDArray[np.int64]]:
+        """The agents of each component, ascending."""
+        members = np.argsort(self.component, kind="stable")
+        return np.split(members, np.cumsum(np.bincount(self.component))[:-1])
+
+    @cached_property
+    def extremes(self) -> list[distances.Extremes]:
+        """Diameter, radius and centre of each component."""
+        return distances.extremes(self.adjacency)
+
+    @property
+    def diameter(self) -> int:
+        """The largest distance between two agents of one component, in hops."""
+        return max(component.diameter for component in self.extremes)
+
+    @property
+    def radius(self) -> int:
+        """The smallest eccentricity, in hops; over all components."""
+        return min(component.radius for component in self.extremes)
+
+    @property
+    def sinks(self) -> list[int]:
+        """The sink of each component: its agent with the smallest eccentricity, lowest number among equals."""
+        return [component.centre for component in self.extremes]
+
+    @cached_property
+    def eccentricities(self) -> NDArray[np.int64]:
+        """Each agent's largest distance within its component, shape (n,), in hops."""
+        return distances.eccentricities(self.adjacency)
+
+    def eccentricity(self, component: int) -> NDArray[np.int64]:
+        """Return the eccentricity of each agent of *component*, in the order of ``components[component]``."""
+        return self.eccentricities[self.components[component]]
+
+    def hops(self, source: int) -> NDArray[np.int64]:
+        """Return each agent's distance from *source* in hops, shape (n,), -1 in other components."""
+        return distances.hops(self.adjacency, source)
+
+    def bfs_tree(self, root: int) -> NDArray[np.int64]:
+        """Return each agent's parent on its way to *root*, shape (n,); -1 for the root and in other components.
+
+        The parent is the lowest-numbered of the neighbours that are nearer to the root.
+        """
+        return distances.bfs_tree(self.adjacency, root)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each agent; its number where the graph gives none."""
+        return [str(self.graph.nodes[node].get("name", node)) for node in range(self.agents)]
+
+    @cached_property
+    def coordinates(self) -> NDArray[np.float64] | None:
+        """Latitude and longitude of each agent in degrees, shape (n, 2), NaN where unknown; None if all are."""
+        nodes = self.graph.nodes
+        found = [(nodes[node].get("latitude"), nodes[node].get("longitude")) for node in range(self.agents)]
+        places = np.array([pair if None not in pair else (np.nan, np.nan) for pair in found], dtype=np.float64)
+        return None if np.isnan(places).all() else places
+
+    @cached_property
+    def speeds(self) -> NDArray[np.float64]:
+        """The speed of each link of `edges` in bits a second, as its file has it, shape (L,), NaN where unknown."""
+        graph = self.graph
+        return np.array([graph.edges[u, v].get("speed", np.nan) for u, v in self.edges.tolist()], dtype=np.float64)
+
+
+def describe(topology: Topology) -> dict[str, Any]:
+    """Return the figures of *topology* as plain data.
+
+    ``gis_slots`` is how long a round of GIS takes, one hop a slot: the diameter. ``links_per_round`` is the number of
+    its link activations, exactly: an agent advertises in slot t if something new reached it then, which is so while
+    t is at most its eccentricity, and not after the end of its component's round.
+    """
+    diameters = np.array([component.diameter for component in topology.extremes])
+    first, second = topology.edges[:, 0], topology.edges[:, 1]
+    eccentricity = topology.eccentricities
+    slots = np.minimum(np.maximum(eccentricity[first], eccentricity[second]) + 1, diameters[topology.component[first]])
+    return {
+        "agents": topology.agents,
+        "links": topology.links,
+        "components": len(topology.components),
+        "diameter": topology.diameter,
+        "radius": topology.radius,
+        "sinks": topology.sinks,
+        "gis_slots": topology.diameter,
+        "links_per_round": int(slots.sum()),
+    }

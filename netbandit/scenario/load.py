@@ -88,6 +88,9 @@ class Document:
 def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Document:
     """Read a scenario file, the files it extends, and the overrides.
 
+    Tables are merged key by key; a key that is given again, or set, replaces what was there, a sweep of it included.
+    ``name`` and ``description`` are a file's own and are not inherited.
+
     Args:
         file: The file; messages name it as it is given here.
         overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win.

@@ -76,7 +76,7 @@ class TopologySettings(Settings):
     )
     mean_degree: float | None = Field(default=None, gt=0, description="random: mean number of neighbours.")
     degree: int | None = Field(
-        default=None, ge=1, description="regular: number of neighbours; small-world: of the lattice, even (4)."
+        default=None, ge=0, description="regular: number of neighbours; small-world: of the lattice, even (4)."
     )
     attach: int | None = Field(default=None, ge=1, description="scale-free: links of each new agent (2).")
     reach: float | None = Field(

@@ -163,6 +163,18 @@ def test_horizons_of_a_sweep_end_where_they_end():
     assert panel.get_xscale() == "linear"
 
 
+def test_horizons_and_regrets_decades_apart_stand_on_two_logarithmic_axes():
+    runs = [
+        made_up(parameters={"run.horizon": horizon}, horizon=horizon, bend=horizon / 10, replication=one)
+        for horizon in (1_000, 1_000_000)
+        for one in range(3)
+    ]
+    (panel,) = draw_regret(arrange(runs)[0]).axes
+    assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
+    lowest = min(line.get_ydata().min() for line in panel.lines)
+    assert 0 < panel.get_ylim()[0] < lowest
+
+
 @pytest.mark.parametrize(
     ("runs", "logarithmic"),
     [

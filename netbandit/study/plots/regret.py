@@ -31,6 +31,7 @@ _PANELS = 6
 _ENTRIES = 14
 _BANDS = 12
 _SIMILAR = 4.0
+_FAR = 100
 
 
 def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
@@ -54,9 +55,9 @@ def reads_better_logarithmic(runs: Sequence[RunResult]) -> bool:
     after a fiftieth of at least 1,000 slots: on a linear axis such a curve is a corner.
     """
     horizons = [_horizon(run) for run in runs]
-    if min(horizons) < 1 or max(horizons) < 1_000:
+    if max(horizons) < 1_000:
         return False
-    if max(horizons) >= 100 * min(horizons):
+    if max(horizons) >= _FAR * min(horizons):
         return True
     early = 0
     for run in runs:
@@ -84,6 +85,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     )
     if len(parts) > len(chosen):
         subtitle += f"; {len(chosen)} of {len(parts)} combinations"
+    steep = logarithmic and _decades_apart(arrangement.points)
     together = _alike([_highest(part) for _, part in chosen])
     drawn, panels = figure(
         f"{arrangement.name}: regret over time", subtitle, rows=rows, columns=columns, sharex=together, sharey=together
@@ -92,6 +94,8 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         panel.set_visible(False)
     for panel, (fixed, part) in zip(panels, chosen, strict=False):
         _panel(panel, part, logarithmic, (7, 4, 3)[columns - 1])
+        if steep:
+            _bend_upward(panel)
         if len(chosen) > 1:
             panel.set_title(wrapped(described(fixed), 66 // columns), fontsize=8)
     for place, panel in enumerate(panels[: len(chosen)]):
@@ -103,6 +107,20 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     if arrangement.series is not None:
         _legend(drawn, arrangement)
     return drawn
+
+
+def _decades_apart(points: Sequence[Point]) -> bool:
+    """Tell whether horizons and final regrets both lie two decades or more apart: only two logarithms show all."""
+    horizons = [_horizon(run) for point in points for run in point.runs]
+    finals = [float(np.mean([run.curves["regret"].values[-1] for run in point.runs])) for point in points]
+    return max(horizons) >= _FAR * min(horizons) and min(finals) > 0 and max(finals) >= _FAR * min(finals)
+
+
+def _bend_upward(panel: "Axes") -> None:
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in panel.lines])
+    panel.set_yscale("log")
+    panel.set_ylim(0.8 * heights[heights > 0].min(), 1.6 * panel.dataLim.y1)
+    readable(panel)
 
 
 def _highest(part: Arrangement) -> tuple[int, float]:

@@ -245,8 +245,8 @@ class _Bounds:
             return _batch(self.graph, sources, np.arange(len(sources)), np.zeros(self.agents, dtype=np.int64))
         from scipy.sparse.csgraph import dijkstra
 
-        distances = dijkstra(self.graph, directed=True, indices=sources, unweighted=True)
-        return distances.max(axis=1).astype(np.int64)
+        table: NDArray[np.float64] = dijkstra(self.graph, directed=True, indices=sources, unweighted=True)
+        return table.max(axis=1).astype(np.int64)
 
 
 def _may_be_extreme(bounds: _Bounds) -> NDArray[np.bool_]:
@@ -254,4 +254,5 @@ def _may_be_extreme(bounds: _Bounds) -> NDArray[np.bool_]:
     lower, upper = bounds.lower, bounds.upper
     radius = upper.min()
     before_centre = np.arange(len(lower)) < upper.argmin()
-    return (lower < upper) & ((upper > lower.max()) | (lower < radius) | ((lower == radius) & before_centre))
+    matters: NDArray[np.bool_] = (upper > lower.max()) | (lower < radius) | ((lower == radius) & before_centre)
+    return matters & (lower < upper)

@@ -51,7 +51,7 @@ class Topology:
             raise TopologyError([((), "a topology has at least one agent")])
         if any(node not in graph for node in range(len(graph))):
             raise TopologyError([((), f"the agents of a topology are numbered from 0 to {len(graph) - 1}")])
-        if any(node in graph.adj[node] for node in range(len(graph))):
+        if any(graph.has_edge(node, node) for node in range(len(graph))):
             raise TopologyError([((), "an agent has no link to itself")])
 
     @property

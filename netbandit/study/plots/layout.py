@@ -68,14 +68,16 @@ def drawn(agents: int, links: Ends, family: str) -> Places:
     Args:
         agents: The number of nodes.
         links: Pairs of nodes, shape (links, 2).
-        family: The family of every component, or any other word for a layout by the distances of the graph.
+        family: The family of every component, or any other word for a layout by the distances of the graph: by
+            springs if there are at most 500 agents in all.
     """
+    place = _LAYOUTS.get(family, _by_springs if agents <= _SPRING else _by_pivots)
     parts = []
     for members in _components(agents, links):
         number = np.full(agents, -1)
         number[members] = np.arange(len(members))
         inside = number[links[number[links[:, 0]] >= 0]] if len(links) else links
-        places = _upright(_connected(len(members), inside, family))
+        places = _upright(_connected(len(members), inside, place))
         parts.append((members, places))
     return _packed(agents, parts)
 
@@ -96,12 +98,12 @@ def _matrix(agents: int, links: Ends) -> Any:
     return half + half.T
 
 
-def _connected(agents: int, links: Ends, family: str) -> Places:
+def _connected(agents: int, links: Ends, place: Callable[[int, Ends], Places]) -> Places:
     if agents == 1:
         return np.zeros((1, 2))
     if agents == 2:
         return np.array([[-1.0, 0.0], [1.0, 0.0]])
-    return _LAYOUTS.get(family, _by_distance)(agents, links)
+    return place(agents, links)
 
 
 def _circle(agents: int, _links: Ends) -> Places:
@@ -152,10 +154,8 @@ def _tree(agents: int, links: Ends) -> Places:
     return np.column_stack([depth * np.cos(angle), depth * np.sin(angle)])
 
 
-def _by_distance(agents: int, links: Ends) -> Places:
-    """Place nodes by their distances in the graph: springs up to 500 nodes, the distances to some pivots beyond."""
-    if agents > _SPRING:
-        return _pivots(agents, links)
+def _by_springs(agents: int, links: Ends) -> Places:
+    """Place nodes as far apart as they are in the graph, and larger graphs by pulling neighbours together."""
     import networkx
 
     graph = networkx.Graph()
@@ -164,12 +164,12 @@ def _by_distance(agents: int, links: Ends) -> Places:
     if agents <= _KAMADA_KAWAI:
         placed = networkx.kamada_kawai_layout(graph)
     else:
-        start = dict(enumerate(_pivots(agents, links)))
+        start = dict(enumerate(_by_pivots(agents, links)))
         placed = networkx.spring_layout(graph, pos=start, iterations=80, seed=_SEED)
     return np.array([placed[node] for node in range(agents)]) * math.sqrt(agents)
 
 
-def _pivots(agents: int, links: Ends) -> Places:
+def _by_pivots(agents: int, links: Ends) -> Places:
     """Lay out a large graph by principal components of the hop distances to some pivots (Brandes and Pich, 2007)."""
     from scipy.sparse import csgraph
 

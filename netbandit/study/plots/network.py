@@ -104,7 +104,8 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
     total = len(drawing.links)
     shown = _order(drawing)
     if len(shown) < total:
-        subtitle += f"; the {number(len(shown))} most used of {number(total)} links"
+        fewer = f"the {number(len(shown))} most used of {number(total)} links"
+        subtitle = f"{subtitle}; {fewer}" if subtitle else fewer
     drawn, (panel,) = figure(title, subtitle)
     panel.set_axis_off()
     panel.set_aspect("equal", adjustable="box" if len(drawing.places) == 1 else "datalim")

@@ -1,0 +1,127 @@
+"""Slots on top of nanoseconds, and nodes that act together at an instant."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import simpy
+from simpy import Event
+from simpy.events import NORMAL, URGENT, EventPriority
+
+What = TypeVar("What")
+
+ARRIVALS = URGENT
+"""Messages arrive before anything else happens at their instant."""
+AGENTS = NORMAL
+"""Then agents end their phases and contribute."""
+SENDS = EventPriority(2)
+"""Then nodes pass on what they have learnt."""
+
+
+class Appointment(Event):
+    """An event that is already decided: it only waits for its time.
+
+    SimPy's own events carry a value, a state and a list of their own; a simulation has millions of these, so
+    they share one list of callbacks and keep nothing else.
+    """
+
+    _ok = True
+    _value = None
+
+    def __init__(self, callbacks: list[Callable[[Event], None]]) -> None:
+        self.callbacks = callbacks
+
+
+class Environment(simpy.Environment):
+    """SimPy's environment, in whole nanoseconds, with a clock that can be moved ahead."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def now(self) -> int:
+            """The present time in nanoseconds."""
+
+    def advance(self, time: int) -> bool:
+        """Move the clock ahead to *time* (ns) unless an event of the queue is due before; return whether."""
+        queue = self._queue
+        if queue and queue[0][0] < time:
+            return False
+        self._now = time
+        return True
+
+
+class Clock:
+    """Translates between nanoseconds (integers, so that ties are exact) and slots.
+
+    Args:
+        environment: SimPy's environment, in nanoseconds.
+        slot: Length of a slot in nanoseconds, at least 1.
+        horizon: Number of slots; nothing starts at or after the end of the last one.
+    """
+
+    def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
+        self.environment = environment
+        self.slot = slot
+        self.horizon = horizon
+        self.end = slot * horizon
+
+    @property
+    def now(self) -> int:
+        """The present time in nanoseconds."""
+        return self.environment.now
+
+    def slot_of(self, time: int) -> int:
+        """Return the slot that contains *time* (ns); a boundary belongs to the slot that it begins."""
+        return time // self.slot
+
+    def boundary(self, time: int) -> int:
+        """Return the number of the first slot boundary at or after *time* (ns)."""
+        return -(-time // self.slot)
+
+    def adoption(self, begun: int, delivered: int) -> int:
+        """Return when (ns) a node takes in what a slotted hop brought.
+
+        That is the first slot boundary, after the one at which the hop began, at which its message has been
+        delivered; so information moves one hop a slot at the most, however fast the link is.
+
+        Args:
+            begun: When the hop, or the handshake it belongs to, began (ns, a slot boundary).
+            delivered: When the message arrived (ns).
+        """
+        return max(begun // self.slot + 1, self.boundary(delivered)) * self.slot
+
+    def wait_until(self, boundary: int) -> Event:
+        """Return an event at slot *boundary*, which must not lie in the past, in the agents' turn."""
+        event = Event(self.environment)
+        event._ok = True
+        event._value = None
+        self.environment.schedule(event, AGENTS, boundary * self.slot - self.environment.now)
+        return event
+
+
+class Steps(Generic[What]):
+    """Nodes that act at the same instant act together, in order of number, after all arrivals.
+
+    One pending event an instant, however many nodes wait for it.
+
+    Args:
+        clock: The clock.
+        act: Called once an instant with (node, what it has to deal with) for each node that acts, ascending.
+    """
+
+    def __init__(self, clock: Clock, act: Callable[[list[tuple[int, list[What]]]], None]) -> None:
+        self._clock = clock
+        self._act = act
+        self._due: dict[int, dict[int, list[What]]] = {}
+        self._callbacks: list[Callable[[Event], None]] = [self._now]
+
+    def at(self, time: int, node: int, what: What) -> None:
+        """Let *node* deal with *what* at *time* (ns), now or later."""
+        due = self._due.get(time)
+        if due is None:
+            due = self._due[time] = {}
+            environment = self._clock.environment
+            environment.schedule(Appointment(self._callbacks), SENDS, time - environment.now)
+        due.setdefault(node, []).append(what)
+
+    def _now(self, _: Event) -> None:
+        self._act(sorted(self._due.pop(self._clock.now).items()))

@@ -1,0 +1,62 @@
+"""What communication has cost: messages, bytes, activations, energy, money."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from netbandit.network.link import Cable, Link, LinkClass
+from netbandit.network.message import Kind
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What one class of links carried.
+
+    Attributes:
+        messages: Messages put on its links.
+        bytes: Bytes put on its links.
+        activations: Activations of its cables.
+        cost: activations x the class's cost, equation (2) of Li & Song.
+        energy: Joule.
+    """
+
+    messages: int
+    bytes: int
+    activations: int
+    cost: float
+    energy: float
+
+    @classmethod
+    def of(cls, link_class: LinkClass, links: Iterable[Link], cables: Iterable[Cable]) -> "Totals":
+        """Add up *links* and *cables* of one class; integers first, so the order cannot matter."""
+        messages = size = 0
+        for link in links:
+            messages += link.messages
+            size += link.bytes
+        activations = sum(cable.activations for cable in cables)
+        return cls(
+            messages,
+            size,
+            activations,
+            activations * link_class.cost,
+            messages * link_class.energy_per_message + size * link_class.energy_per_byte,
+        )
+
+
+class Ledger:
+    """Counts messages by kind; links and cables count their own.
+
+    Attributes:
+        counts: For each kind that was sent, [messages, bytes].
+        broadcasts: Broadcasts of the server, which use no link and are free.
+    """
+
+    def __init__(self) -> None:
+        self.counts: defaultdict[Kind, list[int]] = defaultdict(lambda: [0, 0])
+        self.broadcasts = 0
+
+    @property
+    def kinds(self) -> dict[str, tuple[int, int]]:
+        """For each kind, in alphabetical order, its messages and bytes."""
+        named = sorted((kind.name, messages, size) for kind, (messages, size) in self.counts.items())
+        return {name: (messages, size) for name, messages, size in named}

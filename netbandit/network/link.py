@@ -1,0 +1,111 @@
+"""A link: two directions that delay messages, and one cable that counts what they carry."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from netbandit.network.message import Message
+
+Arrival = tuple[int, int, Message]
+"""When a message arrives (ns), from which neighbour, and the message."""
+
+
+@dataclass(frozen=True)
+class LinkClass:
+    """What all links of one class (agent-agent or agent-server) have in common.
+
+    Attributes:
+        bandwidth: Bits a second in each direction; None is unlimited.
+        cost: The price of one activation (c2 between agents, c1 to the server, in Li & Song).
+        energy_per_message: Joule a message, sender and receiver together.
+        energy_per_byte: Joule a byte, sender and receiver together.
+    """
+
+    bandwidth: int | None = None
+    cost: float = 1.0
+    energy_per_message: float = 0.0
+    energy_per_byte: float = 0.0
+
+    def transmission(self, size: int) -> int:
+        """Return the nanoseconds that *size* bytes occupy the link, rounded up."""
+        if self.bandwidth is None:
+            return 0
+        return -(-size * 8_000_000_000 // self.bandwidth)
+
+
+class Cable:
+    """Both directions of a link together: what is counted once for the pair.
+
+    An activation is a distinct slot (for an uplink: a distinct round) in which at least one message is put on
+    the cable, whichever way it goes: equation (2) of Li & Song counts built connections, not messages.
+
+    Attributes:
+        first: The node at one end.
+        second: The node at the other.
+        activations: The activations so far.
+        latest: The latest period counted by :meth:`activate`.
+    """
+
+    __slots__ = ("_recent", "activations", "first", "latest", "second")
+
+    def __init__(self, first: int, second: int) -> None:
+        self.first = first
+        self.second = second
+        self.activations = 0
+        self.latest = -1
+        self._recent: set[int] | None = None
+
+    def activate(self, period: int) -> None:
+        """Count *period* (a slot or a round) unless it is the latest one already counted.
+
+        Right for periods that never decrease, which holds where nothing queues.
+        """
+        if period != self.latest:
+            self.latest = period
+            self.activations += 1
+
+    def activate_ahead(self, period: int, now: int) -> None:
+        """Count *period*, which may lie ahead of what the other direction will still use.
+
+        A queue in one direction books slots of the future, so the two directions reach a slot in any order.
+
+        Args:
+            period: The slot in which the message is put on the cable.
+            now: The present slot; no later call can name an earlier one.
+        """
+        recent = self._recent
+        if recent is None:
+            recent = self._recent = set()
+        if period not in recent:
+            if len(recent) >= 256:
+                recent.difference_update([slot for slot in recent if slot < now])
+            recent.add(period)
+            self.activations += 1
+
+
+class Link:
+    """One direction of a link.
+
+    Attributes:
+        sender: The node at its beginning.
+        receiver: The node at its end.
+        latency: Propagation in nanoseconds; it does not occupy the link.
+        cable: The pair this direction belongs to.
+        rank: Sorts links by receiver, then sender.
+        flight: All that is under way, in order of arrival.
+        free_at: The time in ns at which the last queued message will have been put on the link.
+        messages: Messages put on it so far.
+        bytes: Bytes put on it so far.
+    """
+
+    __slots__ = ("bytes", "cable", "flight", "free_at", "latency", "messages", "rank", "receiver", "sender")
+
+    def __init__(self, sender: int, receiver: int, latency: int, cable: Cable, rank: int) -> None:
+        self.sender = sender
+        self.receiver = receiver
+        self.latency = latency
+        self.cable = cable
+        self.rank = rank
+        self.flight: deque[Arrival] = deque()
+        self.free_at = 0
+        self.messages = 0
+        self.bytes = 0

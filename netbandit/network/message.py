@@ -1,0 +1,52 @@
+"""What travels: a kind, a sender, a size and an opaque value."""
+
+from typing import Any
+from zlib import crc32
+
+HEADER_BYTES = 20
+NUMBER_BYTES = 8
+LABEL_BYTES = 4
+
+
+class Kind:
+    """A kind of message, counted apart in the ledger.
+
+    Args:
+        name: The name shown in tables and traces, ``"ADV"``.
+    """
+
+    __slots__ = ("code", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        # The same in every process, as the fingerprint needs it; ``hash`` of a string is not.
+        self.code = crc32(name.encode())
+
+    def __repr__(self) -> str:
+        return f"Kind({self.name!r})"
+
+
+class Message:
+    """What is said; the links say from whom and when.
+
+    All links on which a node puts it at once share one message, and a relay that changes nothing passes on
+    the very same one.
+
+    Args:
+        kind: What kind of message it is.
+        size: Bytes on the wire, header included.
+        value: What it says; opaque to the network.
+        round: The number of the round it belongs to.
+    """
+
+    __slots__ = ("code", "kind", "round", "size", "value")
+
+    def __init__(self, kind: Kind, size: int, value: Any, round: int) -> None:
+        self.kind = kind
+        self.code = kind.code
+        self.size = size
+        self.value = value
+        self.round = round
+
+    def __repr__(self) -> str:
+        return f"Message({self.kind.name}, size={self.size}, round={self.round})"

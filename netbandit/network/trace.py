@@ -1,0 +1,61 @@
+"""A trace: one JSON line for every message, written as it is sent."""
+
+import json
+from pathlib import Path
+from types import TracebackType
+
+from netbandit.network.message import Message
+
+
+class Trace:
+    """Writes messages to a file of JSON lines; leaving its context closes the file.
+
+    Each line has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
+    nanoseconds ``sent`` (handed to the link), ``start`` (put on the link, after queueing) and ``arrival``. A
+    broadcast of the server, which uses no link, says ``"broadcast": true``.
+
+    Args:
+        path: The file, made anew.
+        server: The server's number.
+    """
+
+    def __init__(self, path: Path, server: int) -> None:
+        self._file = path.open("w", encoding="utf-8", newline="\n")
+        self._server = server
+
+    def __enter__(self) -> "Trace":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def record(
+        self,
+        message: Message,
+        sender: int,
+        receiver: int,
+        sent: int,
+        start: int,
+        arrival: int,
+        *,
+        broadcast: bool = False,
+    ) -> None:
+        """Write one message; all times in nanoseconds."""
+        line: dict[str, object] = {
+            "kind": message.kind.name,
+            "round": message.round,
+            "from": self._name(sender),
+            "to": self._name(receiver),
+            "bytes": message.size,
+            "sent": sent,
+            "start": start,
+            "arrival": arrival,
+        }
+        if broadcast:
+            line["broadcast"] = True
+        self._file.write(json.dumps(line) + "\n")
+
+    def _name(self, node: int) -> int | str:
+        return "server" if node == self._server else node

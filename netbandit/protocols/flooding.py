@@ -1,0 +1,161 @@
+"""Flooding: every node sends each new item to all its neighbours."""
+
+from collections.abc import Iterator
+
+from simpy import Event
+
+from netbandit.network.clock import Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
+
+FLOOD = Kind("FLOOD")
+
+_MISSING, _KNOWN, _FRESH = 0, 1, 2
+
+Sources = dict[int, list[int]]
+"""Label of a fresh item -> the neighbours it arrived from."""
+
+
+class FloodRound:
+    """One round.
+
+    Attributes:
+        items: What each agent contributed; None until it has.
+        state: For each agent one byte a label: missing, known, or fresh (arrived, not yet passed on).
+        waiting: For (agent, label) of a fresh item in slotted time, the neighbours from which it came.
+        missing: How many (agent, label) pairs are missing or fresh.
+        informed: Happens when every agent has every item.
+    """
+
+    def __init__(self, agents: int, informed: Event) -> None:
+        self.items: list[Item | None] = [None] * agents
+        self.state = [bytearray(agents) for _ in range(agents)]
+        self.waiting: dict[tuple[int, int], list[int]] = {}
+        self.missing = agents * agents
+        self.informed = informed
+
+
+class Flooding(RoundProtocol):
+    """One message per item and link.
+
+    A node sends each new item to all neighbours except every one from which it arrived before the node passes
+    it on; it ignores items that it has. The round ends by the free clock that also ends GIS, when every agent
+    has every item.
+    """
+
+    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
+        super().__init__(settings, network, aggregation)
+        self._slotted = settings.timing == "slotted"
+        self._rounds: dict[int, FloodRound] = {}
+        self._steps: Steps[tuple[int, Sources]] = Steps(self.clock, self._act)
+
+    @classmethod
+    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+        """Information cannot reach another component."""
+        yield from must_be_connected("flooding", graph)
+
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """Let the agent send its item in this instant."""
+        if item is None:
+            raise ValueError("every agent contributes: nobody can choose the participants")
+        state = self._rounds.get(round)
+        if state is None:
+            state = self._rounds[round] = FloodRound(self.network.agents, self.clock.environment.event())
+        state.items[agent] = item
+        self._steps.at(self.clock.now, agent, (round, {agent: []}))
+        return state.informed
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Take in what is new; pass it on now, or at the slot boundary."""
+        if self._slotted:
+            self._receive_slotted(node, arrivals)
+        elif len(arrivals) == 1:
+            self._receive_one(node, arrivals[0])
+        else:
+            self._receive_many(node, arrivals)
+
+    def _receive_one(self, node: int, arrival: Arrival) -> None:
+        """Pass on what arrives alone, as most messages do in asynchronous time."""
+        _, sender, message = arrival
+        round = self._rounds.get(message.round)
+        if round is None:
+            return  # it has ended while the message was under way
+        known = round.state[node]
+        label, _ = message.value
+        if known[label]:
+            return
+        known[label] = _KNOWN
+        round.missing -= 1
+        if round.missing:
+            self.network.send(message, self.network.links[node], sender)
+        else:
+            self._end(message.round, round)
+
+    def _receive_many(self, node: int, arrivals: list[Arrival]) -> None:
+        """Pass on what arrives together, but back to none of the neighbours from which it came."""
+        fresh: dict[int, Sources] = {}
+        for _, sender, message in arrivals:
+            round = self._rounds.get(message.round)
+            if round is None:
+                continue
+            known = round.state[node]
+            label, _ = message.value
+            if known[label] == _MISSING:
+                known[label] = _FRESH
+                fresh.setdefault(message.round, {})[label] = [sender]
+            elif known[label] == _FRESH:
+                fresh[message.round][label].append(sender)
+        if fresh:
+            self._act([(node, list(fresh.items()))])
+
+    def _receive_slotted(self, node: int, arrivals: list[Arrival]) -> None:
+        """Keep what is new until the slot boundary at which the node passes it on."""
+        for _, sender, message in arrivals:
+            round = self._rounds.get(message.round)
+            if round is None:
+                continue
+            known = round.state[node]
+            label, begun = message.value
+            if known[label] == _MISSING:
+                known[label] = _FRESH
+                senders = round.waiting[node, label] = [sender]
+                self._steps.at(self.clock.adoption(begun, self.clock.now), node, (message.round, {label: senders}))
+            elif known[label] == _FRESH:
+                round.waiting[node, label].append(sender)
+
+    def _act(self, due: list[tuple[int, list[tuple[int, Sources]]]]) -> None:
+        """Let nodes take in fresh items, end rounds, and pass the items on in the others."""
+        for node, parts in due:
+            for number, sources in parts:
+                round = self._rounds.get(number)
+                if round is None:
+                    continue
+                known = round.state[node]
+                for label in sources:
+                    known[label] = _KNOWN
+                    round.waiting.pop((node, label), None)
+                round.missing -= len(sources)
+                if not round.missing:
+                    self._end(number, round)
+        now = self.clock.now
+        network = self.network
+        for node, parts in due:
+            links = network.links[node]
+            for number, sources in parts:
+                round = self._rounds.get(number)
+                if round is None:
+                    continue
+                for label, senders in sources.items():
+                    item = round.items[label]
+                    assert item is not None  # only what was contributed is ever sent
+                    message = Message(FLOOD, HEADER_BYTES + LABEL_BYTES + item.size, (label, now), number)
+                    network.send(message, [link for link in links if link.receiver not in senders])
+
+    def _end(self, number: int, round: FloodRound) -> None:
+        del self._rounds[number]
+        self.ended[number] = self.clock.now
+        items = [item for item in round.items if item is not None]
+        round.informed.succeed(self.aggregation.conclude(number, 0, items))

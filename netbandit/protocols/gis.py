@@ -1,0 +1,201 @@
+"""Global Information Synchronization: every node advertises, requests and passes on what is new."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from simpy import Event
+
+from netbandit.network.clock import Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
+
+ADV = Kind("ADV")
+REQ = Kind("REQ")
+DATA = Kind("DATA")
+
+Labels = int
+"""A set of labels as a bit mask: unions and differences of hundreds of labels in one operation."""
+
+
+class SyncRound:
+    """One round in one group of nodes that synchronise.
+
+    Attributes:
+        items: What each member contributed, by label; None until it has.
+        have: For each member, the labels on its list.
+        asked: For each member, the labels on its list or requested: it asks nobody for these.
+        full: How many members have a full list.
+        uniform: The size of every item contributed so far, None if they differ.
+    """
+
+    def __init__(self, members: int, uniform: int | None) -> None:
+        self.items: list[Item | None] = [None] * members
+        self.uniform = uniform
+        self.have: list[Labels] = [0] * members
+        self.asked: list[Labels] = [0] * members
+        self.full = 0
+
+    def size(self, labels: Labels) -> int:
+        """Return the bytes of the items that *labels* name, each with its label."""
+        if self.uniform is not None:
+            return labels.bit_count() * (LABEL_BYTES + self.uniform)
+        total = 0
+        while labels:
+            lowest = labels & -labels
+            item = self.items[lowest.bit_length() - 1]
+            assert item is not None  # only what was contributed is ever advertised
+            total += LABEL_BYTES + item.size
+            labels ^= lowest
+        return total
+
+
+class Synchronization:
+    """Flooding by handshake (Li & Song, Algorithm 2) in groups of nodes, each under a clock of its own.
+
+    A node that has learnt new items advertises their labels to all neighbours (ADV); a neighbour that misses
+    some, and has not asked another for them, requests them from the first advertiser, the lowest-numbered of
+    simultaneous ones (REQ); the items follow (DATA). The synchronisation clock watches all lists, out of band
+    and free, and ends the round when every list is full.
+
+    Args:
+        network: The network.
+        groups: The nodes of each group, ascending; each group must be connected.
+        slotted: Whether a node passes on only at the next slot boundary what it has learnt.
+        on_full: Called with (round, group, items in order of the members) when a group's round ends.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        groups: Sequence[Sequence[int]],
+        slotted: bool,
+        on_full: Callable[[int, int, list[Item]], None],
+    ) -> None:
+        self._network = network
+        self._clock = network.clock
+        self._slotted = slotted
+        self._on_full = on_full
+        self._members = [len(group) for group in groups]
+        self._group = [0] * network.agents
+        self._label = [0] * network.agents
+        for number, group in enumerate(groups):
+            for label, node in enumerate(group):
+                self._group[node] = number
+                self._label[node] = label
+        self._rounds: dict[tuple[int, int], SyncRound] = {}
+        self._steps: Steps[tuple[int, Labels]] = Steps(self._clock, self._act)
+
+    def contribute(self, round: int, node: int, item: Item) -> None:
+        """Put *item* on the list of *node*; it acts on it in this instant."""
+        group = self._group[node]
+        state = self._rounds.get((round, group))
+        if state is None:
+            state = self._rounds[round, group] = SyncRound(self._members[group], item.size)
+        label = self._label[node]
+        state.items[label] = item
+        if item.size != state.uniform:
+            state.uniform = None
+        state.asked[label] |= 1 << label
+        self._steps.at(self._clock.now, node, (round, 1 << label))
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Handle what reaches *node* in this instant: the handshake never waits for a slot boundary."""
+        clock = self._clock
+        group = self._group[node]
+        learnt: dict[int, Labels] = {}
+        for _, sender, message in arrivals:
+            state = self._rounds.get((message.round, group))
+            if state is None:
+                continue  # its round has ended while it was under way
+            labels, begun = message.value
+            if message.kind is ADV:
+                wanted = labels & ~state.asked[self._label[node]]
+                if wanted:
+                    state.asked[self._label[node]] |= wanted
+                    size = HEADER_BYTES + LABEL_BYTES * wanted.bit_count()
+                    self._answer(node, sender, Message(REQ, size, (wanted, begun), message.round))
+            elif message.kind is REQ:
+                size = HEADER_BYTES + state.size(labels)
+                self._answer(node, sender, Message(DATA, size, (labels, begun), message.round))
+            elif self._slotted:
+                self._steps.at(clock.adoption(begun, clock.now), node, (message.round, labels))
+            else:
+                learnt[message.round] = learnt.get(message.round, 0) | labels
+        if learnt:
+            self._act([(node, list(learnt.items()))])
+
+    def _answer(self, node: int, sender: int, message: Message) -> None:
+        self._network.send(message, (self._network.link(node, sender),))
+
+    def _act(self, due: list[tuple[int, list[tuple[int, Labels]]]]) -> None:
+        """Let nodes take in what they have learnt, end rounds, and advertise what is new in the others."""
+        news: dict[tuple[int, int], Labels] = {}
+        touched: dict[tuple[int, int], None] = {}
+        for node, parts in due:
+            group = self._group[node]
+            label = self._label[node]
+            for round, labels in parts:
+                state = self._rounds.get((round, group))
+                if state is None:
+                    continue
+                state.have[label] |= labels
+                news[node, round] = news.get((node, round), 0) | labels
+                if state.have[label].bit_count() == self._members[group]:
+                    state.full += 1
+                    touched[round, group] = None
+        for round, group in touched:
+            state = self._rounds[round, group]
+            if state.full == self._members[group]:
+                del self._rounds[round, group]
+                self._on_full(round, group, [item for item in state.items if item is not None])
+        now = self._clock.now
+        network = self._network
+        for (node, round), labels in news.items():
+            if (round, self._group[node]) in self._rounds:
+                size = HEADER_BYTES + LABEL_BYTES * labels.bit_count()
+                network.send(Message(ADV, size, (labels, now), round), network.links[node])
+
+
+class Gis(RoundProtocol):
+    """All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
+
+    Slotted, with three latencies within a slot and no bandwidth limit, a round takes ``diameter`` slots and
+    node v holds the item of u after dist(u, v) slots.
+    """
+
+    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
+        super().__init__(settings, network, aggregation)
+        everybody = range(network.agents)
+        self._synchronization = Synchronization(network, [everybody], settings.timing == "slotted", self._full)
+        self._informed: dict[int, Event] = {}
+        network.receive = self._synchronization.receive
+
+    @classmethod
+    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+        """Information cannot reach another component."""
+        yield from must_be_connected("gis", graph)
+
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """Put the agent's item on its list."""
+        if item is None:
+            raise ValueError("every agent contributes: nobody can choose the participants")
+        informed = self._informed.get(round)
+        if informed is None:
+            informed = self._informed[round] = self.clock.environment.event()
+        self._synchronization.contribute(round, agent, item)
+        return informed
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Handle the handshakes."""
+        self._synchronization.receive(node, arrivals)
+
+    def _full(self, round: int, group: int, items: list[Item]) -> None:
+        self.ended[round] = self.clock.now
+        self._informed.pop(round).succeed(self.aggregation.conclude(round, group, items))
+
+
+def must_be_connected(kind: str, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+    """Yield the problem of a protocol that cannot run on *graph* because it has several components."""
+    if graph.components > 1:
+        yield "kind", f"{kind} needs a connected graph, but this one has {graph.components} components"

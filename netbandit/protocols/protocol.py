@@ -1,0 +1,104 @@
+"""What every protocol of rounds offers, and what it is told when it is built."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+from simpy import Event
+
+from netbandit.network.link import Arrival
+from netbandit.network.network import Network
+from netbandit.settings import Settings
+
+
+class ProtocolSettings(Settings):
+    """Keys that every protocol has."""
+
+    kind: str
+    timing: Literal["slotted", "asynchronous"] = "slotted"
+
+
+class Item(NamedTuple):
+    """What an agent contributes, or hears in the end: a size and a value, both opaque to the protocol.
+
+    Attributes:
+        size: Bytes, without the header of the message that carries it.
+        value: Whatever the learner makes of it.
+    """
+
+    size: int
+    value: Any
+
+
+class GraphFacts(NamedTuple):
+    """What a protocol must know of the graph to say whether it can run there."""
+
+    agents: int
+    components: int
+
+
+class Aggregation(Protocol):
+    """What is made of the items of a round; given by the simulation, which asks the learner."""
+
+    def participants(self, round: int) -> Sequence[int]:
+        """Return the agents that contribute to *round*, ascending."""
+
+    def conclude(self, round: int, group: int, items: Sequence[Item]) -> Item:
+        """Return what follows from *items*, the contributions of a round in order of their agents' numbers.
+
+        Args:
+            round: The number of the round, from 1.
+            group: The group of agents that share what they know: 0, or the agent's own number where every
+                agent is a group of its own.
+            items: One item per participant.
+        """
+
+
+class RoundProtocol(ABC):
+    """A protocol of rounds: everyone contributes an item, and a round has an end.
+
+    Args:
+        settings: The protocol's own settings.
+        network: The network it talks over; it becomes the receiver of all its messages.
+        aggregation: What is made of the items.
+
+    Attributes:
+        ended: For each round that has ended, the time (ns) at which the last agent was informed.
+    """
+
+    Settings: ClassVar[type[ProtocolSettings]] = ProtocolSettings
+    talks: ClassVar[frozenset[str]] = frozenset({"round"})
+    """The ways to talk it offers: ``round``, ``broadcast``, ``gather``."""
+    alone: ClassVar[bool] = False
+    """Whether every agent is a group of its own, so that nothing is shared."""
+    chooses: ClassVar[bool] = False
+    """Whether there is somebody (a server) who can choose the participants of a round."""
+
+    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
+        self.network = network
+        self.clock = network.clock
+        self.aggregation = aggregation
+        self.ended: dict[int, int] = {}
+        network.receive = self.receive
+
+    @classmethod
+    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+        """Yield (key, text) for each reason why this protocol cannot run on such a graph."""
+        yield from ()
+
+    @abstractmethod
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """Take the contribution of *agent* to *round*, at the end of its phase.
+
+        Args:
+            round: The number of the round, from 1.
+            agent: The agent.
+            item: What it contributes; None if it is not among the participants.
+
+        Returns:
+            An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`.
+        """
+
+    @abstractmethod
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Handle all that reaches *node* in this instant, in order of the sender's number."""

@@ -53,7 +53,7 @@ def _check_random(agents: int, keys: Raw) -> Iterator[Problem]:
         yield ("p",), "must be above 0: without a link the graph is never connected"
     elif mean_degree is not None and not (mean_degree > 0):
         yield ("mean_degree",), f"must be above 0, not {mean_degree:g}"
-    elif mean_degree is not None and 1 < agents <= mean_degree:
+    elif mean_degree is not None and 1 < agents < mean_degree + 1:
         yield ("mean_degree",), f"must be at most {agents - 1}, one less than the agents, not {mean_degree:g}"
 
 

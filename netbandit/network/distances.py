@@ -246,7 +246,8 @@ class _Bounds:
         from scipy.sparse.csgraph import dijkstra
 
         table: NDArray[np.float64] = dijkstra(self.graph, directed=True, indices=sources, unweighted=True)
-        return table.max(axis=1).astype(np.int64)
+        largest: Integers = table.max(axis=1).astype(np.int64)
+        return largest
 
 
 def _may_be_extreme(bounds: _Bounds) -> NDArray[np.bool_]:

@@ -23,17 +23,17 @@ READERS = {
     "GraphML": readers.graphml,
     "GML": readers.gml,
     "node-link JSON": readers.node_link,
-    "edge list": readers.edge_list,
+    "an edge list": readers.edge_list,
 }
 
 ENDINGS = {
     ".graphml": "GraphML",
     ".gml": "GML",
     ".json": "node-link JSON",
-    ".edgelist": "edge list",
-    ".edges": "edge list",
-    ".csv": "edge list",
-    ".tsv": "edge list",
+    ".edgelist": "an edge list",
+    ".edges": "an edge list",
+    ".csv": "an edge list",
+    ".tsv": "an edge list",
 }
 """The format that a file's ending stands for; the endings of NEUTRAL say nothing, their content decides."""
 
@@ -76,7 +76,7 @@ def _network(path: Path) -> Network:
         raise NotAGraphError(f"cannot be read: {reason}") from error
     ending = path.suffix.lower()
     named, found = ENDINGS.get(ending), _format(content)
-    if named is None and ending not in NEUTRAL and found == "edge list":
+    if named is None and ending not in NEUTRAL and found == "an edge list":
         known = ", ".join(f"*{known}" for known in ENDINGS)
         raise NotAGraphError(f"is not a network file: GraphML, GML, node-link JSON or an edge list ({known})")
     if not content.strip():
@@ -86,11 +86,11 @@ def _network(path: Path) -> Network:
     try:
         return READERS[found](content)
     except NotAGraphError as error:
-        raise NotAGraphError(f"is not a graph as {found}: {error}") from error
+        raise NotAGraphError(f"cannot be read as {found}: {error}") from error
 
 
 def _as(found: str) -> str:
-    return "" if found == "edge list" else f" (it looks like {found})"
+    return "" if found == "an edge list" else f" (it looks like {found})"
 
 
 def _format(content: bytes) -> str:
@@ -102,7 +102,7 @@ def _format(content: bytes) -> str:
         return "node-link JSON"
     if re.search(rb"(?m)^\s*graph\s*\[", start):
         return "GML"
-    return "edge list"
+    return "an edge list"
 
 
 def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":

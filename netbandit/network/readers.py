@@ -61,6 +61,10 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             graph = read()
+    except RecursionError as error:
+        raise NotAGraphError("nested too deeply") from error
+    except KeyError as error:
+        raise NotAGraphError(f"unknown {error}") from error
     # The readers of networkx meet a file that is not what it should be with errors of nearly any kind.
     except Exception as error:
         raise NotAGraphError(" ".join(str(error).split()) or type(error).__name__) from error
@@ -75,14 +79,14 @@ def node_link(content: bytes) -> Network:
     try:
         data = json.loads(_text(content))
     except ValueError as error:
-        raise NotAGraphError(f"not JSON: {error}") from error
+        raise NotAGraphError(str(error)) from error
     except RecursionError as error:
-        raise NotAGraphError("not a graph: nested too deeply") from error
+        raise NotAGraphError("nested too deeply") from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
-        raise NotAGraphError('not node-link JSON: an object with the lists "nodes" and "links" (or "edges")')
+        raise NotAGraphError('it is not an object with the lists "nodes" and "links" (or "edges")')
     links = data.get("links", data.get("edges"))
     if not isinstance(links, list):
-        raise NotAGraphError('not node-link JSON: it has no list "links" (or "edges")')
+        raise NotAGraphError('it has no list "links" (or "edges")')
     network = Network()
     for number, node in enumerate(data["nodes"], start=1):
         id_ = _id(node, "id")
@@ -142,6 +146,9 @@ def _is_number(text: str) -> bool:
 
 def _text(content: bytes) -> str:
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise NotAGraphError(f"not a text in UTF-8 (byte {error.start + 1})") from error
+    if "\0" in text:
+        raise NotAGraphError("not a text")
+    return text

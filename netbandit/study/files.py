@@ -19,9 +19,9 @@ def storage(place: Path) -> Iterator[None]:
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
-        raise StorageError(f"cannot write results to {place}: there is a file where a folder should be") from error
+        raise StorageError(f"cannot write to {place}: there is a file where a folder should be") from error
     except OSError as error:
-        raise StorageError(f"cannot write results to {place}: {error.strerror or error}") from error
+        raise StorageError(f"cannot write to {place}: {error.strerror or error}") from error
 
 
 def partial(target: Path) -> Path:

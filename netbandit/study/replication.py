@@ -4,7 +4,6 @@ import errno
 import pickle
 import sys
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,7 +63,7 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _STORAGE_IS_GONE:
-            raise StorageError(f"cannot write results to {folder}: {error.strerror}") from error
+            raise StorageError(f"cannot write to {folder}: {error.strerror}") from error
         return _failure(error, folder)
     finally:
         if record is not None:
@@ -75,9 +74,7 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
     return None
 
 
-def perform_packed(
-    packed: bytes, replication: int, folder: str, trace: bool, imports: Sequence[str] = ()
-) -> Failure | None:
+def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, imports: str) -> Failure | None:
     """Do what `perform` does, in a worker process.
 
     Args:
@@ -85,11 +82,10 @@ def perform_packed(
         replication: The replication's number.
         folder: The run folder.
         trace: Whether to write a trace.
-        imports: Folders in which the user's own parts are found.
+        imports: The folder in which the user's own parts are found.
     """
-    for place in reversed(imports):
-        if place not in sys.path:
-            sys.path.insert(0, place)
+    if imports not in sys.path:
+        sys.path.append(imports)
     return perform(_unpacked(packed), replication, Path(folder), trace)
 
 

@@ -1,7 +1,7 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
 import pickle
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,24 @@ Progress = Callable[[int, int], None]
 """Told how many runs have ended, and how many there are to do."""
 
 
+class Document(Protocol):
+    """What the study floor needs to know of a scenario as it was written."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The tables, with the scenario's ``name``."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the user's own parts are looked for."""
+
+
 class Study(Protocol):
     """What the study floor needs to know of a checked scenario."""
 
     @property
-    def name(self) -> str:
-        """The scenario's name."""
+    def document(self) -> Document:
+        """The scenario as it was written."""
 
     @property
     def points(self) -> Sequence[SweepPoint]:
@@ -98,7 +110,6 @@ def run(
     scheduler: str | None = None,
     trace: bool = False,
     progress: Progress = lambda done, total: None,
-    imports: Sequence[str] = (),
 ) -> SweepResult:
     """Do the runs of *study* that are not in the results folder *out*, then write its table.
 
@@ -110,7 +121,6 @@ def run(
             processes of our own.
         trace: Whether each run writes a trace of its events.
         progress: Told each time a run has ended.
-        imports: Folders in which the workers look for the user's own parts.
 
     Raises:
         StorageError: *out* cannot be written.
@@ -119,7 +129,7 @@ def run(
     """
     out = out.absolute()
     keys = [run_keys(point) for point in study.points]
-    save_study(out, study.name, study.points, keys)
+    save_study(out, study.document.data["name"], study.points, keys)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     for point, runs in zip(study.points, keys, strict=True):
@@ -132,6 +142,7 @@ def run(
     if tasks:
         with storage(out):
             (out / TABLE).unlink(missing_ok=True)
+        imports = str(study.document.folder.absolute())
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
     loaded = load_study(out, details=False)
     failed = [
@@ -155,7 +166,7 @@ def _run_all(
     tasks: list[_Task],
     jobs: int,
     scheduler: str | None,
-    imports: Sequence[str],
+    imports: str,
     progress: Progress,
     failures: dict[str, Failure],
     runs: int,
@@ -185,7 +196,7 @@ def _here(tasks: list[_Task]) -> _Outcomes:
         yield task.key, perform(task.point, task.replication, task.folder, task.trace)
 
 
-def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], imports: Sequence[str]) -> _Outcomes:
+def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], imports: str) -> _Outcomes:
     """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
     from distributed import as_completed
 
@@ -201,7 +212,7 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             [task.replication for task in tasks],
             [str(task.folder) for task in tasks],
             [task.trace for task in tasks],
-            imports=tuple(imports),
+            imports=imports,
             key=[f"netbandit-{unique}-{task.key}" for task in tasks],
             pure=False,
         )

@@ -13,7 +13,8 @@ from netbandit.study.results import StudyResult
 TABLE = "table.csv"
 """The name of the table in a results folder."""
 
-_FIXED = ("replication", "seed", "metric", "value", "run")
+FIXED = ("replication", "seed", "metric", "value", "run")
+"""The columns every table has, after those of the parameters."""
 
 
 def parameter_names(study: StudyResult) -> list[str]:
@@ -33,7 +34,7 @@ def records(study: StudyResult) -> Iterator[dict[str, Any]]:
                 continue
             for metric, value in run.metrics.items():
                 found = (run.replication, run.seed, metric, value, key)
-                yield {**point.parameters, **dict(zip(_FIXED, found, strict=True))}
+                yield {**point.parameters, **dict(zip(FIXED, found, strict=True))}
 
 
 def write_table(out: Path, study: StudyResult) -> Path:
@@ -43,7 +44,7 @@ def write_table(out: Path, study: StudyResult) -> Path:
         StorageError: The folder cannot be written.
     """
     text = io.StringIO()
-    columns = [*parameter_names(study), *_FIXED]
+    columns = [*parameter_names(study), *FIXED]
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for record in records(study):

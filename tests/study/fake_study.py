@@ -75,10 +75,16 @@ class FakePoint:
 
 
 @dataclass(frozen=True)
+class FakeDocument:
+    data: dict[str, Any]
+    folder: Path = Path()
+
+
+@dataclass(frozen=True)
 class FakeStudy:
     points: list[FakePoint]
-    name: str = "fake"
-    folder: Path | None = None
+    document: FakeDocument = field(default_factory=lambda: FakeDocument({"name": "fake"}))
+    notes: list[str] = field(default_factory=list)
 
 
 def resolved(agents: int = 5, replications: int = 3, **more: Any) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def test_nothing_is_complete_when_writing_fails(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StorageError, match=r"cannot write results to .*run: No space left on device"):
+    with pytest.raises(StorageError, match=r"cannot write to .*run: No space left on device"):
         saved(tmp_path / "run")
     assert list((tmp_path / "run").iterdir()) == []
 

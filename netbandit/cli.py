@@ -1,0 +1,281 @@
+"""The commands. Each imports what it needs when it runs, so that ``--help`` is there at once."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import netbandit
+
+if TYPE_CHECKING:
+    from netbandit.simulation.parts import Study
+    from netbandit.study.sweep import SweepResult
+
+MISTAKE = 2
+"""The exit code of a mistake of the user: in a scenario or on the command line."""
+
+FAILURE = 1
+"""The exit code where something could not be done: a run failed, or results could not be written."""
+
+INTERRUPTED = 130
+"""The exit code of a shell's command that Ctrl-C has ended."""
+
+_set = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of the scenario; VALUE is read as TOML, a bare word is a string. May be given several times.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(netbandit.__version__, prog_name="netbandit")
+def main() -> None:
+    """Simulate agents that learn together over a network.
+
+    What do delay, topology, a communication budget and privacy cost in regret?
+    """
+
+
+@main.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@_set
+@click.option("--seed", metavar="N", help="The root seed; short for --set run.seed=N.")
+@click.option("--replications", metavar="N", help="Independent repetitions; short for --set run.replications=N.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that run at once; 0 means one for each core.",
+)
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Use the workers of this dask scheduler.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
+@click.option("--trace", is_flag=True, help="Write every event of every run to trace.jsonl in its folder.")
+def run(
+    files: tuple[str, ...],
+    changes: tuple[str, ...],
+    seed: str | None,
+    replications: str | None,
+    jobs: int,
+    scheduler: str | None,
+    out: Path | None,
+    as_json: bool,
+    trace: bool,
+) -> None:
+    """Run scenarios and their sweeps.
+
+    Runs that are already in the folder of the results are not done again.
+    """
+    if as_json and len(files) > 1:
+        raise click.UsageError("--json prints the object of one scenario: give one FILE.")
+    overrides = [*changes]
+    overrides += [f"run.seed={seed}"] if seed is not None else []
+    overrides += [f"run.replications={replications}"] if replications is not None else []
+    with _plain_errors():
+        studies = _checked(files, overrides)
+        folders = _folders(files, studies, out)
+        failed = False
+        for study, folder in zip(studies, folders, strict=True):
+            failed |= not _run(study, folder, jobs, scheduler, trace, as_json)
+    if failed:
+        sys.exit(FAILURE)
+
+
+@main.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@_set
+def check(files: tuple[str, ...], changes: tuple[str, ...]) -> None:
+    """Say whether scenarios are valid, and what is wrong with them."""
+    with _plain_errors():
+        for file, study in zip(files, _checked(files, changes), strict=True):
+            runs = sum(point.resolved["run"]["replications"] for point in study.points)
+            click.echo(f"{file}: ok, {_count(len(study.points), 'point')}, {_count(runs, 'run')}")
+            for note in study.notes:
+                click.echo(note)
+
+
+@main.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    from netbandit.simulation.parts import schema as scenario_schema
+
+    click.echo(json.dumps(scenario_schema(), indent=2))
+
+
+@main.command()
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def plot(folder: Path) -> None:
+    """Draw the pictures of a folder of results."""
+    from netbandit.study.files import storage
+    from netbandit.study.plots import plot_folder
+    from netbandit.study.results import load_study
+
+    try:
+        study = load_study(folder, details=False)
+    except (FileNotFoundError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    if not any(point.finished for point in study.points):
+        raise click.ClickException(f"{folder} has no run that has come to its end")
+    with _plain_errors(), storage(folder):
+        for path in plot_folder(folder):
+            click.echo(str(path))
+
+
+@main.command()
+@click.argument("source", metavar="FILE-OR-FAMILY")
+@click.option("--agents", metavar="N", help="The number of agents.")
+@_set
+@click.option(
+    "--plot",
+    "picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw it into this .png or .svg file.",
+)
+def topology(source: str, agents: str | None, changes: tuple[str, ...], picture: Path | None) -> None:
+    """Show what a topology is like, and what a round of GIS costs on it.
+
+    FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50), a scenario, or a graph file. Keys of
+    a family are given by --set: --set p=0.1.
+    """
+    from netbandit.study import graphs
+    from netbandit.study.files import storage
+
+    if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
+        raise click.UsageError(f"--plot draws a .png or an .svg file, not {picture}.")
+    with _plain_errors():
+        graph = graphs.graph_of(source, agents, changes)
+        lines = graphs.figures(graph.topology)
+        width = max(len(name) for name, _ in lines)
+        for name, value in lines:
+            click.echo(f"{name:<{width}}  {value}")
+        if picture is not None:
+            with storage(picture):
+                graphs.draw(source, graph, picture)
+            click.echo(f"picture: {picture}")
+
+
+def _checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":
+    """Return the checked scenarios, or raise all mistakes of all files at once."""
+    from netbandit.scenario.errors import ScenarioError
+    from netbandit.scenario.load import load
+    from netbandit.simulation.parts import check as check_scenario
+
+    studies: list[Study] = []
+    lines: list[str] = []
+    for file in files:
+        try:
+            studies.append(check_scenario(load(file, overrides)))
+        except ScenarioError as error:
+            lines += error.lines
+    if lines:
+        raise ScenarioError(dict.fromkeys(lines))
+    return studies
+
+
+def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None) -> list[Path]:
+    """Return the folder of the results of each scenario."""
+    if out is not None and len(files) == 1:
+        return [out]
+    folders: dict[Path, str] = {}
+    for file, study in zip(files, studies, strict=True):
+        folder = (out if out is not None else Path("results")) / study.document.data["name"]
+        if folder in folders:
+            raise click.UsageError(f"{folders[folder]} and {file} have the same name, so both would write to {folder}.")
+        folders[folder] = file
+    return list(folders)
+
+
+def _run(study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: bool, as_json: bool) -> bool:
+    """Run one scenario and show what it found; return whether all runs came to their end."""
+    from rich.console import Console
+
+    from netbandit.study import sweep
+    from netbandit.study.display import show
+    from netbandit.study.progress import ProgressReport
+    from netbandit.study.summary import as_json as object_of
+
+    with ProgressReport(Console(stderr=True)) as progress:
+        result = sweep.run(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, progress=progress)
+    if as_json:
+        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
+    show(result.study, Console(stderr=as_json, highlight=False))
+    known = f" ({_count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
+    click.echo(f"results: {folder}{known}", err=as_json)
+    drawn = _draw(folder, as_json) if any(point.finished for point in result.study.points) else True
+    _report_failures(result)
+    return drawn and not result.failed
+
+
+def _draw(folder: Path, as_json: bool) -> bool:
+    """Draw the pictures of *folder*; the results stand whether or not that works."""
+    from netbandit.study.plots import plot_folder
+
+    try:
+        for path in plot_folder(folder):
+            click.echo(f"picture: {path}", err=as_json)
+    except Exception as error:
+        click.echo(f"the pictures could not be drawn: {type(error).__name__}: {error}", err=True)
+        return False
+    return True
+
+
+def _report_failures(result: "SweepResult") -> None:
+    from netbandit.study.table import cell
+
+    if result.failed:
+        click.echo(f"{_count(len(result.failed), 'run')} failed; the same command tries again:", err=True)
+    for run in result.failed:
+        point = ", ".join(f"{key} = {cell(value)}" for key, value in run.parameters.items())
+        report = f" (see {run.failure.report})" if run.failure.report is not None else ""
+        where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
+        click.echo(f"  {where}: {run.failure.text}{report}", err=True)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Tell what the user can do something about in plain lines, and end with the exit code that belongs to it."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        click.echo(f"\nstopped{_how_far(interrupt)}", err=True)
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        from netbandit.scenario.errors import ScenarioError
+
+        if isinstance(error, ScenarioError):
+            for line in error.lines:
+                click.echo(line, err=True)
+            sys.exit(MISTAKE)
+        from netbandit.study.cluster import SchedulerError
+        from netbandit.study.files import StorageError
+
+        if isinstance(error, SchedulerError | StorageError):
+            click.echo(str(error), err=True)
+            sys.exit(FAILURE)
+        raise
+
+
+def _how_far(interrupt: KeyboardInterrupt) -> str:
+    from netbandit.study.sweep import Interrupted
+
+    if not isinstance(interrupt, Interrupted):
+        return ""
+    return f": {interrupt.finished} of {_count(interrupt.total, 'run')} are done; the same command goes on from there"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -215,3 +215,8 @@ def test_components_stand_apart():
     for place, (low, high) in enumerate(boxes):
         for other_low, other_high in boxes[:place]:
             assert (low > other_high).any() or (other_low > high).any()
+
+
+def test_numbers_that_are_called_names_stand_in_the_nodes():
+    plain, named = made_up(), made_up(nodes=Nodes(tuple(str(node) for node in range(20))))
+    assert encoded(drawn(plain), "svg") == encoded(drawn(named), "svg")

@@ -62,7 +62,7 @@ def network(run: RunResult, use: NDArray[np.float64] | None = None) -> Drawing:
     carried = run.links.messages.astype(np.float64) if use is None else use
     nodes = run.nodes
     coordinates = None if nodes is None else nodes.coordinates
-    names = None if nodes is None else nodes.names
+    names = None if nodes is None or nodes.names == tuple(map(str, range(agents))) else nodes.names
     if coordinates is not None and np.isfinite(coordinates).all(axis=1).any():
         return Drawing(layout.geographic(coordinates, links), links, carried, names, map=True)
     return Drawing(layout.drawn(agents, links, family), links, carried, names)

@@ -162,8 +162,11 @@ def describe(topology: Topology) -> dict[str, Any]:
     """
     diameters = np.array([component.diameter for component in topology.extremes])
     first, second = topology.edges[:, 0], topology.edges[:, 1]
-    eccentricity = topology.eccentricities
-    slots = np.minimum(np.maximum(eccentricity[first], eccentricity[second]) + 1, diameters[topology.component[first]])
+    slots = diameters[topology.component[first]]
+    if any(component.radius < component.diameter - 1 for component in topology.extremes):
+        # Else every agent advertises to the end, and the search for all eccentricities, which is long, is spared.
+        eccentricity = topology.eccentricities
+        slots = np.minimum(np.maximum(eccentricity[first], eccentricity[second]) + 1, slots)
     return {
         "agents": topology.agents,
         "links": topology.links,

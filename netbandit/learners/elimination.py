@@ -6,17 +6,17 @@ n = S(r) - S(r-1), C(r) the width of the confidence interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, inf
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.learners.elimination_schedule import EliminationSchedule
-from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
+from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
+from netbandit.learners.learner import Commit, EpochLearner, LearnerSettings, Phase
+from netbandit.privacy.accountant import PrivacySpent, account_block_means
 from netbandit.privacy.mechanisms import block_mean_scale, laplace
 from netbandit.settings import PositiveOrInfinite, Problem
 
@@ -60,40 +60,18 @@ class EliminationSettings(LearnerSettings):
         if facts.get("has_gap") is False:
             yield ("gap",), 'cannot be "true": all means of the bandit are equal; give a number > 0 and at most 1'
 
+    def problems_over(self, *, server_chooses: bool) -> Iterator[Problem]:
+        """Yield a partial participation where nobody can choose who takes part."""
+        if self.participation < 1 and not server_chooses:
+            yield ("participation",), "must be 1.0: only a server (master-worker) can choose who takes part in a round"
+
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield a gap without a budget of rounds."""
         if self.gap is not None and self.rounds is None:
             yield "gap", "is used only with a budget of rounds"
 
 
-@dataclass(frozen=True)
-class Phase:
-    """An exploration phase: arms in index order, all pulls of one before the next.
-
-    Attributes:
-        epoch: Its number r, from 1.
-        arms: The active arms, ascending, shape (a,).
-        pulls: Pulls n of each arm by each agent; a plain int, it may exceed 64 bits where the horizon cuts it.
-    """
-
-    epoch: int
-    arms: NDArray[np.int64]
-    pulls: int
-
-    @property
-    def slots(self) -> int:
-        """The length of the phase."""
-        return len(self.arms) * self.pulls
-
-
-@dataclass(frozen=True)
-class Commit:
-    """The decision to pull *arm* until the horizon."""
-
-    arm: int
-
-
-class Elimination(Learner):
+class Elimination(EpochLearner):
     """The common state of a *cohort*: agents that share one active set and move through the epochs together.
 
     Once an epoch: :meth:`begin`, then (unless the horizon cuts the phase) :meth:`observe` with the rewards,
@@ -122,8 +100,6 @@ class Elimination(Learner):
     """
 
     Settings: ClassVar[type[LearnerSettings]] = EliminationSettings
-    rhythm: ClassVar[Rhythm] = "epochs"
-    talks: ClassVar[frozenset[Talk]] = frozenset({"round"})
 
     def __init__(
         self,
@@ -150,6 +126,39 @@ class Elimination(Learner):
         self.width = inf
         self._awaits: Literal["begin", "observe", "conclude"] = "begin"
         self._commit = Commit(0) if arms == 1 else None
+
+    @classmethod
+    def build(
+        cls,
+        settings: EliminationSettings,
+        *,
+        arms: int,
+        horizon: int,
+        members: int,
+        participants: int,
+        smallest_gap: float | None,
+    ) -> Self:
+        """Return the state before the first epoch; see the class for the arguments."""
+        return cls(
+            settings,
+            arms=arms,
+            horizon=horizon,
+            members=members,
+            participants=participants,
+            smallest_gap=smallest_gap,
+        )
+
+    @classmethod
+    def participants(cls, settings: EliminationSettings, members: int) -> int:
+        """Return N = ceil(p M)."""
+        return count_participants(settings.participation, members)
+
+    @classmethod
+    def account(
+        cls, settings: EliminationSettings, *, participants: int, members: int, releases: int
+    ) -> PrivacySpent:
+        """Account for means of disjoint blocks with Laplace noise."""
+        return account_block_means(settings.epsilon, participants=participants, members=members, releases=releases)
 
     def begin(self, epoch: int) -> Phase | Commit:
         """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""

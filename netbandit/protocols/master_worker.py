@@ -20,6 +20,7 @@ class MasterWorker(RoundProtocol):
     """
 
     chooses = True
+    uses_peer_links = False
 
     def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network, aggregation)

@@ -1,14 +1,14 @@
 """What every protocol of rounds offers, and what it is told when it is built."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.settings import Settings
+from netbandit.settings import Problem, Settings
 
 
 class ProtocolSettings(Settings):
@@ -16,6 +16,11 @@ class ProtocolSettings(Settings):
 
     kind: str
     timing: Literal["slotted", "asynchronous"] = "slotted"
+
+    @classmethod
+    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield the mistakes between keys of a raw *table*, paths relative to it."""
+        yield from ()
 
 
 class Item(NamedTuple):
@@ -54,30 +59,30 @@ class Aggregation(Protocol):
         """
 
 
-class RoundProtocol(ABC):
-    """A protocol of rounds: everyone contributes an item, and a round has an end.
+class NetworkProtocol(ABC):
+    """What every protocol is: the receiver of all messages of a network.
 
     Args:
         settings: The protocol's own settings.
-        network: The network it talks over; it becomes the receiver of all its messages.
-        aggregation: What is made of the items.
+        network: The network it talks over.
 
     Attributes:
         ended: For each round that has ended, the time (ns) at which the last agent was informed.
     """
 
     Settings: ClassVar[type[ProtocolSettings]] = ProtocolSettings
-    talks: ClassVar[frozenset[str]] = frozenset({"round"})
+    talks: ClassVar[frozenset[str]]
     """The ways to talk it offers: ``round``, ``broadcast``, ``gather``."""
     alone: ClassVar[bool] = False
     """Whether every agent is a group of its own, so that nothing is shared."""
     chooses: ClassVar[bool] = False
     """Whether there is somebody (a server) who can choose the participants of a round."""
+    uses_peer_links: ClassVar[bool] = True
+    """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
+    def __init__(self, settings: ProtocolSettings, network: Network) -> None:
         self.network = network
         self.clock = network.clock
-        self.aggregation = aggregation
         self.ended: dict[int, int] = {}
         network.receive = self.receive
 
@@ -85,6 +90,26 @@ class RoundProtocol(ABC):
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Yield (key, text) for each reason why this protocol cannot run on such a graph."""
         yield from ()
+
+    @abstractmethod
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Handle all that reaches *node* in this instant, in order of the sender's number."""
+
+
+class RoundProtocol(NetworkProtocol):
+    """A protocol of rounds: everyone contributes an item, and a round has an end.
+
+    Args:
+        settings: The protocol's own settings.
+        network: The network it talks over.
+        aggregation: What is made of the items.
+    """
+
+    talks: ClassVar[frozenset[str]] = frozenset({"round"})
+
+    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
+        super().__init__(settings, network)
+        self.aggregation = aggregation
 
     @abstractmethod
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
@@ -98,7 +123,3 @@ class RoundProtocol(ABC):
         Returns:
             An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`.
         """
-
-    @abstractmethod
-    def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Handle all that reaches *node* in this instant, in order of the sender's number."""

@@ -10,6 +10,7 @@ class Silent(RoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
     alone = True
+    uses_peer_links = False
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Conclude for *agent* alone."""

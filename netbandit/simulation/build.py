@@ -1,0 +1,116 @@
+"""From what the user wrote to a graph and a network of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network import families
+from netbandit.network.clock import Clock
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.geography import latency_nanoseconds
+from netbandit.network.link import LinkClass
+from netbandit.network.network import Network
+from netbandit.network.topology import Topology
+from netbandit.network.trace import Trace
+from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
+from netbandit.scenario.model import TopologySettings
+from netbandit.streams import Streams
+from netbandit.units import parse_bandwidth, parse_duration
+
+
+def topology_streams(settings: TopologySettings, seed: int, replication: int) -> Streams:
+    """Return the streams of the graph and its latencies: those of the replication, or fixed by ``topology.seed``."""
+    return Streams(seed, replication) if settings.seed is None else Streams(settings.seed, 0)
+
+
+def build_topology(settings: TopologySettings, streams: Streams, file: Path | None) -> Topology:
+    """Return the graph.
+
+    Args:
+        settings: ``[topology]``.
+        streams: The streams of the graph.
+        file: Where the file of the graph is, if it comes from one.
+
+    Raises:
+        TopologyError: There is no such graph.
+    """
+    keys: dict[str, Any] = settings.model_dump(exclude={"family", "seed"})
+    if file is not None:
+        keys["file"] = str(file)
+    return Topology(families.build(settings.family, rng=streams.generator("topology"), **keys))
+
+
+def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, streams: Streams) -> NDArray[np.int64]:
+    """Return the latency of each peer link in nanoseconds, shape (links,), in the order of ``topology.edges``.
+
+    Raises:
+        TopologyError: ``"geographic"`` lacks coordinates; at the empty key path.
+    """
+    if settings.latency == "geographic":
+        return latency_nanoseconds(topology.coordinates, topology.edges, settings.missing, topology.names)
+    return _latencies(settings.latency, topology.links, slot, streams.generator("links.peer"))
+
+
+def build_network(
+    links: LinksSettings,
+    topology: Topology,
+    clock: Clock,
+    streams: Streams,
+    fingerprint: Fingerprint,
+    trace: Trace | None,
+    *,
+    peers: bool,
+) -> Network:
+    """Return the network.
+
+    Args:
+        links: ``[links]``.
+        topology: The graph.
+        clock: The clock.
+        streams: The streams of the latencies.
+        fingerprint: Takes in every delivery.
+        trace: Where to write every message, or None.
+        peers: Whether the peer links are used; if not they are left out.
+
+    Raises:
+        TopologyError: ``"geographic"`` lacks coordinates.
+    """
+    neighbours: Sequence[Sequence[int]] = [()] * topology.agents
+    latencies: dict[tuple[int, int], int] = {}
+    if peers:
+        neighbours = topology.neighbours
+        drawn = peer_latencies(links.peer, topology, clock.slot, streams)
+        latencies = {
+            (first, second): latency
+            for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
+        }
+    uplinks = _latencies(links.uplink.latency, topology.agents, clock.slot, streams.generator("links.uplink"))
+    return Network(
+        clock,
+        neighbours,
+        _link_class(links.peer),
+        latencies,
+        _link_class(links.uplink),
+        uplinks.tolist(),
+        fingerprint,
+        trace,
+    )
+
+
+def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    if isinstance(latency, UniformLatency):
+        shortest, longest = (parse_duration(text).nanoseconds(slot) for text in latency.uniform)
+        return rng.integers(shortest, longest, size=links, endpoint=True)
+    return np.full(links, parse_duration(latency).nanoseconds(slot), dtype=np.int64)
+
+
+def _link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
+    return LinkClass(
+        bandwidth=None if settings.bandwidth is None else parse_bandwidth(settings.bandwidth),
+        cost=settings.cost,
+        energy_per_message=settings.energy.per_message,
+        energy_per_byte=settings.energy.per_byte,
+    )

@@ -1,0 +1,74 @@
+"""What a driver is: the rhythm in which agents act, from the first slot to the horizon."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netbandit.bandits.bandit import Bandit
+from netbandit.network.clock import Clock
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.network import Network
+from netbandit.network.topology import Topology
+from netbandit.simulation.result import Curve, Metric
+from netbandit.streams import Streams
+
+if TYPE_CHECKING:
+    from netbandit.simulation.parts import PointParts
+
+
+@dataclass(frozen=True)
+class Stage:
+    """All that a driver works with in one replication.
+
+    Attributes:
+        point: Classes and settings of the parts.
+        topology: The graph.
+        network: The network on it, not yet anybody's.
+        clock: The clock.
+        bandit: The world.
+        streams: The random streams of this replication.
+        fingerprint: Takes in what agents do; the network adds every delivery itself.
+    """
+
+    point: "PointParts"
+    topology: Topology
+    network: Network
+    clock: Clock
+    bandit: Bandit
+    streams: Streams
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a driver has found out by the horizon.
+
+    Attributes:
+        regret: The pseudo-regret of all agents.
+        curves: Curves by name; ``regret`` is always there.
+        metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and the driver's own;
+            infinities are allowed here.
+    """
+
+    regret: float
+    curves: dict[str, Curve]
+    metrics: dict[str, Metric]
+
+
+class Driver(ABC):
+    """Makes agents act on a stage, in one rhythm.
+
+    Args:
+        stage: All that it works with.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+
+    @abstractmethod
+    def start(self) -> None:
+        """Build the protocol and start the agents; the event loop has not run yet."""
+
+    @abstractmethod
+    def finish(self) -> Outcome:
+        """Add up, after the last event."""

@@ -1,0 +1,20 @@
+"""Which driver makes a learner play a bandit."""
+
+from netbandit.bandits.bandit import Bandit, FiniteBandit
+from netbandit.learners.learner import EpochLearner, Learner
+from netbandit.simulation.driver import Driver
+
+
+def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
+    """Return the driver of a learner's rhythm.
+
+    Raises:
+        TypeError: The learner cannot play the bandit; the message says why.
+    """
+    if issubclass(learner, EpochLearner):
+        if not issubclass(bandit, FiniteBandit):
+            raise TypeError("this learner pulls arms in blocks, which this bandit does not offer")
+        from netbandit.simulation.epochs import Epochs
+
+        return Epochs
+    raise TypeError(f"nothing drives a learner in the rhythm of {learner.rhythm} over this bandit")

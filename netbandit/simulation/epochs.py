@@ -1,0 +1,225 @@
+"""The rhythm of epochs: agents explore in phases known ahead, and talk between them."""
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from simpy import Event
+
+from netbandit.bandits.bandit import FiniteBandit
+from netbandit.learners.learner import Commit, EpochLearner, Phase
+from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
+from netbandit.protocols.protocol import Item, RoundProtocol
+from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.regret import RegretAccount
+from netbandit.simulation.result import Metric
+
+EXPLORE = Kind("explore")
+EXPLOIT = Kind("exploit")
+
+
+@dataclass
+class Epoch:
+    """What the agents of a cohort have in common in one epoch.
+
+    Attributes:
+        action: What they do.
+        best: For each member, what it pulls while it waits; empty if no agent gets to the end of the phase.
+        releases: What each member may share of the active arms, shape (members, a).
+        ahead: How many members have not yet left the epoch.
+    """
+
+    action: Phase | Commit
+    best: list[int]
+    releases: NDArray[np.float64]
+    ahead: int
+
+
+class Cohort:
+    """Agents that share one active set and move through the epochs together, each at its own time.
+
+    Args:
+        number: The group's number.
+        members: The agents, ascending.
+        learner: Their common state.
+    """
+
+    def __init__(self, number: int, members: Sequence[int], learner: EpochLearner) -> None:
+        self.number = number
+        self.members = members
+        self.learner = learner
+        self.epochs: dict[int, Epoch] = {}
+
+
+class Epochs(Driver):
+    """Agents as SimPy processes that sleep through a phase, contribute, and wait to be informed.
+
+    No agent wakes for a pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
+    begins the epoch; what an agent plays while it waits enters no estimate, so it is only counted.
+
+    Args:
+        stage: All that it works with; the bandit is finite, the learner an epoch learner, the protocol one of rounds.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        point = stage.point
+        bandit = stage.bandit
+        assert isinstance(bandit, FiniteBandit)
+        assert issubclass(point.learner, EpochLearner)
+        self._learner = point.learner
+        self._bandit = bandit
+        self._clock = stage.clock
+        self._agents = bandit.agents
+        self._fingerprint = stage.fingerprint
+        # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
+        self._alone = point.protocol.alone
+        agents = range(bandit.agents)
+        groups = [range(agent, agent + 1) for agent in agents] if self._alone else [agents]
+        self._own = [self._generators(agent) for agent in agents] if self._alone else []
+        settings = point.learner_settings
+        self._participating = 1 if self._alone else self._learner.participants(settings, bandit.agents)
+        self._cohorts = [
+            Cohort(
+                number,
+                members,
+                self._learner.build(
+                    settings,
+                    arms=bandit.arms,
+                    horizon=stage.clock.horizon,
+                    members=len(members),
+                    participants=self._participating,
+                    smallest_gap=bandit.smallest_gap,
+                ),
+            )
+            for number, members in enumerate(groups)
+        ]
+        self._chosen: dict[int, Sequence[int]] = {}
+        self._waits: dict[int, list[int]] = {}
+        self._waiting: dict[int, tuple[int, int]] = {}
+        self._contributions = np.zeros(agents, dtype=np.int64)
+        self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
+
+    def start(self) -> None:
+        """Start a process for every agent."""
+        point = self.stage.point
+        assert issubclass(point.protocol, RoundProtocol)
+        self._protocol = point.protocol(point.protocol_settings, self.stage.network, self)
+        for cohort in self._cohorts:
+            for row, agent in enumerate(cohort.members):
+                self._clock.environment.process(self._play(cohort, row, agent, self._protocol))
+
+    def finish(self) -> Outcome:
+        """Count what agents played that were still waiting when the horizon came, and add up."""
+        for agent in sorted(self._waiting):
+            since, arm = self._waiting[agent]
+            self._regret.exploit(since, self._clock.horizon, arm)
+        regret, curve = self._regret.total_and_curve()
+        rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
+        # What stays in an agent is not released: nothing is where nobody was ever told.
+        told = bool(self.stage.network.ledger.kinds)
+        spent = self._learner.account(
+            self.stage.point.learner_settings,
+            participants=self._participating,
+            members=self._agents,
+            releases=int(self._contributions.max()) if told else 0,
+        )
+        metrics: dict[str, Metric] = {
+            "rounds": len(rounds),
+            "round_slots": self._mean_wait(rounds),
+            "epsilon": spent.epsilon,
+            "delta": spent.delta,
+            "epsilon_claimed": spent.epsilon_claimed,
+        }
+        return Outcome(regret, {"regret": curve}, metrics)
+
+    def _mean_wait(self, rounds: Iterable[int]) -> float:
+        """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""
+        waits = [self._waits[number] for number in rounds if number in self._waits]
+        agents = sum(count for _, count in waits)
+        return sum(slots for slots, _ in waits) / agents if agents else 0.0
+
+    def participants(self, round: int) -> Sequence[int]:
+        """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""
+        if self._participating == self._agents or self._alone:
+            return range(self._agents)
+        chosen = self._chosen.get(round)
+        if chosen is None:
+            rng = self.stage.streams.generator("participants", round)
+            chosen = sorted(rng.choice(self._agents, self._participating, replace=False).tolist())
+            self._chosen = {round - 1: self._chosen.get(round - 1, ()), round: chosen}
+        return chosen
+
+    def conclude(self, round: int, group: int, items: Sequence[Item]) -> Item:
+        """Let the cohort aggregate *items*; return the answer: the arms left, and who takes part next."""
+        cohort = self._cohorts[group]
+        learner = cohort.learner
+        learner.conclude(learner.combine([item.value for item in items]))
+        following = learner.begin(round + 1)
+        cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))
+        choice = (
+            self._participating if isinstance(following, Phase) and self._participating < len(cohort.members) else 0
+        )
+        return Item(LABEL_BYTES * (len(learner.active) + choice), None)
+
+    def _play(self, cohort: Cohort, row: int, agent: int, protocol: RoundProtocol) -> Generator[Event, Any, None]:
+        """Live one agent's life: explore, contribute, wait, and again; in the end pull one arm."""
+        clock = self._clock
+        horizon = clock.horizon
+        start = 0
+        number = 1
+        while start < horizon:
+            epoch = self._enter(cohort, number, start)
+            action = epoch.action
+            if isinstance(action, Commit):
+                self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
+                self._regret.exploit(start, horizon, action.arm)
+                return
+            self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
+            self._regret.explore(start, (cohort.number, number), action.arms, action.pulls)
+            end = start + action.slots
+            if end >= horizon:
+                return
+            yield clock.wait_until(end)
+            item = None
+            if self._alone or agent in self.participants(number):
+                item = Item(NUMBER_BYTES * len(action.arms), epoch.releases[row])
+                self._contributions[agent] += 1
+            best = epoch.best[row]
+            self._waiting[agent] = end, best
+            self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
+            yield protocol.contribute(number, agent, item)
+            del self._waiting[agent]
+            start = clock.boundary(clock.now)
+            self._regret.exploit(end, min(start, horizon), best)
+            self._wait_ended(number, start - end)
+            epoch.ahead -= 1
+            if not epoch.ahead:
+                del cohort.epochs[number]
+            number += 1
+
+    def _wait_ended(self, round: int, slots: int) -> None:
+        waits = self._waits.setdefault(round, [0, 0])
+        waits[0] += slots
+        waits[1] += 1
+
+    def _enter(self, cohort: Cohort, number: int, start: int) -> Epoch:
+        """Return the epoch that an agent begins at slot *start*; its first agent draws for the whole cohort."""
+        learner = cohort.learner
+        epoch = cohort.epochs.get(number)
+        if epoch is None:
+            epoch = cohort.epochs[number] = Epoch(learner.begin(number), [], np.empty((0, 0)), len(cohort.members))
+        action = epoch.action
+        # Nobody begins the epoch earlier, so if the horizon cuts this phase it cuts all, and none of it is used.
+        if isinstance(action, Phase) and not epoch.best and start + action.slots < self._clock.horizon:
+            members = np.asarray(cohort.members, dtype=np.int64)
+            rewards, noise = self._own[cohort.number] if self._alone else self._generators(number)
+            learner.observe(self._bandit.pull_blocks(rewards, members, action.arms, action.pulls), noise)
+            epoch.best = learner.best_arms.tolist()
+            epoch.releases = learner.releases
+        return epoch
+
+    def _generators(self, index: int) -> tuple[np.random.Generator, np.random.Generator]:
+        return self.stage.streams.generator("rewards", index), self.stage.streams.generator("noise", index)

@@ -1,0 +1,60 @@
+"""From the name of a kind to the class of the part, ours or the user's."""
+
+import importlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import Learner
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.wording import show, unknown_value
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "bandit": {"bernoulli": "netbandit.bandits.bernoulli:Bernoulli"},
+    "learner": {"elimination": "netbandit.learners.elimination:Elimination"},
+    "protocol": {
+        "master-worker": "netbandit.protocols.master_worker:MasterWorker",
+        "gis": "netbandit.protocols.gis:Gis",
+        "flooding": "netbandit.protocols.flooding:Flooding",
+        "silent": "netbandit.protocols.silent:Silent",
+    },
+}
+"""Table -> kind -> ``module:Class``; a class is imported when a scenario names its kind."""
+
+BASES: Mapping[str, type] = {"bandit": Bandit, "learner": Learner, "protocol": NetworkProtocol}
+
+
+class KindError(Exception):
+    """A kind that is no class of a part; the message says what is wrong and what is allowed."""
+
+
+def part_class(table: str, kind: str, folder: Path) -> Any:
+    """Return the class of a part.
+
+    Args:
+        table: ``bandit``, ``learner`` or ``protocol``.
+        kind: One of ours, or ``"package.module:Class"``.
+        folder: The scenario's folder, in which the user's own modules are found first.
+
+    Raises:
+        KindError: There is no such part.
+    """
+    known = BUILT_IN[table]
+    target = known.get(kind, kind)
+    module_name, colon, class_name = target.partition(":")
+    if not colon:
+        raise KindError(unknown_value(kind, known, also='or "package.module:Class"'))
+    if kind not in known and str(folder.absolute()) not in sys.path:
+        sys.path.insert(0, str(folder.absolute()))
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except AttributeError:
+        raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
+    except Exception as error:  # a module of the user's own can fail in any way
+        raise KindError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
+    base = BASES[table]
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")
+    return found

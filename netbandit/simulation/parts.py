@@ -1,0 +1,315 @@
+"""From a scenario as it was written to parts that can run, or to all of its mistakes at once."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netbandit.bandits.bandit import Bandit, BanditSettings
+from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.network import families
+from netbandit.network.topology import Topology, TopologyError
+from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
+from netbandit.scenario import sweep
+from netbandit.scenario.load import Document
+from netbandit.scenario.model import PARTS, Scenario, TopologySettings
+from netbandit.scenario.schema import json_schema
+from netbandit.scenario.sweep import Point
+from netbandit.scenario.validate import read, validate
+from netbandit.scenario.wording import one_of
+from netbandit.settings import Problem, Raw, Settings
+from netbandit.simulation.build import build_topology, peer_latencies, topology_streams
+from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
+
+if TYPE_CHECKING:
+    from netbandit.simulation.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class PointParts:
+    """One point of a scenario, checked: classes and settings of its parts.
+
+    It can be sent to a worker, and makes each replication there.
+
+    Attributes:
+        parameters: What the sweep or ``--set`` varied: dotted key -> value.
+        resolved: The whole scenario with every default filled in.
+        scenario: The tables every scenario has.
+        bandit_settings, learner_settings, protocol_settings: The parts' own keys.
+        file: Where the graph's file is, if it comes from one.
+        folder: The scenario's folder, in which the user's own modules are found.
+    """
+
+    parameters: dict[str, Any]
+    resolved: dict[str, Any]
+    scenario: Scenario
+    bandit_settings: BanditSettings
+    learner_settings: LearnerSettings
+    protocol_settings: ProtocolSettings
+    file: Path | None
+    folder: Path
+    _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Graphs are made again where they are needed: sending one costs more than drawing it.
+        return {**self.__dict__, "_topologies": {}}
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The files whose content decides the numbers, by the key that names them."""
+        return {} if self.file is None else {"topology.file": self.file}
+
+    @cached_property
+    def bandit(self) -> type[Bandit]:
+        """The bandit's class."""
+        found: type[Bandit] = part_class("bandit", self.bandit_settings.kind, self.folder)
+        return found
+
+    @cached_property
+    def learner(self) -> type[Learner]:
+        """The learner's class."""
+        found: type[Learner] = part_class("learner", self.learner_settings.kind, self.folder)
+        return found
+
+    @cached_property
+    def protocol(self) -> type[NetworkProtocol]:
+        """The protocol's class."""
+        found: type[NetworkProtocol] = part_class("protocol", self.protocol_settings.kind, self.folder)
+        return found
+
+    def topology(self, replication: int) -> Topology:
+        """Return the graph of a replication.
+
+        Raises:
+            TopologyError: It cannot be drawn.
+        """
+        settings = self.scenario.topology
+        fixed = self.file is not None or settings.seed is not None or settings.family in _FIXED
+        number = 0 if fixed else replication
+        topology = self._topologies.get(number)
+        if topology is None:
+            streams = topology_streams(settings, self.scenario.run.seed, number)
+            topology = build_topology(settings, streams, self.file)
+            self._topologies.clear()  # the replications of a point come one after the other
+            self._topologies[number] = topology
+        return topology
+
+    def simulation(self, replication: int) -> "Simulation":
+        """Return a replication, ready to run."""
+        from netbandit.simulation.simulation import Simulation
+
+        return Simulation(self, replication)
+
+
+_FIXED = frozenset({"star", "ring", "complete", "path", "grid", "tree"})
+"""Families whose graph is the same in every replication."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked scenario.
+
+    Attributes:
+        document: The scenario as it was written.
+        points: The points of its sweep, in order; one without a sweep.
+        notes: What is valid, but has no effect; one line each.
+    """
+
+    document: Document
+    points: list[PointParts]
+    notes: list[str]
+
+
+def check(document: Document) -> Study:
+    """Find everything that is wrong with a scenario, or make its parts.
+
+    Raises:
+        ScenarioError: The scenario has mistakes; all of them are in it.
+    """
+    problems = sweep.problems(document.data)
+    points: list[PointParts] = []
+    notes: dict[Problem, None] = {}
+    graphs: dict[str, Topology | TopologyError] = {}
+    for point in sweep.expand(document.data, document.parameters):
+        checked = _Check(document, point, graphs)
+        parts = checked.parts()
+        problems += [point.origin(problem) for problem in checked.problems]
+        notes.update(dict.fromkeys(checked.notes))
+        if parts is not None:
+            points.append(parts)
+    if problems:
+        raise document.error(problems)
+    return Study(document, points, document.error(notes).lines)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenario files with all built-in parts."""
+    kinds: dict[str, dict[str, type[Settings]]] = {
+        table: {kind: part_class(table, kind, Path()).Settings for kind in known} for table, known in BUILT_IN.items()
+    }
+    return json_schema(kinds)
+
+
+class _Check:
+    """The check of one point: collects what is wrong, from the file's tables to the drawn graph."""
+
+    def __init__(self, document: Document, point: Point, graphs: dict[str, Topology | TopologyError]) -> None:
+        self._document = document
+        self._point = point
+        self._graphs = graphs
+        self.problems: list[Problem] = []
+        self.notes: list[Problem] = []
+
+    def parts(self) -> PointParts | None:
+        """Return the parts, or None if there are problems."""
+        data = self._point.data
+        scenario, problems = validate(data)
+        self.problems += problems
+        topology_settings, _ = read(TopologySettings, data.get("topology"))
+        if topology_settings is not None:
+            self._check_family(topology_settings)
+        bandit, bandit_settings = self._part("bandit")
+        learner, learner_settings = self._part("learner")
+        protocol, protocol_settings = self._part("protocol")
+        if bandit is not None and learner is not None:
+            self._check_world(bandit, learner)
+        if bandit_settings is not None and learner_settings is not None:
+            self._within("learner", learner_settings.problems_with(bandit_settings.facts()))
+        if learner is not None and protocol is not None:
+            self._check_pair(learner, learner_settings, protocol)
+        if self.problems or scenario is None:
+            return None
+        for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
+            self.notes += [(("links", table, key), text) for key, text in settings.unused()]
+        file = self._file(scenario.topology)
+        parts = PointParts(
+            parameters=self._point.parameters,
+            resolved=_resolved(scenario, file, bandit_settings, learner_settings, protocol_settings),
+            scenario=scenario,
+            bandit_settings=bandit_settings,
+            learner_settings=learner_settings,
+            protocol_settings=protocol_settings,
+            file=file,
+            folder=self._document.folder.absolute(),
+        )
+        self._check_graph(parts)
+        return None if self.problems else parts
+
+    def _within(self, table: str, problems: Iterator[Problem]) -> None:
+        self.problems += [((table, *path), text) for path, text in problems]
+
+    def _part(self, table: str) -> tuple[Any, Any]:
+        """Return class and settings of a part; None where they cannot be had."""
+        written = self._point.data.get(table)
+        if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str):
+            return None, None  # said by validate()
+        kind = written["kind"]
+        try:
+            found = part_class(table, kind, self._document.folder)
+        except KindError as error:
+            self.problems.append(((table, "kind"), str(error)))
+            return None, None
+        known = self._without_leftovers(table, written, found)
+        settings, problems = read(found.Settings, known, (table,))
+        self.problems += problems
+        self._within(table, found.Settings.problems(known))
+        if settings is not None:
+            self.notes += [((table, key), text) for key, text in settings.unused()]
+        return found, settings
+
+    def _without_leftovers(self, table: str, written: Mapping[str, Any], found: Any) -> Raw:
+        """Return the table without keys that were written for another kind that a sweep or --set has replaced."""
+        kept: Raw = {}
+        for key, value in written.items():
+            if key not in found.Settings.model_fields and self._known_elsewhere(table, key):
+                continue
+            kept[key] = value
+        return kept
+
+    def _known_elsewhere(self, table: str, key: str) -> bool:
+        for kind in self._document.other_kinds(table, key):
+            try:
+                other = part_class(table, kind, self._document.folder)
+            except KindError:
+                continue
+            if key in other.Settings.model_fields:
+                return True
+        return False
+
+    def _check_family(self, settings: TopologySettings) -> None:
+        keys = settings.model_dump(exclude={"family"})
+        self._within("topology", iter(families.problems(settings.family, keys)))
+        self.notes += [(("topology", key), text) for key, text in families.unused(settings.family, keys)]
+
+    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> None:
+        try:
+            driver_of(bandit, learner)
+        except TypeError as error:
+            self.problems.append((("learner", "kind"), str(error)))
+
+    def _check_pair(
+        self, learner: type[Learner], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
+    ) -> None:
+        if not learner.talks & protocol.talks:
+            needs, offers = one_of(sorted(learner.talks)), one_of(sorted(protocol.talks))
+            text = f"this learner talks by {needs}, but this protocol offers {offers}"
+            self.problems.append((("protocol", "kind"), text))
+        elif settings is not None and not protocol.alone:
+            self._within("learner", settings.problems_over(server_chooses=protocol.chooses))
+
+    def _file(self, settings: TopologySettings) -> Path | None:
+        if settings.family != "file" or settings.file is None:
+            return None
+        return (self._document.base_of(("topology", "file")) / settings.file).absolute()
+
+    def _check_graph(self, parts: PointParts) -> None:
+        """Draw the graph of the first replication, and check what depends on it."""
+        scenario = parts.scenario
+        key = json.dumps([parts.resolved["topology"], scenario.run.seed], sort_keys=True)
+        graph = self._graphs.get(key)
+        if graph is None:
+            try:
+                graph = parts.topology(0)
+            except TopologyError as error:
+                graph = error
+            self._graphs.clear()  # points that share a graph mostly come one after the other
+            self._graphs[key] = graph
+        if isinstance(graph, TopologyError):
+            self._within("topology", iter(graph.problems))
+            return
+        facts = GraphFacts(graph.agents, len(graph.components))
+        for key, text in parts.protocol.problems(parts.protocol_settings, facts):
+            self.problems.append((("protocol", key), text))
+        if scenario.links.peer.latency == "geographic":
+            try:
+                streams = topology_streams(scenario.topology, scenario.run.seed, 0)
+                peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)
+            except TopologyError as error:
+                path = ("links", "peer", "latency")
+                hint = (
+                    '; give them, or set links.peer.missing = "median"'
+                    if scenario.links.peer.missing == "error"
+                    else ""
+                )
+                self.problems += [(path, f'"geographic" cannot be: {text}{hint}') for _, text in error.problems]
+
+
+def _resolved(
+    scenario: Scenario,
+    file: Path | None,
+    bandit: BanditSettings,
+    learner: LearnerSettings,
+    protocol: ProtocolSettings,
+) -> dict[str, Any]:
+    """Return the whole scenario with every default filled in."""
+    whole = scenario.model_dump(mode="json")
+    used = families.resolve(scenario.topology.family, whole["topology"])
+    whole["topology"] = {"family": scenario.topology.family, **used, "seed": scenario.topology.seed}
+    if file is not None:
+        whole["topology"]["file"] = str(file)
+    for table, settings in zip(PARTS, (bandit, learner, protocol), strict=True):
+        whole[table] = settings.model_dump()
+    return whole

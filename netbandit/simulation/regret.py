@@ -1,0 +1,101 @@
+"""Regret, counted by phases: a block of pulls costs the same few numbers whatever its length."""
+
+from collections.abc import Hashable
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.simulation.result import Curve
+
+MOST_KNOTS = 2_000
+"""The most knots of a curve."""
+
+_EVERY_SLOT = 500
+"""How many slots a thinned curve keeps at its beginning, one by one."""
+
+
+class RegretAccount:
+    """Adds up the pseudo-regret of all agents: each pull of an arm costs the arm's gap.
+
+    Agents that do the same at the same time are counted together, so the account grows with what differs.
+
+    Args:
+        gaps: How much worse than the best arm each arm is, shape (K,).
+        horizon: T, in slots; what lies beyond does not count.
+    """
+
+    def __init__(self, gaps: NDArray[np.float64], horizon: int) -> None:
+        self._gaps = gaps
+        self._horizon = horizon
+        self._explored: dict[tuple[int, Hashable], int] = {}
+        self._phases: dict[Hashable, tuple[NDArray[np.int64], int]] = {}
+        self._exploited: dict[tuple[int, int, int], int] = {}
+
+    def explore(self, start: int, phase: Hashable, arms: NDArray[np.int64], pulls: int) -> None:
+        """Let one agent pull each of *arms*, in order, *pulls* times from slot *start* on.
+
+        Args:
+            start: The first slot.
+            phase: Names the phase; the same for all agents that pull the same arms as often.
+            arms: The arms, shape (a,).
+            pulls: Pulls of each arm.
+        """
+        self._phases[phase] = (arms, pulls)
+        self._explored[start, phase] = self._explored.get((start, phase), 0) + 1
+
+    def exploit(self, start: int, end: int, arm: int) -> None:
+        """Let one agent pull *arm* from slot *start* until before slot *end*."""
+        if end > start:
+            self._exploited[start, end, arm] = self._exploited.get((start, end, arm), 0) + 1
+
+    def total_and_curve(self) -> tuple[float, Curve]:
+        """Return the regret of all agents at the horizon, and how it grew."""
+        starts, ends, arms, agents = self._blocks()
+        lengths = ends - starts
+        # Exact: the pulls of an arm are an integer, however many agents and slots there were.
+        pulls = [0] * len(self._gaps)
+        for arm, length, count in zip(arms.tolist(), lengths.tolist(), agents.tolist(), strict=True):
+            pulls[arm] += length * count
+        total = fsum(count * gap for count, gap in zip(pulls, self._gaps.tolist(), strict=True))
+        rates = self._gaps[arms] * agents
+        slots, where = np.unique(np.concatenate([starts, ends, [0, self._horizon]]), return_inverse=True)
+        changes = np.bincount(where[: 2 * len(rates)], np.concatenate([rates, -rates]), len(slots))
+        # A difference of equal floats is zero, but not one of their sums: no slope may end up below zero.
+        slopes = np.maximum(np.cumsum(changes)[:-1], 0.0)
+        values = np.concatenate([[0.0], np.cumsum(slopes * np.diff(slots))])
+        values = np.minimum(values, total)
+        values[-1] = total
+        return total, thinned(Curve(slots.astype(np.int64), values))
+
+    def _blocks(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return start, end, arm and number of agents of each block of pulls of one arm, cut at the horizon."""
+        starts, ends, arms, agents = [], [], [], []
+        for (start, phase), count in self._explored.items():
+            phase_arms, pulls = self._phases[phase]
+            # What the horizon cuts may be too long for 64 bits; the arms that begin before it are not many then.
+            begun = min(len(phase_arms), -(-(self._horizon - start) // pulls))
+            bounds = [min(start + step * pulls, self._horizon) for step in range(begun + 1)]
+            starts.append(np.array(bounds[:-1], dtype=np.int64))
+            ends.append(np.array(bounds[1:], dtype=np.int64))
+            arms.append(phase_arms[:begun])
+            agents.append(np.full(begun, count, dtype=np.int64))
+        if self._exploited:
+            columns = np.array([(*block, count) for block, count in self._exploited.items()], dtype=np.int64).T
+            for column, part in zip((starts, ends, arms, agents), columns, strict=True):
+                column.append(part)
+        empty = np.empty(0, dtype=np.int64)
+        first, second, third, fourth = (
+            np.concatenate(column) if column else empty for column in (starts, ends, arms, agents)
+        )
+        return first, second, third, fourth
+
+
+def thinned(curve: Curve) -> Curve:
+    """Return *curve* with at most `MOST_KNOTS` knots: every slot at first, then log-spaced ones."""
+    if len(curve.slots) <= MOST_KNOTS:
+        return curve
+    horizon = int(curve.slots[-1])
+    rest = np.geomspace(_EVERY_SLOT, horizon, MOST_KNOTS - _EVERY_SLOT)
+    slots = np.unique(np.concatenate([np.arange(_EVERY_SLOT), np.rint(rest).astype(np.int64), [horizon]]))
+    return Curve(slots, curve.at(slots))

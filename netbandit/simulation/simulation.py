@@ -1,0 +1,143 @@
+"""One replication, from its parts to its result."""
+
+import platform
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from importlib.metadata import version
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netbandit import __version__
+from netbandit.network.clock import Clock, Environment
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.network import Network
+from netbandit.network.topology import Topology
+from netbandit.network.trace import Trace
+from netbandit.simulation.build import build_network, topology_streams
+from netbandit.simulation.collection import paused_collection
+from netbandit.simulation.driver import Stage
+from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.parts import PointParts
+from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
+from netbandit.streams import Streams
+
+
+class Simulation:
+    """One replication of one point of a scenario.
+
+    Args:
+        point: The parts, checked.
+        replication: The replication's number, from 0.
+    """
+
+    def __init__(self, point: PointParts, replication: int) -> None:
+        self._point = point
+        self._replication = replication
+
+    def run(self, trace: Path | None = None) -> RunResult:
+        """Run to the horizon.
+
+        Args:
+            trace: The file to write every message to, or None.
+
+        Raises:
+            TopologyError: This replication's random graph cannot be drawn.
+        """
+        began = time.perf_counter()
+        point = self._point
+        scenario = point.scenario
+        topology = point.topology(self._replication)
+        streams = Streams(scenario.run.seed, self._replication)
+        clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
+        fingerprint = Fingerprint()
+        with Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
+            network = build_network(
+                scenario.links,
+                topology,
+                clock,
+                topology_streams(scenario.topology, scenario.run.seed, self._replication),
+                fingerprint,
+                writer,
+                peers=point.protocol.uses_peer_links,
+            )
+            bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
+            bandit = point.bandit.build(point.bandit_settings, topology.agents, bandit_streams.generator)
+            stage = Stage(point, topology, network, clock, bandit, streams, fingerprint)
+            driver = driver_of(point.bandit, point.learner)(stage)
+            driver.start()
+            with paused_collection():
+                # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
+                clock.environment.run()
+            outcome = driver.finish()
+        found = {name: value if value is None or isfinite(value) else None for name, value in outcome.metrics.items()}
+        metrics: dict[str, Metric] = {
+            "regret": outcome.regret,
+            "regret_per_agent": outcome.regret / topology.agents,
+            "rounds": found.pop("rounds"),
+            "round_slots": found.pop("round_slots"),
+            **_communication(network),
+            "simulated_s": clock.end / 1e9,
+            "epsilon": found.pop("epsilon"),
+            "delta": found.pop("delta"),
+            "epsilon_claimed": found.pop("epsilon_claimed"),
+            "broadcasts": network.ledger.broadcasts,
+            **found,
+            "events": fingerprint.events,
+        }
+        digest = fingerprint.hexdigest()
+        metrics["wall_s"] = time.perf_counter() - began
+        return RunResult(
+            name=scenario.name,
+            parameters=dict(point.parameters),
+            resolved=dict(point.resolved),
+            seed=scenario.run.seed,
+            replication=self._replication,
+            metrics=metrics,
+            kinds=network.ledger.kinds,
+            topology={
+                "agents": topology.agents,
+                "links": topology.links,
+                "diameter": topology.diameter,
+                "radius": topology.radius,
+            },
+            curves=outcome.curves,
+            links=_link_use(network, topology),
+            fingerprint=digest,
+            versions=_versions(),
+            nodes=_nodes(topology),
+        )
+
+
+def _communication(network: Network) -> dict[str, Metric]:
+    peer, uplink = network.peer_totals(), network.uplink_totals()
+    return {
+        "cost": peer.cost + uplink.cost,
+        "activations": peer.activations + uplink.activations,
+        "messages": peer.messages + uplink.messages,
+        "bytes": peer.bytes + uplink.bytes,
+        "energy_j": peer.energy + uplink.energy,
+    }
+
+
+def _link_use(network: Network, topology: Topology) -> LinkUse:
+    use = np.zeros((3, topology.links), dtype=np.int64)
+    if network.cables:  # in the order of topology.edges; none if the protocol uses no peer links
+        use = np.array([(*network.carried(cable), cable.activations) for cable in network.cables], dtype=np.int64).T
+    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
+
+
+def _nodes(topology: Topology) -> Nodes | None:
+    named = any("name" in topology.graph.nodes[node] for node in range(topology.agents))
+    if not named and topology.coordinates is None:
+        return None
+    return Nodes(tuple(topology.names) if named else None, topology.coordinates)
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of all that makes the numbers."""
+    libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "simpy", "networkx")}
+    return {"netbandit": __version__, "python": platform.python_version(), **libraries}

@@ -225,8 +225,11 @@ def _draw(folder: Path, as_json: bool) -> bool:
     from netbandit.study.plots import plot_folder
 
     try:
+        pictures: dict[Path, list[str]] = {}
         for path in plot_folder(folder):
-            click.echo(f"picture: {path}", err=as_json)
+            pictures.setdefault(path.with_suffix(""), []).append(path.suffix)
+        for stem, suffixes in pictures.items():
+            click.echo(f"picture: {', '.join([f'{stem}{suffixes[0]}', *suffixes[1:]])}", err=as_json)
     except Exception as error:
         click.echo(f"the pictures could not be drawn: {type(error).__name__}: {error}", err=True)
         return False

@@ -99,7 +99,7 @@ class Epochs(Driver):
         self._chosen: dict[int, Sequence[int]] = {}
         self._waits: dict[int, list[int]] = {}
         self._waiting: dict[int, tuple[int, int]] = {}
-        self._contributions = np.zeros(agents, dtype=np.int64)
+        self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
 
     def start(self) -> None:

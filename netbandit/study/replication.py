@@ -74,7 +74,7 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
     return None
 
 
-def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, imports: str) -> Failure | None:
+def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, imports: str | None) -> Failure | None:
     """Do what `perform` does, in a worker process.
 
     Args:
@@ -82,10 +82,10 @@ def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, im
         replication: The replication's number.
         folder: The run folder.
         trace: Whether to write a trace.
-        imports: The folder in which the user's own parts are found.
+        imports: The folder in which the user's own parts are found first, if there are any.
     """
-    if imports not in sys.path:
-        sys.path.append(imports)
+    if imports is not None and imports not in sys.path:
+        sys.path.insert(0, imports)
     return perform(_unpacked(packed), replication, Path(folder), trace)
 
 

@@ -142,7 +142,7 @@ def run(
     if tasks:
         with storage(out):
             (out / TABLE).unlink(missing_ok=True)
-        imports = str(study.document.folder.absolute())
+        imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
     loaded = load_study(out, details=False)
     failed = [
@@ -166,7 +166,7 @@ def _run_all(
     tasks: list[_Task],
     jobs: int,
     scheduler: str | None,
-    imports: str,
+    imports: str | None,
     progress: Progress,
     failures: dict[str, Failure],
     runs: int,
@@ -196,7 +196,7 @@ def _here(tasks: list[_Task]) -> _Outcomes:
         yield task.key, perform(task.point, task.replication, task.folder, task.trace)
 
 
-def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], imports: str) -> _Outcomes:
+def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], imports: str | None) -> _Outcomes:
     """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
     from distributed import as_completed
 
@@ -237,6 +237,12 @@ def _outcome(future: "Future") -> Failure | None:
     if isinstance(error, KilledWorker):
         return Failure("the worker process died, each time it was tried; is there enough memory?")
     return Failure(f"{type(error).__name__}: {error}")
+
+
+def _has_own_parts(study: Study) -> bool:
+    """Say whether a kind of *study* is a class of the user's own, which a worker must find before it can unpickle."""
+    tables = [table for point in study.points for table in point.resolved.values() if isinstance(table, Mapping)]
+    return any(":" in str(table.get("kind", "")) for table in tables)
 
 
 def _cores() -> int:

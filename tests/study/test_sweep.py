@@ -1,9 +1,5 @@
 import csv
 import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,71 +194,6 @@ def is_alive(process):
     except OSError:
         return False
     return state != "Z"
-
-
-def members(group):
-    """The living processes of a group."""
-    processes = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [process for process in processes if is_alive(process) and group_of(process) == group]
-
-
-def group_of(process):
-    try:
-        return os.getpgid(process)
-    except ProcessLookupError:
-        return None
-
-
-def eventually(condition):
-    deadline = time.monotonic() + 60
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from fake_study import fake_study
-from netbandit.study import sweep
-if __name__ == "__main__":
-    out = Path(sys.argv[1])
-    (out / "log").mkdir(parents=True)
-    study = fake_study(3, 4, replications=3, waits={1: 60, 2: 60}, log=out / "log")
-    try:
-        sweep.run(study, out / "results", jobs=2)
-    except sweep.Interrupted as stop:
-        print("stopped", stop.finished, stop.total)
-        sys.exit(130)
-"""
-
-
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="sends the signal of Ctrl-C to a group of processes and looks into /proc"
-)
-def test_ctrl_c_ends_all_processes_at_once_and_keeps_what_has_ended(tmp_path):
-    (tmp_path / "study.py").write_text(SCRIPT)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "study.py"), str(tmp_path)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    log = tmp_path / "log"
-    assert eventually(lambda: len(list(tmp_path.glob("log/*"))) == 3 and len(list(tmp_path.glob("results/*/r*"))) == 1)
-    workers = {int(path.name.rpartition("-")[2]) for path in log.iterdir()}
-    assert len(workers) == 2
-    pressed = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
-    assert time.monotonic() - pressed < 10
-    assert (process.returncode, output, errors) == (130, "stopped 1 6\n", "")
-    assert not any(is_alive(worker) for worker in workers)
-    assert eventually(lambda: not members(process.pid))
-    assert len(load_runs(tmp_path / "results")) == 1
 
 
 def test_a_scheduler_that_is_not_there_is_one_clear_line(tmp_path, monkeypatch):

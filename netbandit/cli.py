@@ -212,10 +212,12 @@ def _run(study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: 
         result = sweep.run(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, progress=progress)
     if as_json:
         click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
-    show(result.study, Console(stderr=as_json, highlight=False))
+    finished = any(point.finished for point in result.study.points)
+    if finished:
+        show(result.study, Console(stderr=as_json, highlight=False))
     known = f" ({_count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
     click.echo(f"results: {folder}{known}", err=as_json)
-    drawn = _draw(folder, as_json) if any(point.finished for point in result.study.points) else True
+    drawn = _draw(folder, as_json) if finished else True
     _report_failures(result)
     return drawn and not result.failed
 

@@ -77,6 +77,7 @@ class ProgressReport:
                 transient=True,
             )
             self._bar.add_task("", total=self._total, estimate="")
+            self._bar.tasks[0].start_time = self._began
             self._update(self._bar)
             self._bar.start()
 

@@ -184,7 +184,10 @@ def test_the_second_swept_key_is_the_series():
     figure = draw_against_parameter(arrangement, "links.peer.latency")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["star", "ring"]
     assert figure.legends[0].get_title().get_text() == "topology"
-    assert len(figure.axes[0].containers) == 2
+    first, second = (line.get_xdata() for _, _, line in markers(figure.axes[0]))
+    aside = second - first
+    np.testing.assert_allclose(aside, aside[0])
+    assert 0 < aside[0] < 0.05 * np.ptp(first)
 
 
 def test_of_two_numbers_the_one_with_fewer_values_is_the_series():

@@ -158,7 +158,7 @@ def _by_springs(agents: int, links: Ends) -> Places:
     """Place nodes as far apart as they are in the graph, and larger graphs by pulling neighbours together."""
     import networkx
 
-    graph = networkx.Graph()
+    graph: networkx.Graph[int] = networkx.Graph()
     graph.add_nodes_from(range(agents))
     graph.add_edges_from(links.tolist())
     if agents <= _KAMADA_KAWAI:

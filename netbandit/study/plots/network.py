@@ -103,10 +103,12 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
     """
     total = len(drawing.links)
     shown = _order(drawing)
+    notes = [subtitle]
+    if drawing.use is not None and total and not drawing.use.any():
+        notes.append("no link carried a message")
     if len(shown) < total:
-        fewer = f"the {number(len(shown))} most used of {number(total)} links"
-        subtitle = f"{subtitle}; {fewer}" if subtitle else fewer
-    drawn, (panel,) = figure(title, subtitle)
+        notes.append(f"the {number(len(shown))} most used of {number(total)} links")
+    drawn, (panel,) = figure(title, "; ".join(filter(None, notes)))
     panel.set_axis_off()
     panel.set_aspect("equal", adjustable="box" if len(drawing.places) == 1 else "datalim")
     panel.margins(0.06)
@@ -143,8 +145,6 @@ def _draw_links(drawn: "Figure", panel: "Axes", drawing: Drawing, shown: NDArray
     use = None if drawing.use is None else drawing.use[shown]
     if use is None or not use.any():
         panel.add_collection(LineCollection(list(segments), colors=FAINT, **how))
-        if use is not None and len(use):
-            panel.text(0.5, 0.0, "no link carried a message", transform=panel.transAxes, ha="center", color=NEUTRAL)
         return
     idle = use == 0
     if idle.any():
@@ -173,7 +173,10 @@ def _norm(use: NDArray[np.float64]) -> "Normalize":
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = float(use.min()), float(use.max())
-    return LogNorm(low, high) if high >= _LOGARITHMIC * low else Normalize(0.0, high)
+    if high >= _LOGARITHMIC * low:
+        return LogNorm(low, high)
+    # From zero, unless all links then had one colour; but small differences are not blown up either.
+    return Normalize(low if 0.5 * high <= low <= 0.9 * high else 0.0, high)
 
 
 def _draw_nodes(panel: "Axes", drawing: Drawing) -> float:

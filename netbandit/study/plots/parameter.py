@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FAR_APART = 30.0
 _NEAR = 0.07
+_ASIDE = 0.014
 _TICKS = 9
 
 
@@ -39,7 +40,7 @@ def axis_key(arrangement: Arrangement) -> str | None:
 def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw regret and the slots waited per round against the values of *key*.
 
-    Where no round makes anybody wait, the second panel is the cost.
+    Where no round makes anybody wait, the second panel is the cost. Series stand side by side around each value.
 
     Args:
         arrangement: The points, in which *key* and the series' key vary.
@@ -75,17 +76,23 @@ def _draw(
     places = {identity(value): place for value, place in zip(arrangement.choices[key], axis.places, strict=True)}
     heights: list[Band] = []
     handles = []
-    for value, points in arrangement.along(series):
+    groups = arrangement.along(series)
+    for turn, (value, points) in enumerate(groups):
         found = [(places[identity(point.values[key])], estimate(point, metric)) for point in points]
         known = sorted(((place, one) for place, one in found if one is not None), key=lambda pair: pair[0])
         if not known:
             continue
         look = PLAIN if series is None else arrangement.look(series, value)
         label = "" if series is None else wrapped(shown(value), 22)
+        # Side by side, or the bars of equal values would hide one another.
+        step = min(_ASIDE, 3 * _ASIDE / max(len(groups) - 1, 1))
+        aside = step * axis.span * (turn - (len(groups) - 1) / 2)
         # No line leads to infinity.
         finite, beyond = ([pair for pair in known if (pair[0] > axis.last) is far] for far in (False, True))
         lines = [
-            draw_points(panel, [_exact(place) for place, _ in some], [one for _, one in some], look, label, joined=True)
+            draw_points(
+                panel, [_exact(place + aside) for place, _ in some], [one for _, one in some], look, label, joined=True
+            )
             for some in (finite, beyond)
             if some
         ]
@@ -121,6 +128,11 @@ class _Axis:
     last: float
     plain: bool
 
+    @property
+    def span(self) -> float:
+        """How far the last value stands from the first; 1 if there is one."""
+        return (self.ticks[-1][0] - self.ticks[0][0]) or 1.0
+
     @classmethod
     def of(cls, scale: Scale) -> "_Axis":
         finite = sorted({value for value in scale.numbers if math.isfinite(value)})
@@ -147,8 +159,7 @@ class _Axis:
 
     def apply(self, panel: "Axes") -> None:
         """Put a tick at every value that has room, or at round numbers if there are many values."""
-        low, high = self.ticks[0][0], self.ticks[-1][0]
-        span = (high - low) or 1.0
+        low, high, span = self.ticks[0][0], self.ticks[-1][0], self.span
         panel.set_xlim(low - 0.07 * span, high + 0.07 * span)
         if self.plain and len(self.ticks) > _TICKS:
             readable(panel, y=False)

@@ -154,9 +154,12 @@ class Elimination(EpochLearner):
         return count_participants(settings.participation, members)
 
     @classmethod
-    def account(
-        cls, settings: EliminationSettings, *, participants: int, members: int, releases: int
-    ) -> PrivacySpent:
+    def weighted(cls, settings: EliminationSettings) -> bool:
+        """Return whether components count by their size (so that C(r) is valid), or all alike as in the paper."""
+        return settings.aggregate == "weighted"
+
+    @classmethod
+    def account(cls, settings: EliminationSettings, *, participants: int, members: int, releases: int) -> PrivacySpent:
         """Account for means of disjoint blocks with Laplace noise."""
         return account_block_means(settings.epsilon, participants=participants, members=members, releases=releases)
 

@@ -136,6 +136,11 @@ class EpochLearner(Learner):
         """Return the number N of agents that share in a round of *members*; by default all of them."""
         return members
 
+    @classmethod
+    def weighted(cls, settings: Any) -> bool:
+        """Return whether averages of groups of agents are to be weighted by their sizes; by default they are."""
+        return True
+
     @abstractmethod
     def begin(self, epoch: int) -> Phase | Commit:
         """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""

@@ -5,7 +5,7 @@ each link, as `adjacency` makes it. Searches are those of `scipy.sparse.csgraph`
 at, 64 of them share one pass, a bit each, so that no table of all pairs is ever held.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -75,7 +75,31 @@ def bfs_tree(graph: "Adjacency", root: int) -> Integers:
     The parent is the lowest-numbered neighbour that is one hop nearer to the root; -1 for the root itself and for
     what it cannot reach.
     """
-    distance = hops(graph, root)
+    return _parents(graph, hops(graph, root))
+
+
+def bfs_forest(graph: "Adjacency", roots: Sequence[int]) -> Integers:
+    """Return each node's parent in the breadth-first trees of *roots*, one in each component, shape (n,).
+
+    As `bfs_tree`, but in one search for all components together.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    agents = graph.shape[0]
+    # From one more node, with links to all roots, every node is one hop farther away.
+    above = csr_array((np.ones(len(roots)), np.sort(roots), [0, len(roots)]), shape=(1, agents))
+    joined = vstack([graph, above], format="csr")
+    joined.resize(agents + 1, agents + 1)
+    return _parents(graph, hops(joined, agents)[:-1] - 1)
+
+
+def _parents(graph: "Adjacency", distance: Integers) -> Integers:
+    """Return for each node its lowest-numbered neighbour that is one hop nearer, shape (n,), -1 where there is none.
+
+    Args:
+        graph: The graph.
+        distance: The hops of each node from the root, shape (n,), negative where there is no way.
+    """
     nodes = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     nearer = distance[graph.indices] == distance[nodes] - 1
     nearer &= distance[nodes] > 0

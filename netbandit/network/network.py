@@ -11,7 +11,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Ledger, Totals
 from netbandit.network.link import Arrival, Cable, Link, LinkClass
 from netbandit.network.message import Message
+from netbandit.network.topology import Topology
 from netbandit.network.trace import Trace
+from netbandit.streams import Streams
 
 Receive = Callable[[int, list[Arrival]], None]
 """Called with a node and all that reaches it in one instant, in order of the sender's number."""
@@ -40,6 +42,12 @@ class Network:
         uplink_latency: For each agent, nanoseconds to and from the server.
         fingerprint: Takes in every delivery.
         trace: Where to write every message, or None.
+        topology: The whole graph, even where *neighbours* are left out because no peer link is used; made of
+            them if it is not given.
+        streams: The random streams of what nodes of the network draw.
+
+    Attributes:
+        streams: As given.
     """
 
     def __init__(
@@ -52,6 +60,9 @@ class Network:
         uplink_latency: Sequence[int],
         fingerprint: Fingerprint,
         trace: Trace | None = None,
+        *,
+        topology: Topology | None = None,
+        streams: Streams = Streams(0, 0),  # noqa: B008 - it is never changed
     ) -> None:
         self.clock = clock
         self.agents = len(neighbours)
@@ -59,6 +70,8 @@ class Network:
         self.neighbours = neighbours
         self.ledger = Ledger()
         self.receive: Receive = _nobody
+        self.streams = streams
+        self._topology = topology
         self._environment = clock.environment
         self._slot = clock.slot
         self._end = clock.end
@@ -87,6 +100,18 @@ class Network:
         self._up: dict[int, Link] = {}
         self._down: dict[int, Link] = {}
         self._air: dict[int, Link] = {}
+
+    @property
+    def topology(self) -> Topology:
+        """The graph, with its distances."""
+        if self._topology is None:
+            import networkx
+
+            graph: networkx.Graph[int] = networkx.Graph()
+            graph.add_nodes_from(range(self.agents))
+            graph.add_edges_from((node, other) for node, near in enumerate(self.neighbours) for other in near)
+            self._topology = Topology(graph)
+        return self._topology
 
     def link(self, sender: int, receiver: int) -> Link:
         """Return the peer link from *sender* to its neighbour *receiver*."""

@@ -108,7 +108,7 @@ class Topology:
         """The smallest eccentricity, in hops; over all components."""
         return min(component.radius for component in self.extremes)
 
-    @property
+    @cached_property
     def sinks(self) -> list[int]:
         """The sink of each component: its agent with the smallest eccentricity, lowest number among equals."""
         return [component.centre for component in self.extremes]
@@ -132,6 +132,11 @@ class Topology:
         The parent is the lowest-numbered of the neighbours that are nearer to the root.
         """
         return distances.bfs_tree(self.adjacency, root)
+
+    @cached_property
+    def sink_parents(self) -> NDArray[np.int64]:
+        """Each agent's parent on its way to the sink of its component, shape (n,); -1 for the sinks."""
+        return distances.bfs_forest(self.adjacency, self.sinks)
 
     @cached_property
     def names(self) -> list[str]:

@@ -156,6 +156,6 @@ class Flooding(RoundProtocol):
 
     def _end(self, number: int, round: FloodRound) -> None:
         del self._rounds[number]
-        self.ended[number] = self.clock.now
+        self.end(number)
         items = [item for item in round.items if item is not None]
         round.informed.succeed(self.aggregation.conclude(number, 0, items))

@@ -191,7 +191,7 @@ class Gis(RoundProtocol):
         self._synchronization.receive(node, arrivals)
 
     def _full(self, round: int, group: int, items: list[Item]) -> None:
-        self.ended[round] = self.clock.now
+        self.end(round)
         self._informed.pop(round).succeed(self.aggregation.conclude(round, group, items))
 
 

@@ -48,14 +48,18 @@ class Aggregation(Protocol):
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending."""
 
-    def conclude(self, round: int, group: int, items: Sequence[Item]) -> Item:
+    def combine(self, items: Sequence[Item]) -> Item:
+        """Return what stands for *items* on the way to the server: an item of the same kind."""
+
+    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Return what follows from *items*, the contributions of a round in order of their agents' numbers.
 
         Args:
             round: The number of the round, from 1.
             group: The group of agents that share what they know: 0, or the agent's own number where every
                 agent is a group of its own.
-            items: One item per participant.
+            items: One item per participant, or one for each of several sets of them, made by :meth:`combine`.
+            weights: How many agents each item stands for; absent: one each.
         """
 
 
@@ -90,6 +94,10 @@ class NetworkProtocol(ABC):
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Yield (key, text) for each reason why this protocol cannot run on such a graph."""
         yield from ()
+
+    def end(self, round: int) -> None:
+        """Note that the last agent has been informed of *round*, now."""
+        self.ended[round] = self.clock.now
 
     @abstractmethod
     def receive(self, node: int, arrivals: list[Arrival]) -> None:

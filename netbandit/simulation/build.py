@@ -62,6 +62,7 @@ def build_network(
     fingerprint: Fingerprint,
     trace: Trace | None,
     *,
+    own_streams: Streams,
     peers: bool,
 ) -> Network:
     """Return the network.
@@ -73,6 +74,7 @@ def build_network(
         streams: The streams of the latencies.
         fingerprint: Takes in every delivery.
         trace: Where to write every message, or None.
+        own_streams: The streams of the replication, for what nodes draw while they talk.
         peers: Whether the peer links are used; if not they are left out.
 
     Raises:
@@ -97,6 +99,8 @@ def build_network(
         uplinks.tolist(),
         fingerprint,
         trace,
+        topology=topology,
+        streams=own_streams,
     )
 
 

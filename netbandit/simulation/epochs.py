@@ -80,6 +80,7 @@ class Epochs(Driver):
         groups = [range(agent, agent + 1) for agent in agents] if self._alone else [agents]
         self._own = [self._generators(agent) for agent in agents] if self._alone else []
         settings = point.learner_settings
+        self._weighted = self._learner.weighted(settings)
         self._participating = 1 if self._alone else self._learner.participants(settings, bandit.agents)
         self._cohorts = [
             Cohort(
@@ -152,11 +153,16 @@ class Epochs(Driver):
             self._chosen = {round - 1: self._chosen.get(round - 1, ()), round: chosen}
         return chosen
 
-    def conclude(self, round: int, group: int, items: Sequence[Item]) -> Item:
+    def combine(self, items: Sequence[Item]) -> Item:
+        """Let the learner average *items*: as many numbers as in each of them."""
+        return Item(items[0].size, self._learner.combine([item.value for item in items]))
+
+    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the cohort aggregate *items*; return the answer: the arms left, and who takes part next."""
         cohort = self._cohorts[group]
         learner = cohort.learner
-        learner.conclude(learner.combine([item.value for item in items]))
+        used = weights if weights is not None and self._weighted else None
+        learner.conclude(learner.combine([item.value for item in items], used))
         following = learner.begin(round + 1)
         cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))
         choice = (

@@ -17,6 +17,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",
         "gis": "netbandit.protocols.gis:Gis",
+        "sink": "netbandit.protocols.sink:Sink",
         "flooding": "netbandit.protocols.flooding:Flooding",
         "silent": "netbandit.protocols.silent:Silent",
     },

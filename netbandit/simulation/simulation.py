@@ -62,6 +62,7 @@ class Simulation:
                 topology_streams(scenario.topology, scenario.run.seed, self._replication),
                 fingerprint,
                 writer,
+                own_streams=streams,
                 peers=point.protocol.uses_peer_links,
             )
             bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)

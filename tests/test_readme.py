@@ -1,0 +1,70 @@
+"""The README is what it says: every command, scenario and piece of code in it runs."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+NAMED = {
+    block.split("\n", 1)[0].removeprefix("# "): block
+    for language, block in BLOCKS
+    if language in ("python", "toml") and block.startswith("# ")
+}
+COMMANDS = [line for language, block in BLOCKS if language == "sh" for line in block.splitlines()]
+UNNAMED = [block for language, block in BLOCKS if language == "python" and not block.startswith("# ")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder like the project's, with the README's own files in it."""
+    folder = tmp_path_factory.mktemp("readme")
+    for name in ("scenarios", "topologies"):
+        shutil.copytree(ROOT / name, folder / name)
+    for name, content in NAMED.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_the_readme_has_what_is_tested_here():
+    assert set(NAMED) == {"difference.toml", "beta_world.py", "hub.py", "commit.py", "own.toml"}
+    assert len(COMMANDS) >= 10
+    assert all(command.startswith("netbandit ") for command in COMMANDS)
+    assert len(UNNAMED) == 1
+
+
+def test_the_two_commands_stand_in_the_readme():
+    assert (
+        "\npython3 -m venv .venv && .venv/bin/pip install -q -e . "
+        "&& .venv/bin/netbandit run scenarios/quickstart.toml\n" in README
+    )
+    assert '\npython3 -m venv .venv && .venv/bin/pip install -q -e ".[test]" && .venv/bin/pytest -q\n' in README
+
+
+@pytest.mark.parametrize("name", ["beta_world.py", "hub.py", "commit.py"])
+def test_a_part_of_your_own_takes_less_than_forty_lines(name):
+    assert len([line for line in NAMED[name].splitlines() if line.strip()]) < 40
+
+
+def test_every_command_and_piece_of_code_runs(folder):
+    for command in COMMANDS:
+        words = [sys.executable, "-m", "netbandit", *shlex.split(command)[1:]]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.stdout
+    done = subprocess.run([sys.executable, "-c", UNNAMED[0]], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"regret \d+, from \d+ to \d+", done.stdout)
+    for picture in ("ring/regret.png", "difference/parameter.png", "own/regret.svg"):
+        assert (folder / "results" / picture).stat().st_size > 0
+
+
+def test_every_scenario_named_in_the_readme_is_there_and_the_other_way_round():
+    named = set(re.findall(r"\b([a-z_]+\.toml)", README)) - set(NAMED)
+    assert named == {path.name for path in (ROOT / "scenarios").glob("*.toml")}

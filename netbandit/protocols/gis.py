@@ -8,46 +8,24 @@ from netbandit.network.clock import Steps
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.protocols.lists import Labels, Lists
 from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
 
 ADV = Kind("ADV")
 REQ = Kind("REQ")
 DATA = Kind("DATA")
 
-Labels = int
-"""A set of labels as a bit mask: unions and differences of hundreds of labels in one operation."""
 
-
-class SyncRound:
+class SyncRound(Lists):
     """One round in one group of nodes that synchronise.
 
     Attributes:
-        items: What each member contributed, by label; None until it has.
-        have: For each member, the labels on its list.
         asked: For each member, the labels on its list or requested: it asks nobody for these.
-        full: How many members have a full list.
-        uniform: The size of every item contributed so far, None if they differ.
     """
 
-    def __init__(self, members: int, uniform: int | None) -> None:
-        self.items: list[Item | None] = [None] * members
-        self.uniform = uniform
-        self.have: list[Labels] = [0] * members
+    def __init__(self, members: int) -> None:
+        super().__init__(members)
         self.asked: list[Labels] = [0] * members
-        self.full = 0
-
-    def size(self, labels: Labels) -> int:
-        """Return the bytes of the items that *labels* name, each with its label."""
-        if self.uniform is not None:
-            return labels.bit_count() * (LABEL_BYTES + self.uniform)
-        total = 0
-        while labels:
-            lowest = labels & -labels
-            item = self.items[lowest.bit_length() - 1]
-            assert item is not None  # only what was contributed is ever advertised
-            total += LABEL_BYTES + item.size
-            labels ^= lowest
-        return total
 
 
 class Synchronization:
@@ -91,11 +69,9 @@ class Synchronization:
         group = self._group[node]
         state = self._rounds.get((round, group))
         if state is None:
-            state = self._rounds[round, group] = SyncRound(self._members[group], item.size)
+            state = self._rounds[round, group] = SyncRound(self._members[group])
         label = self._label[node]
-        state.items[label] = item
-        if item.size != state.uniform:
-            state.uniform = None
+        state.contribute(label, item)
         state.asked[label] |= 1 << label
         self._steps.at(self._clock.now, node, (round, 1 << label))
 
@@ -139,16 +115,14 @@ class Synchronization:
                 state = self._rounds.get((round, group))
                 if state is None:
                     continue
-                state.have[label] |= labels
                 news[node, round] = news.get((node, round), 0) | labels
-                if state.have[label].bit_count() == self._members[group]:
-                    state.full += 1
+                if state.add(label, labels):
                     touched[round, group] = None
         for round, group in touched:
             state = self._rounds[round, group]
-            if state.full == self._members[group]:
+            if state.complete:
                 del self._rounds[round, group]
-                self._on_full(round, group, [item for item in state.items if item is not None])
+                self._on_full(round, group, state.contributions)
         now = self._clock.now
         network = self._network
         for (node, round), labels in news.items():

@@ -19,6 +19,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "gis": "netbandit.protocols.gis:Gis",
         "sink": "netbandit.protocols.sink:Sink",
         "flooding": "netbandit.protocols.flooding:Flooding",
+        "gossip": "netbandit.protocols.gossip:Gossip",
         "silent": "netbandit.protocols.silent:Silent",
     },
 }

@@ -1,0 +1,115 @@
+"""Gossip: in each slot a node tells one random neighbour all it knows."""
+
+from collections.abc import Iterator
+
+from simpy import Event
+
+from netbandit.network.clock import Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.lists import Labels, Lists
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
+
+GOSSIP = Kind("GOSSIP")
+
+_CHOICES = 64
+"""How many neighbours a node draws at a time."""
+
+
+class GossipRound(Lists):
+    """One round.
+
+    Attributes:
+        informed: Happens when every agent has every item.
+        next_slot: For each agent, the slot at whose beginning it speaks next; -1 while it holds nothing.
+    """
+
+    def __init__(self, members: int, informed: Event) -> None:
+        super().__init__(members)
+        self.informed = informed
+        self.next_slot = [-1] * members
+
+
+class Gossip(RoundProtocol):
+    """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
+
+    A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
+    slot boundary; the round ends by the free clock that also ends GIS, when every agent has every item. Slotted,
+    a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
+    """
+
+    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
+        super().__init__(settings, network, aggregation)
+        self._slotted = settings.timing == "slotted"
+        self._rounds: dict[int, GossipRound] = {}
+        self._steps: Steps[tuple[int, Labels]] = Steps(self.clock, self._act)
+        # What a node draws alone is its own stream, whoever else draws.
+        self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
+        self._choices: list[list[int]] = [[] for _ in range(network.agents)]
+
+    @classmethod
+    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+        """Information cannot reach another component."""
+        yield from must_be_connected("gossip", graph)
+
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """Put the agent's item among what it holds; it speaks in this instant."""
+        if item is None:
+            raise ValueError("every agent contributes: nobody can choose the participants")
+        state = self._rounds.get(round)
+        if state is None:
+            state = self._rounds[round] = GossipRound(self.network.agents, Event(self.clock.environment))
+        state.contribute(agent, item)
+        self._steps.at(self.clock.now, agent, (round, 1 << agent))
+        return state.informed
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Take in what neighbours have told: now, or at the slot boundary that ends the hop."""
+        now = self.clock.now
+        for _, _, message in arrivals:
+            labels, begun = message.value
+            if message.round in self._rounds:
+                due = self.clock.adoption(begun, now) if self._slotted else now
+                self._steps.at(due, node, (message.round, labels))
+
+    def _act(self, due: list[tuple[int, list[tuple[int, Labels]]]]) -> None:
+        """Let nodes take in what they have heard, end rounds, and speak in the others, once a slot."""
+        speakers: dict[tuple[int, int], None] = {}
+        for node, parts in due:
+            for number, labels in parts:
+                round = self._rounds.get(number)
+                if round is None:
+                    continue
+                speakers[node, number] = None
+                if labels & ~round.have[node] and round.add(node, labels) and round.complete:
+                    del self._rounds[number]
+                    self.end(number)
+                    round.informed.succeed(self.aggregation.conclude(number, 0, round.contributions))
+        for node, number in speakers:
+            if number in self._rounds:
+                self._speak(node, number, self._rounds[number])
+
+    def _speak(self, node: int, number: int, round: GossipRound) -> None:
+        """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
+        clock = self.clock
+        first = round.next_slot[node] < 0
+        if first:
+            round.next_slot[node] = clock.boundary(clock.now)
+        if round.next_slot[node] * clock.slot == clock.now:
+            held = round.have[node]
+            message = Message(GOSSIP, HEADER_BYTES + round.size(held), (held, clock.now), number)
+            self.network.send(message, (self.network.link(node, self._neighbour(node)),))
+            round.next_slot[node] += 1
+        elif not first:
+            return  # it has spoken in this slot, or will at its end
+        if round.next_slot[node] < clock.horizon:
+            self._steps.at(round.next_slot[node] * clock.slot, node, (number, 0))
+
+    def _neighbour(self, node: int) -> int:
+        choices = self._choices[node]
+        near = self.network.neighbours[node]
+        if not choices:
+            choices += self._generators[node].integers(len(near), size=_CHOICES).tolist()
+        return near[choices.pop()]

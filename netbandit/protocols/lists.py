@@ -1,0 +1,66 @@
+"""Lists of items that nodes fill by telling each other, and what a message about them weighs."""
+
+from netbandit.network.message import LABEL_BYTES
+from netbandit.protocols.protocol import Item
+
+Labels = int
+"""A set of labels as a bit mask: unions and differences of hundreds of labels in one operation."""
+
+
+class Lists:
+    """The lists of a group of nodes in one round.
+
+    Attributes:
+        members: The number of nodes in the group.
+        items: What each member contributed, by label; None until it has.
+        have: For each member, the labels on its list.
+        full: How many members have a full list.
+        uniform: The size of every item contributed so far, None if they differ.
+    """
+
+    def __init__(self, members: int) -> None:
+        self.members = members
+        self.items: list[Item | None] = [None] * members
+        self.uniform: int | None = None
+        self.have: list[Labels] = [0] * members
+        self.full = 0
+        self._any = False
+
+    def contribute(self, label: int, item: Item) -> None:
+        """Keep the item that the member with this *label* contributes."""
+        self.items[label] = item
+        if not self._any:
+            self._any, self.uniform = True, item.size
+        elif item.size != self.uniform:
+            self.uniform = None
+
+    def add(self, label: int, labels: Labels) -> bool:
+        """Put *labels*, of which one at least is new to it, on a member's list; return whether it is full now."""
+        self.have[label] |= labels
+        if self.have[label].bit_count() < self.members:
+            return False
+        self.full += 1
+        return True
+
+    @property
+    def complete(self) -> bool:
+        """Whether every list is full."""
+        return self.full == self.members
+
+    @property
+    def contributions(self) -> list[Item]:
+        """The items contributed, in the order of their labels."""
+        return [item for item in self.items if item is not None]
+
+    def size(self, labels: Labels) -> int:
+        """Return the bytes of the items that *labels* name, each with its label."""
+        if self.uniform is not None:
+            return labels.bit_count() * (LABEL_BYTES + self.uniform)
+        total = 0
+        while labels:
+            lowest = labels & -labels
+            item = self.items[lowest.bit_length() - 1]
+            assert item is not None  # only what was contributed is ever on a list
+            total += LABEL_BYTES + item.size
+            labels ^= lowest
+        return total

@@ -38,7 +38,7 @@ class Server:
         self._conclude = conclude
         self._on_end = on_end
         self._uploads: dict[int, dict[int, Item]] = {}
-        self._informed: dict[int, dict[int, Event]] = {}
+        self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, int] = {}
 
     def upload(self, round: int, agent: int, item: Item) -> None:
@@ -46,14 +46,14 @@ class Server:
         self._network.send_up(Message(UPLOAD, HEADER_BYTES + item.size, item, round), agent)
 
     def informed(self, round: int, agent: int) -> Event:
-        """Return the event that *agent* has heard the answer of *round*; its value is the answer.
+        """Return the event that *agent* has heard the answer of *round*; its value is the answer. Asked once.
 
-        Whoever comes first makes it: an agent that does not take part may hear the answer while it still explores.
+        An agent that does not take part may hear the answer while it still explores, before it asks: whoever
+        comes first, the agent or the answer, leaves the event for the other.
         """
-        events = self._informed.setdefault(round, {})
-        event = events.get(agent)
+        event = self._informed.pop((round, agent), None)
         if event is None:
-            event = events[agent] = Event(self._network.clock.environment)
+            event = self._informed[round, agent] = Event(self._network.clock.environment)
         return event
 
     def receive(self, node: int, arrival: Arrival) -> None:
@@ -84,5 +84,4 @@ class Server:
         self._uninformed[round] -= 1
         if not self._uninformed[round]:
             del self._uninformed[round]
-            del self._informed[round]
             self._on_end(round)

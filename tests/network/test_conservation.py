@@ -1,0 +1,148 @@
+import json
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netbandit.network.clock import Clock, Environment
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import LinkClass
+from netbandit.network.network import Network
+from netbandit.network.trace import Trace
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gis import Gis
+from netbandit.protocols.master_worker import MasterWorker
+from netbandit.protocols.protocol import Item
+from netbandit.protocols.sink import Sink
+
+SLOT = 1_000
+
+
+class Echo:
+    """An aggregation that makes nothing of anything."""
+
+    def __init__(self, agents):
+        self.agents = agents
+
+    def participants(self, round):
+        return range(self.agents)
+
+    def combine(self, items):
+        return items[0]
+
+    def conclude(self, round, group, items, weights=None):
+        return Item(12, None)
+
+
+def run(case, trace):
+    """Run two rounds; return the network, the number of deliveries by kind, and the fingerprint."""
+    graph, latency, uplink, link, kind, horizon, timing = case
+    environment = Environment()
+    fingerprint = Fingerprint()
+    clock = Clock(environment, SLOT, horizon)
+    neighbours = [sorted(graph[node]) for node in sorted(graph)]
+    network = Network(clock, neighbours, link, latency, link, uplink, fingerprint, trace)
+    protocol = kind(kind.Settings(kind="any", timing=timing), network, Echo(len(graph)))
+    delivered = Counter()
+    handle = network.receive
+
+    def receive(node, arrivals):
+        for _, _, message in arrivals:
+            delivered[message.kind.name] += 1
+            delivered[message.kind.name, "bytes"] += message.size
+        handle(node, arrivals)
+
+    network.receive = receive
+
+    def agent(node):
+        for number in (1, 2):
+            yield protocol.contribute(number, node, Item(8 * node, node))
+            yield clock.wait_until(clock.boundary(environment.now) + 1)
+
+    for node in sorted(graph):
+        environment.process(agent(node))
+    environment.run()
+    return network, delivered, fingerprint.hexdigest()
+
+
+@st.composite
+def cases(draw):
+    agents = draw(st.integers(1, 9))
+    graph = nx.empty_graph(agents)
+    for node in range(1, agents):
+        graph.add_edge(node, draw(st.integers(0, node - 1)))
+    for first, second in draw(st.lists(st.tuples(*[st.integers(0, agents - 1)] * 2), max_size=8)):
+        if first != second:
+            graph.add_edge(first, second)
+    times = st.integers(0, 3 * SLOT)
+    latency = {tuple(link): draw(times) for link in sorted(map(sorted, graph.edges))}
+    uplink = [draw(times) for _ in range(agents)]
+    link = LinkClass(draw(st.sampled_from([None, 10**8, 10**9, 10**11])), 3.0, 0.5, 0.25)
+    kind = draw(st.sampled_from([Gis, Flooding, MasterWorker, Sink]))
+    timing = draw(st.sampled_from(["slotted", "asynchronous"]))
+    return graph, latency, uplink, link, kind, draw(st.sampled_from([2, 5, 10**6])), timing
+
+
+@settings(deadline=None, max_examples=150)
+@given(cases())
+def test_every_message_is_delivered_once_and_everything_adds_up(case):
+    network, delivered, fingerprint = run(case, None)
+    kinds = network.ledger.kinds
+    broadcast = delivered["ANSWER"] - kinds.get("ANSWER", (0, 0))[0]
+    assert (broadcast > 0) == (network.ledger.broadcasts > 0)
+    for name, (messages, size) in kinds.items():
+        free = broadcast if name == "ANSWER" else 0
+        assert delivered[name] == messages + free
+        assert delivered[name, "bytes"] == size + free * 32
+    peer, uplink = network.peer_totals(), network.uplink_totals()
+    assert peer.messages + uplink.messages == sum(messages for messages, _ in kinds.values())
+    assert peer.bytes + uplink.bytes == sum(size for _, size in kinds.values())
+    carried = [network.carried(cable) for cable in network.cables]
+    assert (sum(messages for messages, _ in carried), sum(size for _, size in carried)) == (peer.messages, peer.bytes)
+    for totals in (peer, uplink):
+        assert totals.energy == 0.5 * totals.messages + 0.25 * totals.bytes
+        assert totals.cost == 3.0 * totals.activations
+    check_trace(case, network, fingerprint)
+
+
+def check_trace(case, network, fingerprint):
+    """The trace says the same, and writing it changes nothing."""
+    graph, _, _, link, _, horizon, _ = case
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "trace.jsonl"
+        with Trace(file, len(graph)) as trace:
+            traced, _, same = run(case, trace)
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert same == fingerprint
+    assert traced.ledger.kinds == network.ledger.kinds
+    assert traced.peer_totals() == network.peer_totals()
+    sent = [line for line in lines if "broadcast" not in line]
+    counts = Counter(line["kind"] for line in sent)
+    assert counts == {name: messages for name, (messages, _) in network.ledger.kinds.items()}
+    peers = [line for line in sent if "server" not in (line["from"], line["to"])]
+    used = {(*sorted((line["from"], line["to"])), line["start"] // SLOT) for line in peers}
+    assert len(used) == network.peer_totals().activations
+    uplinks = {(line["from"], line["to"])[line["from"] == "server"] for line in sent if line not in peers}
+    assert len(uplinks) <= network.uplink_totals().activations
+    for line in sent:
+        assert line["sent"] <= line["start"] < horizon * SLOT
+        assert line["arrival"] >= line["start"] + link.transmission(line["bytes"])
+
+
+@pytest.mark.parametrize("kind", [Gis, Flooding])
+def test_messages_of_one_direction_leave_one_after_the_other(kind, tmp_path):
+    graph = nx.cycle_graph(5)
+    latency = {(min(link), max(link)): 700 for link in graph.edges}
+    link = LinkClass(10**9)
+    with Trace(tmp_path / "trace.jsonl", 5) as trace:
+        run((graph, latency, [0] * 5, link, kind, 10**6, "asynchronous"), trace)
+    free = {}
+    for line in map(json.loads, (tmp_path / "trace.jsonl").read_text().splitlines()):
+        way = line["from"], line["to"]
+        assert line["start"] == max(line["sent"], free.get(way, 0))
+        free[way] = line["start"] + link.transmission(line["bytes"])
+        assert line["arrival"] == free[way] + 700

@@ -13,7 +13,8 @@ import netbandit
 
 if TYPE_CHECKING:
     from netbandit.simulation.parts import Study
-    from netbandit.study.sweep import SweepResult
+    from netbandit.study.claims import Judgement
+    from netbandit.study.sweep import FailedRun, SweepResult
 
 MISTAKE = 2
 """The exit code of a mistake of the user: in a scenario or on the command line."""
@@ -168,6 +169,96 @@ def topology(source: str, agents: str | None, changes: tuple[str, ...], picture:
             click.echo(f"picture: {picture}")
 
 
+@main.command()
+@click.argument("what", metavar="[PAPER[/FIGURE]]", required=False)
+@click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Processes that run at once; 0 means one for each core.  [default: 0]",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the results.  [default: results/PAPER]"
+)
+def reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None) -> None:
+    """Run the figures of a paper and say which of its claims hold.
+
+    Prints a line for each claim, draws each figure, and writes claims.csv. Without a PAPER all papers are reproduced.
+    """
+    from netbandit.study.papers import PaperError
+
+    try:
+        with _plain_errors():
+            failed = _reproduce(what, replications, jobs, out)
+    except PaperError as error:
+        click.echo(str(error), err=True)
+        sys.exit(MISTAKE)
+    if failed:
+        sys.exit(FAILURE)
+
+
+def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None) -> bool:
+    """Reproduce one paper, one of its figures, or all papers; return whether a run failed."""
+    from rich.console import Console
+
+    from netbandit.study import reproduce as study
+    from netbandit.study.papers import load_paper, paper_names
+    from netbandit.study.progress import ProgressReport
+
+    name, _, figure = (what or "").partition("/")
+    papers = [load_paper(each) for each in ([name] if name else paper_names())]
+    papers = [paper.only(figure) for paper in papers] if figure else papers
+    folder = out if out is not None else Path("results") / (name or "papers")
+    judgements: list[tuple[str, Judgement]] = []
+    failures: list[FailedRun] = []
+    for paper in papers:
+        click.echo(f"{paper.name}: {paper.title}")
+        with ProgressReport(Console(stderr=True)) as progress:
+            inside = folder if name else folder / paper.name
+            found, failed = study.reproduce(
+                paper, inside, replications=replications, jobs=jobs, progress=progress, tell=click.echo
+            )
+        judgements += [(paper.name, judgement) for judgement in found]
+        failures += failed
+    files = study.write_claims(folder, judgements)
+    verdicts = [judgement.verdict for _, judgement in judgements]
+    counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
+    click.echo(f"{_count(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
+    click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
+    _report_failed(failures)
+    return bool(failures)
+
+
+@main.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list on stdout.")
+def bench(name: str | None, as_json: bool) -> None:
+    """Measure how fast the simulator is on this machine: messages, horizon, rounds; all of them without NAME."""
+    import json
+
+    from netbandit.study.bench import catalogue
+
+    if name is not None and name not in catalogue.NAMES:
+        raise click.UsageError(f"There is no benchmark {name!r}; there are {', '.join(catalogue.NAMES)}.")
+    if as_json:
+        rows = [row for one in ([name] if name else catalogue.NAMES) for row in catalogue.run(one)]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    for one in [name] if name else catalogue.NAMES:
+        rows = catalogue.run(one)
+        table = Table(title=catalogue.title(one), title_justify="left", box=None)
+        for column, value in rows[0].items():
+            table.add_column(column, justify="left" if isinstance(value, str) else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*(catalogue.text(row, column) for column in row))
+        Console().print(table)
+
+
 def _checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":
     """Return the checked scenarios, or raise all mistakes of all files at once."""
     from netbandit.scenario.errors import ScenarioError
@@ -239,11 +330,15 @@ def _draw(folder: Path, as_json: bool) -> bool:
 
 
 def _report_failures(result: "SweepResult") -> None:
+    _report_failed(result.failed)
+
+
+def _report_failed(failed: "Sequence[FailedRun]") -> None:
     from netbandit.study.table import cell
 
-    if result.failed:
-        click.echo(f"{_count(len(result.failed), 'run')} failed; the same command tries again:", err=True)
-    for run in result.failed:
+    if failed:
+        click.echo(f"{_count(len(failed), 'run')} failed; the same command tries again:", err=True)
+    for run in failed:
         point = ", ".join(f"{key} = {cell(value)}" for key, value in run.parameters.items())
         report = f" (see {run.failure.report})" if run.failure.report is not None else ""
         where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"

@@ -32,12 +32,20 @@ class BernoulliSettings(BanditSettings):
         arms: The number K of arms; may be left out where *means* is a list.
         means: ``"uniform"``: drawn from U[0, 1]; or the mean of each arm.
         heterogeneity: Half-width h of the interval in which an agent's means vary around the common ones.
+        averaged: Whether each agent has the average of all agents' means: the homogeneous partner of the
+            heterogeneous instance that the same seed and replication have without it.
     """
 
     kind: str = "bernoulli"
     arms: int | None = Field(default=None, ge=1)
     means: Annotated[Literal["uniform"] | list[Mean], WrapValidator(_means)] = "uniform"
     heterogeneity: float = Field(default=0.0, ge=0, le=1)
+    averaged: bool = False
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield *averaged* where the agents do not differ."""
+        if self.averaged and self.heterogeneity == 0:
+            yield "averaged", "has no effect: with heterogeneity = 0 all agents have the same means"
 
     @classmethod
     def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
@@ -109,7 +117,8 @@ class Bernoulli(FiniteBandit):
             return cls(common, agents)
         spread = settings.heterogeneity
         shifts = generator("bandit.heterogeneity", 0).uniform(-spread, spread, size=(agents, common.size))
-        return cls(np.clip(common + shifts, 0.0, 1.0), agents)
+        differing = cls(np.clip(common + shifts, 0.0, 1.0), agents)
+        return cls(differing.global_means, agents) if settings.averaged else differing
 
     def pull_blocks(
         self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int

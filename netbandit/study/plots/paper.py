@@ -1,0 +1,122 @@
+"""The figures of a paper, drawn as its data say: curves over the slots, one formula against another, or bars."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbandit.study.expressions import Expression
+from netbandit.study.plots.bands import Band, band
+from netbandit.study.plots.metrics import draw_points
+from netbandit.study.plots.regret import common_grid
+from netbandit.study.plots.style import (
+    Look,
+    drawing,
+    figure,
+    from_zero,
+    legend_below,
+    looks,
+    readable,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+    from netbandit.study.papers import Panel
+    from netbandit.study.reproduce import FigureRuns, PointRuns
+
+
+@drawing()
+def draw_figure(runs: "FigureRuns") -> "Drawing":
+    """Draw the panels of a figure side by side, with one legend below.
+
+    Args:
+        runs: The figure and its runs; each of its points has one at least.
+    """
+    from matplotlib.lines import Line2D
+
+    model = runs.figure
+    look_of = dict(zip([one.name for one in model.series], looks(len(model.series)), strict=True))
+    replications = sorted({len(point.runs) for point in runs.points})
+    many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
+    subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
+    subtitle = "; ".join(filter(None, (subtitle, model.note)))
+    drawn, panels = figure(f"{model.id}: {model.title}", subtitle, columns=len(model.panels))
+    for panel, axes in zip(model.panels, panels, strict=True):
+        names = panel.series or list(look_of)
+        if panel.kind == "bars":
+            _bars(axes, runs, panel, names, look_of)
+        else:
+            for name in names:
+                points = runs.select({**panel.where, "series": name})
+                if points and panel.kind == "curves":
+                    _curve(axes, points[0], panel, look_of[name])
+                elif points:
+                    _points(axes, points, panel, look_of[name])
+        _finish(axes, panel, len(model.panels))
+    if any(panel.kind != "bars" for panel in model.panels) and look_of:
+        marked = any(panel.kind == "points" for panel in model.panels)
+        handles = [
+            Line2D([], [], color=look.colour, linestyle=look.dashes, marker=look.marker if marked else "", mfc="white")
+            for look in look_of.values()
+        ]
+        legend_below(drawn, handles, list(look_of), "")
+    return drawn
+
+
+def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None:
+    horizon = int(point.runs[0].curves[panel.y].slots[-1])
+    slots = common_grid(horizon, "x" in panel.log)
+    if "x" in panel.log:
+        slots = slots[slots > 0]
+    shares = [1.0] * len(point.runs)
+    if panel.per is not None:
+        shares = [Expression(panel.per).of(run) or 1.0 for run in point.runs]
+    estimate = band([run.curves[panel.y].at(slots) / part for run, part in zip(point.runs, shares, strict=True)])
+    if estimate.known:
+        axes.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
+    axes.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, zorder=3)
+    axes.set_xlim(1 if "x" in panel.log else 0, horizon)
+
+
+def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look) -> None:
+    pairs = [(_estimate(point, panel.x), _estimate(point, panel.y)) for point in points]
+    pairs.sort(key=lambda pair: float(pair[0].mean))
+    draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
+
+
+def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], look_of: dict[str, Look]) -> None:
+    shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
+    shown = [(name, points) for name, points in shown if points]
+    for place, (name, points) in enumerate(shown):
+        one = _estimate(points[0], panel.y)
+        error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
+        axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
+    short = [name.split(":")[0] for name, _ in shown]
+    axes.set_xticks(range(len(shown)), short, fontsize=7, rotation=40, ha="right", rotation_mode="anchor")
+    axes.grid(visible=False, axis="x")
+
+
+def _estimate(point: "PointRuns", text: str) -> Band:
+    formula = Expression(text)
+    values = [value for run in point.runs if (value := formula.of(run)) is not None]
+    return band(values or [float("nan")])  # type: ignore[arg-type]
+
+
+def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    if panel.title:
+        axes.set_title(wrapped(panel.title, 84 // panels), fontsize=8)
+    scales: dict[str, Any] = {f"{axis}scale": "log" for axis in panel.log}
+    axes.set(**scales)
+    if "x" not in panel.log and panel.kind != "bars":
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=(7, 4, 2)[min(panels, 3) - 1], steps=[1, 2, 2.5, 5, 10]))
+    if "y" not in panel.log:
+        from_zero(axes)
+    elif np.ptp(np.log10(axes.get_ylim())) < 1.5:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    readable(axes, x=panel.kind != "bars")
+    axes.set_xlabel(panel.x_label if panel.kind != "bars" else "")
+    axes.set_ylabel(wrapped(panel.y_label, 46))

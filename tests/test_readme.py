@@ -1,5 +1,6 @@
 """The README is what it says: every command, scenario and piece of code in it runs."""
 
+import os
 import re
 import shlex
 import shutil
@@ -52,13 +53,18 @@ def test_a_part_of_your_own_takes_less_than_forty_lines(name):
     assert len([line for line in NAMED[name].splitlines() if line.strip()]) < 40
 
 
+def run(words, folder):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+
+
 def test_every_command_and_piece_of_code_runs(folder):
     for command in COMMANDS:
         words = [sys.executable, "-m", "netbandit", *shlex.split(command)[1:]]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+        done = run(words, folder)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         assert done.stdout
-    done = subprocess.run([sys.executable, "-c", UNNAMED[0]], cwd=folder, capture_output=True, text=True)
+    done = run([sys.executable, "-c", UNNAMED[0]], folder)
     assert done.returncode == 0, done.stderr
     assert re.match(r"regret \d+, from \d+ to \d+", done.stdout)
     for picture in ("ring/regret.png", "difference/parameter.png", "own/regret.svg"):

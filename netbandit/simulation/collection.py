@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collection, paused while a simulation runs."""
+"""Python's cyclic garbage collection, paused while a simulation is built and runs."""
 
 import gc
 from collections.abc import Iterator

@@ -54,7 +54,7 @@ class Simulation:
         streams = Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
-        with Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
+        with paused_collection(), Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
             network = build_network(
                 scenario.links,
                 topology,
@@ -70,9 +70,8 @@ class Simulation:
             stage = Stage(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(point.bandit, point.learner)(stage)
             driver.start()
-            with paused_collection():
-                # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
-                clock.environment.run()
+            # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
+            clock.environment.run()
             outcome = driver.finish()
         found = {name: value if value is None or isfinite(value) else None for name, value in outcome.metrics.items()}
         metrics: dict[str, Metric] = {

@@ -215,11 +215,14 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     failures: list[FailedRun] = []
     for paper in papers:
         click.echo(f"{paper.name}: {paper.title}")
-        with ProgressReport(Console(stderr=True)) as progress:
-            inside = folder if name else folder / paper.name
-            found, failed = study.reproduce(
-                paper, inside, replications=replications, jobs=jobs, progress=progress, tell=click.echo
-            )
+        found, failed = study.reproduce(
+            paper,
+            folder if name else folder / paper.name,
+            replications=replications,
+            jobs=jobs,
+            reporting=lambda: ProgressReport(Console(stderr=True)),
+            tell=click.echo,
+        )
         judgements += [(paper.name, judgement) for judgement in found]
         failures += failed
     files = study.write_claims(folder, judgements)

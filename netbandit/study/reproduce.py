@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -217,10 +218,18 @@ def reproduce(
     *,
     replications: int | None = None,
     jobs: int = 1,
-    progress: Progress = lambda done, total: None,
+    reporting: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(_quiet),
     tell: Callable[[str], None] = print,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
+
+    Args:
+        paper: The paper, or a figure of it.
+        out: The folder of the pictures; each figure's results are in a folder of its own in it.
+        replications: How many replications each point has; absent: as its scenario says.
+        jobs: How many processes run at once; 0 means one for each core.
+        reporting: Makes what tells how far a figure's runs are.
+        tell: Takes a line for each claim.
 
     Returns:
         The verdicts, and the runs that failed.
@@ -236,7 +245,8 @@ def reproduce(
     judgements: list[Judgement] = []
     failed: list[FailedRun] = []
     for figure in paper.figures:
-        runs = run_figure(paper, figure, out / figure.id, replications=replications, jobs=jobs, progress=progress)
+        with reporting() as progress:
+            runs = run_figure(paper, figure, out / figure.id, replications=replications, jobs=jobs, progress=progress)
         failed += runs.failed
         if any(not point.runs for point in runs.points):
             continue
@@ -248,6 +258,10 @@ def reproduce(
             with storage(out):
                 save(draw_figure(runs), out / figure.id)
     return judgements, failed
+
+
+def _quiet(done: int, total: int) -> None:
+    """Say nothing of how far a sweep is."""
 
 
 def _remarks(judgement: Judgement) -> Iterator[str]:

@@ -200,3 +200,16 @@ def test_what_is_known_before_the_draw(keys, facts):
 
 def test_integers_are_means_too():
     assert build(means=[0, 1]).means.tolist() == [[0.0, 1.0]] * 3
+
+
+def test_the_partner_of_a_heterogeneous_instance_has_its_global_means():
+    keys = {"arms": 10, "heterogeneity": 0.3}
+    draw = Streams(1, 2).generator
+    differing = Bernoulli.build(BernoulliSettings(**keys), 5, draw)
+    partner = Bernoulli.build(BernoulliSettings(**keys, averaged=True), 5, draw)
+    assert (partner.means == differing.global_means).all()
+    assert (partner.global_means == differing.global_means).all()
+    assert (partner.gaps == differing.gaps).all()
+    assert (differing.means != partner.means).any()
+    assert [key for key, _ in BernoulliSettings(arms=2, averaged=True).unused()] == ["averaged"]
+    assert not list(BernoulliSettings(**keys, averaged=True).unused())

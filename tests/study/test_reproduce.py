@@ -1,0 +1,171 @@
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from netbandit.cli import main
+from netbandit.study import papers
+from netbandit.study.papers import read_paper
+from netbandit.study.reproduce import judged, reproduce, run_figure
+
+BASE = """
+schema = 1
+[run]
+horizon = 400
+replications = 4
+[topology]
+family = "ring"
+agents = 6
+[bandit]
+kind = "bernoulli"
+arms = 3
+means = [0.9, 0.2, 0.1]
+[learner]
+kind = "elimination"
+[protocol]
+kind = "gis"
+[sweep]
+"topology.family" = ["ring", "complete"]
+"""
+
+CLAIMS = """
+paper = "A paper"
+
+[[figures]]
+id = "fig1"
+title = "regret"
+scenarios = ["base.toml"]
+series = [
+  { name = "ring", where = { "topology.family" = "ring" } },
+  { name = "complete", where = { "topology.family" = "complete" } },
+]
+panels = [
+  {},
+  { kind = "points", x = "diameter", x_label = "diameter", log = ["y"] },
+  { kind = "bars", y = "cost", y_label = "cost" },
+]
+
+[[claims]]
+id = "delay"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is slow"
+read_as = "its rounds take more slots"
+measure = "difference"
+of = "round_slots"
+points = [{ series = "ring" }]
+against = [{ series = "complete" }]
+region = { above = 1 }
+
+[[claims]]
+id = "not-delay"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is fast"
+read_as = "its rounds take fewer slots"
+measure = "difference"
+of = "round_slots"
+points = [{ series = "ring" }]
+against = [{ series = "complete" }]
+region = { below = 1 }
+if_not = "it has a large diameter"
+
+[[claims]]
+id = "share"
+figure = "fig1"
+where = "Section 1"
+says = "regret is below 100"
+read_as = "in nine runs of ten"
+measure = "share"
+of = "regret < 100000"
+points = [{ series = "ring" }]
+region = { at_least = 0.9 }
+
+[[claims]]
+id = "pace"
+figure = "fig1"
+where = "Section 1"
+says = "all regret comes early"
+read_as = "nothing is added in the last half"
+measure = "difference"
+of = "growth('regret', 0, 0.5)"
+to = "growth('regret', 0.5, 1)"
+points = [{ series = "ring" }]
+against = [{ series = "ring" }]
+region = { above = 0 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "papers" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "base.toml").write_text(BASE)
+    (folder / "claims.toml").write_text(CLAIMS)
+    return folder
+
+
+def test_runs_pictures_lines_and_tables(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(papers, "papers_folder", lambda: folder.parent)
+    out = tmp_path / "out"
+    result = CliRunner().invoke(main, ["reproduce", "mine", "--jobs", "1", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    verdicts = [line.rpartition(": ")[2] for line in lines[1:5]]
+    assert verdicts == ["holds", "does not hold", "not decidable", "holds"]
+    assert '"a ring is slow" (Section 1)' in lines[1]
+    assert "2 [2, 2]" in lines[1]  # 3 slots a round, and 1
+    assert "it has a large diameter" in lines[2]
+    assert (out / "fig1.png").stat().st_size > 10_000
+    assert (out / "fig1.svg").read_text().startswith("<?xml")
+    rows = list(csv.DictReader((out / "claims.csv").read_text().splitlines()))
+    assert [(row["claim"], row["verdict"]) for row in rows] == list(
+        zip(["delay", "not-delay", "share", "pace"], verdicts, strict=True)
+    )
+    assert (rows[0]["value"], rows[0]["low"], rows[0]["replications"]) == ("2", "2", "4")
+
+
+def test_a_second_time_nothing_is_run_and_more_replications_are_added(folder, tmp_path):
+    paper = read_paper(folder)
+    first = run_figure(paper, paper.figures[0], tmp_path / "out", replications=2)
+    results = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("result.json")}
+    assert len(results) == 4
+    more = run_figure(paper, paper.figures[0], tmp_path / "out", replications=3)
+    assert {file: file.stat().st_mtime_ns for file in results} == results
+    assert len(list((tmp_path / "out").rglob("result.json"))) == 6
+    assert [len(point.runs) for point in first.points] == [2, 2]
+    assert [len(point.runs) for point in more.points] == [3, 3]
+
+
+def test_a_verdict_follows_the_data(folder, tmp_path):
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    assert judged(paper.claims[0], runs).verdict == "holds"
+    for file in (tmp_path / "out").rglob("result.json"):  # as if a round took no time on any graph
+        whole = json.loads(file.read_text())
+        whole["metrics"]["round_slots"] = 0
+        file.write_text(json.dumps(whole))
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    assert judged(paper.claims[0], runs).verdict == "does not hold"
+
+
+def test_one_replication_decides_nothing(folder, tmp_path):
+    judgements, failed = reproduce(read_paper(folder), tmp_path / "out", replications=1, tell=lambda line: None)
+    assert {judgement.verdict for judgement in judgements} == {"not decidable"}
+    assert not failed
+
+
+def test_a_figure_of_li_and_song(tmp_path):
+    arguments = ["reproduce", "dpmab/fig8", "--replications", "3", "--jobs", "1", "--out", str(tmp_path)]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "fig8.png").exists()
+    assert len(list(csv.DictReader((tmp_path / "claims.csv").read_text().splitlines()))) == 5
+
+
+@pytest.mark.parametrize("what", ["nothing", "dpmab/fig0"])
+def test_what_is_not_there(what):
+    result = CliRunner().invoke(main, ["reproduce", what])
+    assert result.exit_code == 2
+    assert "there is no paper nothing" in result.output or "no figure fig0" in result.output

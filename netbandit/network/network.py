@@ -10,7 +10,7 @@ from netbandit.network.clock import ARRIVALS, Appointment, Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Ledger, Totals
 from netbandit.network.link import Arrival, Cable, Link, LinkClass
-from netbandit.network.message import Message
+from netbandit.network.message import Kind, Message
 from netbandit.network.topology import Topology
 from netbandit.network.trace import Trace
 from netbandit.streams import Streams
@@ -80,7 +80,11 @@ class Network:
         self._uplink_latency = uplink_latency
         self._fingerprint = fingerprint
         self._trace = trace
+        # Whether an answer may arrive at the very instant of what it answers.
+        self._instantaneous = False
         self._queued = peer.bandwidth is not None or trace is not None
+        self._kind: Kind | None = None  # the kind last sent, and its counts: most messages are of the same as the last
+        self._counts = [0, 0]
         self._due: dict[int, list[int]] = {}
         self._by_rank: dict[int, Link] = {}
         self._instants: list[int] = []
@@ -166,7 +170,10 @@ class Network:
                 cable.latest = slot
                 cable.activations += 1
         sent = len(links) - (excepted >= 0)
-        counts = self.ledger.counts[message.kind]
+        if message.kind is not self._kind:
+            self._kind = message.kind
+            self._counts = self.ledger.counts[message.kind]
+        counts = self._counts
         counts[0] += sent
         counts[1] += sent * size
 
@@ -226,6 +233,7 @@ class Network:
 
     def _link(self, sender: int, receiver: int, latency: int, cable: Cable, broadcast: bool = False) -> Link:
         rank = (receiver * (self.agents + 1) + sender) * 2 + broadcast
+        self._instantaneous |= latency == 0
         link = self._by_rank[rank] = Link(sender, receiver, latency, cable, rank)
         return link
 
@@ -299,34 +307,63 @@ class Network:
             due = all_due.pop(now)
             if len(due) > 1:
                 due.sort()
-            inboxes: list[tuple[int, list[Arrival]]] = []
+            if self._instantaneous:
+                self._deliver_in_passes(due, now)
+                continue
             receiver = -1
+            inbox: list[Arrival] = []
             for rank in due:
                 link = by_rank[rank]
                 if link.receiver != receiver:
+                    if inbox:
+                        receive(receiver, inbox)
+                        inbox = []
                     receiver = link.receiver
-                    inbox: list[Arrival] = []
-                    inboxes.append((receiver, inbox))
                 flight = link.flight
-                while True:
-                    arrival = flight.popleft()
-                    inbox.append(arrival)
-                    message = arrival[2]
-                    pending += (now, receiver, message.code, message.size)
-                    if not flight:
-                        break
-                    following = flight[0][0]
-                    if following != now:
-                        self._expect(following, link)
-                        break
-            # All is taken before anybody acts: what is sent in answer without latency comes in a later pass.
-            for receiver, inbox in inboxes:
-                receive(receiver, inbox)
+                arrival = flight.popleft()
+                inbox.append(arrival)
+                message = arrival[2]
+                pending += (now, receiver, message.code, message.size)
+                if flight:
+                    self._take(link, now, inbox)
+            receive(receiver, inbox)
             if len(pending) > _FLUSH_AT:
                 self._fingerprint.flush()
         self._appointed = Infinity
         if instants:
             self._appoint(instants[0])
+
+    def _deliver_in_passes(self, due: list[int], now: int) -> None:
+        """Deliver what arrives now where an answer may arrive at the same instant: it comes in a later pass.
+
+        So all is taken off the links before anybody acts.
+        """
+        inboxes: list[tuple[int, list[Arrival]]] = []
+        receiver = -1
+        for rank in due:
+            link = self._by_rank[rank]
+            if link.receiver != receiver:
+                receiver = link.receiver
+                inboxes.append((receiver, []))
+            self._take(link, now, inboxes[-1][1])
+        for receiver, inbox in inboxes:
+            self.receive(receiver, inbox)
+        if len(self._fingerprint.pending) > _FLUSH_AT:
+            self._fingerprint.flush()
+
+    def _take(self, link: Link, now: int, inbox: list[Arrival]) -> None:
+        """Move what arrives now from *link* to *inbox*, and expect what follows."""
+        flight = link.flight
+        pending = self._fingerprint.pending
+        while flight:
+            arrival = flight[0]
+            if arrival[0] != now:
+                self._expect(arrival[0], link)
+                break
+            flight.popleft()
+            inbox.append(arrival)
+            message = arrival[2]
+            pending += (now, link.receiver, message.code, message.size)
 
 
 def _nobody(node: int, arrivals: list[Arrival]) -> None:

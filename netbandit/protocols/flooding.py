@@ -72,27 +72,24 @@ class Flooding(RoundProtocol):
         """Take in what is new; pass it on now, or at the slot boundary."""
         if self._slotted:
             self._receive_slotted(node, arrivals)
-        elif len(arrivals) == 1:
-            self._receive_one(node, arrivals[0])
-        else:
+            return
+        if len(arrivals) > 1:
             self._receive_many(node, arrivals)
-
-    def _receive_one(self, node: int, arrival: Arrival) -> None:
-        """Pass on what arrives alone, as most messages do in asynchronous time."""
-        _, sender, message = arrival
+            return
+        # One message alone, passed on as it is: most of what happens in asynchronous time.
+        _, sender, message = arrivals[0]
         round = self._rounds.get(message.round)
         if round is None:
             return  # it has ended while the message was under way
         known = round.state[node]
-        label, _ = message.value
-        if known[label]:
-            return
-        known[label] = _KNOWN
-        round.missing -= 1
-        if round.missing:
-            self.network.send(message, self.network.links[node], sender)
-        else:
-            self._end(message.round, round)
+        label = message.value[0]
+        if not known[label]:
+            known[label] = _KNOWN
+            round.missing -= 1
+            if round.missing:
+                self.network.send(message, self.network.links[node], sender)
+            else:
+                self._end(message.round, round)
 
     def _receive_many(self, node: int, arrivals: list[Arrival]) -> None:
         """Pass on what arrives together, but back to none of the neighbours from which it came."""

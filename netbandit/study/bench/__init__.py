@@ -1,0 +1,1 @@
+"""Benchmarks: how fast the simulator is on this machine, beside something that is known."""

@@ -1,0 +1,62 @@
+"""HDP-MAB with 10^3, 10^4 and 10^5 agents in random components of a hundred, each in a process of its own."""
+
+import json
+import math
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+
+from netbandit.study.bench.measure import Row
+from netbandit.study.bench.scenario import point_of
+
+COMPONENTS = (10, 100, 1_000)
+
+_SCENARIO = """
+run = {{ horizon = 10_000_000 }}
+topology = {{ family = "hybrid", components = [{sizes}], inside = "random", mean_degree = 8 }}
+bandit = {{ kind = "bernoulli", arms = 20 }}
+learner = {{ kind = "elimination", epsilon = 1.0 }}
+protocol = {{ kind = "sink" }}
+"""
+
+
+def bench() -> list[Row]:
+    """Return a row for each size: seconds from the text of the scenario to its result, and peak memory.
+
+    ``growth`` is the exponent b of ``seconds ~ agents^b`` since the size before; 1 is linear.
+    """
+    rows: list[Row] = []
+    for components in COMPONENTS:
+        command = [sys.executable, "-m", "netbandit.study.bench.scale", str(components)]
+        row: Row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        row["growth"] = _exponent(rows[-1], row) if rows else "-"
+        rows.append(row)
+    return rows
+
+
+def _exponent(smaller: Row, larger: Row) -> float:
+    seconds = float(larger["seconds"]) / float(smaller["seconds"])
+    return math.log(seconds) / math.log(float(larger["agents"]) / float(smaller["agents"]))
+
+
+def measure(components: int) -> Row:
+    """Run it once in this process."""
+    began = time.perf_counter()
+    with TemporaryDirectory() as folder:
+        point = point_of(_SCENARIO.format(sizes=", ".join(["100"] * components)), folder)
+    result = point.simulation(0).run()
+    seconds = time.perf_counter() - began
+    figures: Sequence[str] = ("rounds", "messages", "events")
+    return {
+        "agents": 100 * components,
+        **{name: result.metrics[name] or 0 for name in figures},
+        "seconds": seconds,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]))))

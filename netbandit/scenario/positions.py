@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 
 from netbandit.settings import KeyPath
 
-# Possessive repetitions (*+): a long string costs one pass, never a backtrack.
+# Possessive repetitions (*+): a long string costs one pass, never a backtrack. Where what they repeat looks ahead it is
+# an atomic group (?>...) that says so: Python 3.11.2 gets the shorter form wrong.
 _BLANK = re.compile(r"[ \t]*+")
 _SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*+)*+")
 _KEY = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
 _STRINGS = {
     # A multi-line string may end in up to two quotes of its own before the closing three.
-    '"""': re.compile(r'"""(?:\\.|"{1,2}(?!")|[^"\\])*+"{3,5}', re.DOTALL),
-    "'''": re.compile(r"'''(?:'{1,2}(?!')|[^'])*+'{3,5}"),
+    '"""': re.compile(r'"""(?>(?:\\.|"{1,2}(?!")|[^"\\])*)"{3,5}', re.DOTALL),
+    "'''": re.compile(r"'''(?>(?:'{1,2}(?!')|[^'])*)'{3,5}"),
     '"': re.compile(r'"(?:[^"\\\n]|\\.)*+"'),
     "'": re.compile(r"'[^'\n]*+'"),
 }

@@ -325,7 +325,14 @@ class Network:
                 message = arrival[2]
                 pending += (now, receiver, message.code, message.size)
                 if flight:
-                    self._take(link, now, inbox)
+                    following = flight[0][0]
+                    if following == now:
+                        self._take(link, now, inbox)
+                    elif following in all_due:  # _expect(), written out
+                        all_due[following].append(rank)
+                    else:
+                        all_due[following] = [rank]
+                        heappush(instants, following)
             receive(receiver, inbox)
             if len(pending) > _FLUSH_AT:
                 self._fingerprint.flush()

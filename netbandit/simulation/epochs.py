@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,16 @@ class Epoch:
     best: list[int]
     releases: NDArray[np.float64]
     ahead: int
+
+
+class Choice(NamedTuple):
+    """The agents that take part in a round: ascending, and as a set to look them up in."""
+
+    agents: Sequence[int]
+    set: frozenset[int]
+
+
+_CHOICES_KEPT = 4
 
 
 class Cohort:
@@ -97,7 +107,8 @@ class Epochs(Driver):
             )
             for number, members in enumerate(groups)
         ]
-        self._chosen: dict[int, Sequence[int]] = {}
+        self._everybody = self._alone or self._participating == bandit.agents
+        self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, list[int]] = {}
         self._waiting: dict[int, tuple[int, int]] = {}
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
@@ -144,14 +155,20 @@ class Epochs(Driver):
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""
-        if self._participating == self._agents or self._alone:
-            return range(self._agents)
+        return range(self._agents) if self._everybody else self._choice(round).agents
+
+    def _choice(self, round: int) -> Choice:
         chosen = self._chosen.get(round)
         if chosen is None:
             rng = self.stage.streams.generator("participants", round)
-            chosen = sorted(rng.choice(self._agents, self._participating, replace=False).tolist())
-            self._chosen = {round - 1: self._chosen.get(round - 1, ()), round: chosen}
+            drawn: list[int] = rng.choice(self._agents, self._participating, replace=False).tolist()
+            if len(self._chosen) == _CHOICES_KEPT:  # an agent far behind has it drawn again, and it is the same
+                del self._chosen[min(self._chosen)]
+            chosen = self._chosen[round] = Choice(sorted(drawn), frozenset(drawn))
         return chosen
+
+    def _takes_part(self, agent: int, round: int) -> bool:
+        return self._everybody or agent in self._choice(round).set
 
     def combine(self, items: Sequence[Item]) -> Item:
         """Let the learner average *items*: as many numbers as in each of them."""
@@ -190,7 +207,7 @@ class Epochs(Driver):
                 return
             yield clock.wait_until(end)
             item = None
-            if self._alone or agent in self.participants(number):
+            if self._takes_part(agent, number):
                 item = Item(NUMBER_BYTES * len(action.arms), epoch.releases[row])
                 self._contributions[agent] += 1
             best = epoch.best[row]

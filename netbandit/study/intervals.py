@@ -132,7 +132,10 @@ def share(samples: Samples, confidence: float) -> Interval:
 
 
 def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: float) -> Interval:
-    """Return the slope of a least-squares line through some points, mean over replications with its t-interval.
+    """Return the slope of least-squares lines through some points, one line for each replication, all as steep.
+
+    It is the ratio of the mean products and squares about each replication's own centre, with Fieller's interval: a
+    replication whose points are all in one place says nothing, and none of the others is left out for it.
 
     Args:
         across: For each point its place on the horizontal axis, one number for each replication.
@@ -140,16 +143,14 @@ def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: floa
         confidence: Of the interval.
 
     Raises:
-        ValueError: There is no replication, or points of one replication all have the same place.
+        ValueError: There is no replication.
     """
-    slopes = []
+    products, squares = [], []
     for xs, ys in zip(zip(*across, strict=True), zip(*upward, strict=True), strict=True):
         centre, height = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
-        spread = math.fsum((x - centre) ** 2 for x in xs)
-        if spread == 0:
-            raise ValueError("a line needs two places at least")
-        slopes.append(math.fsum((x - centre) * (y - height) for x, y in zip(xs, ys, strict=True)) / spread)
-    return mean(slopes, confidence)
+        products.append(math.fsum((x - centre) * (y - height) for x, y in zip(xs, ys, strict=True)))
+        squares.append(math.fsum((x - centre) ** 2 for x in xs))
+    return ratio(products, squares, confidence, paired=True)
 
 
 def _moments(samples: Samples) -> tuple[float, float]:

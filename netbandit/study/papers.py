@@ -66,6 +66,7 @@ class Panel(Settings):
         series: Which series, all of the figure if there is none.
         x, y: The formulas on the axes; for curves *y* names a curve.
         per: A formula that curves are divided by, such as ``agents``.
+        minus: The point whose *y* is taken off, replication by replication; not for curves.
         x_label, y_label: What the axes say.
         joined: Whether a line joins the points of a series.
         log: The axes that are logarithmic.
@@ -78,6 +79,7 @@ class Panel(Settings):
     x: Formula = "run.horizon"
     y: Formula = "regret"
     per: Formula | None = None
+    minus: Selector | None = None
     x_label: str = "time (slots)"
     y_label: str = "regret of all agents (reward)"
     joined: bool = True

@@ -82,8 +82,14 @@ def test_a_slope_is_that_of_each_replication():
     slopes = [stats.linregress([1, 2, 4], [row[run] for row in heights]).slope for run in range(3)]
     expected = intervals.mean(slopes, 0.9)
     assert (found.value, found.low) == pytest.approx((expected.value, expected.low))
-    with pytest.raises(ValueError, match="two places"):
-        intervals.slope([[1.0], [1.0]], [[2.0], [3.0]], 0.9)
+
+
+def test_a_replication_in_one_place_does_not_move_a_slope():
+    places = [[1.0, 1.0, 1.0, 7.0], [2.0, 2.0, 2.0, 7.0]]
+    heights = [[5.0, 3.0, 7.0, 0.0], [4.0, 1.0, 6.5, 9.0]]
+    found = intervals.slope(places, heights, 0.9)
+    assert found.value == pytest.approx((-1 - 2 - 0.5) / 3)
+    assert math.isnan(intervals.slope([[1.0], [1.0]], [[2.0], [3.0]], 0.9).value)
 
 
 def test_numbers_without_spread_have_no_width():

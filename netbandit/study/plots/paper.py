@@ -53,7 +53,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
                 if points and panel.kind == "curves":
                     _curve(axes, points[0], panel, look_of[name])
                 elif points:
-                    _points(axes, points, panel, look_of[name])
+                    _points(axes, points, panel, look_of[name], _base(runs, panel))
         _finish(axes, panel, len(model.panels))
     if any(panel.kind != "bars" for panel in model.panels) and look_of:
         marked = any(panel.kind == "points" for panel in model.panels)
@@ -80,8 +80,10 @@ def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None
     axes.set_xlim(1 if "x" in panel.log else 0, horizon)
 
 
-def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look) -> None:
-    pairs = [(_estimate(point, panel.x), _estimate(point, panel.y)) for point in points]
+def _points(
+    axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look, base: "dict[int, float] | None"
+) -> None:
+    pairs = [(_estimate(point, panel.x), _estimate(point, panel.y, base)) for point in points]
     pairs.sort(key=lambda pair: float(pair[0].mean))
     draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
 
@@ -90,7 +92,7 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
     shown = [(name, points) for name, points in shown if points]
     for place, (name, points) in enumerate(shown):
-        one = _estimate(points[0], panel.y)
+        one = _estimate(points[0], panel.y, _base(runs, panel))
         error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
         axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
     short = [name.split(":")[0] for name, _ in shown]
@@ -98,10 +100,25 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     axes.grid(visible=False, axis="x")
 
 
-def _estimate(point: "PointRuns", text: str) -> Band:
-    formula = Expression(text)
-    values = [value for run in point.runs if (value := formula.of(run)) is not None]
+def _estimate(point: "PointRuns", text: str, base: "dict[int, float] | None" = None) -> Band:
+    found = _values(point, text)
+    values = list(found.values())
+    if base is not None:
+        values = [value - base[number] for number, value in found.items() if number in base]
     return band(values or [float("nan")])  # type: ignore[arg-type]
+
+
+def _base(runs: "FigureRuns", panel: "Panel") -> "dict[int, float] | None":
+    """Return what is taken off the heights of *panel*, by replication."""
+    if panel.minus is None:
+        return None
+    return _values(runs.one({**panel.where, **panel.minus}), panel.y)
+
+
+def _values(point: "PointRuns", text: str) -> dict[int, float]:
+    formula = Expression(text)
+    found = {run.replication: formula.of(run) for run in point.runs}
+    return {number: value for number, value in found.items() if value is not None}
 
 
 def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:

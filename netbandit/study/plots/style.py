@@ -224,7 +224,8 @@ def from_zero(panel: "Axes") -> None:
 
 def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
     """Put one legend for all panels below them, in as many columns as its labels have room for."""
-    columns = min(len(labels), max(2, 84 // (max(len(label) for label in labels) + 8)))
+    most = min(len(labels), max(2, 84 // (max(len(label) for label in labels) + 8)))
+    columns = -(-len(labels) // -(-len(labels) // most))  # no row with a single label beside full ones
     where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.0), "ncols": columns}
     box = drawn.legend(handles, labels, title=title, handlelength=2.6, **where).get_window_extent()
     left, _, width, height = _room(drawn)

@@ -1,6 +1,7 @@
 """How much privacy has been spent by the end of a run, and for what."""
 
 from dataclasses import dataclass
+from math import inf
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,22 @@ def account_block_means(epsilon: float, *, participants: int, members: int, rele
             f"no account of {releases} releases with epsilon {epsilon} by {participants} of {members} agents"
         )
     return PrivacySpent(
-        epsilon=participants * epsilon if releases > 0 else 0.0,
+        epsilon=laplace_epsilon(participants * epsilon) if releases > 0 else 0.0,
         delta=0.0,
         epsilon_claimed=members * epsilon,
         unit="one reward of one agent",
     )
+
+
+def laplace_epsilon(sensitivity: float) -> float:
+    """Return the epsilon of one release with Laplace noise: its largest privacy loss, found by dp-accounting.
+
+    Args:
+        sensitivity: How much the released number can change, in units of the noise's scale; ``inf``: no noise.
+    """
+    if sensitivity == inf:
+        return inf
+    # It takes a second to import, and only runs with noise need it.
+    from dp_accounting.pld.privacy_loss_mechanism import LaplacePrivacyLoss
+
+    return float(LaplacePrivacyLoss(parameter=1.0, sensitivity=sensitivity).connect_dots_bounds().epsilon_upper)

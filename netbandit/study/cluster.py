@@ -32,7 +32,9 @@ def local_workers(count: int) -> "Iterator[Client]":
                 n_workers=count,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                # No dashboard, and any free port for the HTTP server that stays: dask warns if its own is taken.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
             )

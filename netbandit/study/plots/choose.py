@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.simulation.result import RunResult
-from netbandit.study.plots import network, parameter, tradeoff
+from netbandit.study.plots import network, parameter, structure, tradeoff
 from netbandit.study.plots.arrange import Arrangement, Point, arrange, evenly
 from netbandit.study.plots.regret import draw_regret
 from netbandit.study.plots.style import save, subtitle
@@ -51,6 +51,7 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
     - ``diameter``: cost and regret against the diameter, if the topology varies;
     - ``parameter``: regret and waiting against the swept number with the most values, if there is one;
     - ``tradeoff``: regret against cost, if three points or more differ in cost;
+    - ``structure``: regret against cost, delay as size, if three protocols or more are compared;
     - ``network``: the network with its links coloured by messages, for each point whose topology or protocol
       is another, at most twelve of them evenly spread.
 
@@ -98,6 +99,8 @@ def _drawn(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     yield from _against_parameter(arrangement)
     if tradeoff.cost_varies(arrangement):
         yield "tradeoff", tradeoff.draw_regret_against_cost(arrangement)
+    if structure.structures_vary(arrangement):
+        yield "structure", structure.draw_structures(arrangement)
     yield from _networks(arrangement)
 
 

@@ -12,6 +12,8 @@ from pydantic_core import PydanticCustomError
 from netbandit.bandits.bandit import BanditSettings, FiniteBandit, GeneratorOf
 from netbandit.settings import Problem
 
+MOST_ARMS = 10**6
+
 Mean = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
 _MEANS: TypeAdapter[list[float]] = TypeAdapter(Annotated[list[Mean], Field(min_length=1)])
 
@@ -37,7 +39,7 @@ class BernoulliSettings(BanditSettings):
     """
 
     kind: str = "bernoulli"
-    arms: int | None = Field(default=None, ge=1)
+    arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     means: Annotated[Literal["uniform"] | list[Mean], WrapValidator(_means)] = "uniform"
     heterogeneity: float = Field(default=0.0, ge=0, le=1)
     averaged: bool = False

@@ -1,6 +1,6 @@
 """From what the user wrote to a graph and a network of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from netbandit.network.topology import Topology
 from netbandit.network.trace import Trace
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.scenario.model import TopologySettings
+from netbandit.settings import Problem
 from netbandit.streams import Streams
 from netbandit.units import parse_bandwidth, parse_duration
 
@@ -102,6 +103,21 @@ def build_network(
         topology=topology,
         streams=own_streams,
     )
+
+
+def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
+    """Yield each latency that is too long to be counted in nanoseconds (*slot* is how many a slot has)."""
+    for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
+        texts = latency.uniform if isinstance(latency, UniformLatency) else [latency]
+        for text in texts:
+            if text != "geographic" and parse_duration(text).nanoseconds(slot) >= _TOO_LONG:
+                yield (
+                    ("links", table, "latency"),
+                    f'must be less than "{_TOO_LONG // 10**9} s" (146 years), not "{text}"',
+                )
+
+
+_TOO_LONG = 2**62
 
 
 def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.random.Generator) -> NDArray[np.int64]:

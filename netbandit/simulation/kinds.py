@@ -1,6 +1,7 @@
 """From the name of a kind to the class of the part, ours or the user's."""
 
 import importlib
+import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Learner
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.wording import show, unknown_value
+from netbandit.settings import Settings
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "bandit": {"bernoulli": "netbandit.bandits.bernoulli:Bernoulli"},
@@ -59,4 +61,9 @@ def part_class(table: str, kind: str, folder: Path) -> Any:
     base = BASES[table]
     if not (isinstance(found, type) and issubclass(found, base)):
         raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")
+    if inspect.isabstract(found):
+        lacking = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
+        raise KindError(f"{target} cannot be used: it leaves out {lacking}")
+    if not issubclass(getattr(found, "Settings", type), Settings):
+        raise KindError(f"{target} cannot be used: its keys are missing, a class Settings beside those of {table}s")
     return found

@@ -11,7 +11,7 @@ from netbandit.bandits.bandit import Bandit, BanditSettings
 from netbandit.learners.learner import Learner, LearnerSettings
 from netbandit.network import families
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
+from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings, RoundProtocol
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario, TopologySettings
@@ -20,7 +20,7 @@ from netbandit.scenario.sweep import Point
 from netbandit.scenario.validate import read, validate
 from netbandit.scenario.wording import one_of
 from netbandit.settings import Problem, Raw, Settings
-from netbandit.simulation.build import build_topology, peer_latencies, topology_streams
+from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, topology_streams
 from netbandit.simulation.drivers import driver_of
 from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
 
@@ -180,6 +180,8 @@ class _Check:
             self._within("learner", learner_settings.problems_with(bandit_settings.facts()))
         if learner is not None and protocol is not None:
             self._check_pair(learner, learner_settings, protocol)
+        if scenario is not None:
+            self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None:
             return None
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
@@ -256,6 +258,9 @@ class _Check:
         if not learner.talks & protocol.talks:
             needs, offers = one_of(sorted(learner.talks)), one_of(sorted(protocol.talks))
             text = f"this learner talks by {needs}, but this protocol offers {offers}"
+            self.problems.append((("protocol", "kind"), text))
+        elif "round" in learner.talks & protocol.talks and not issubclass(protocol, RoundProtocol):
+            text = f"a protocol of rounds must be a subclass of {RoundProtocol.__module__}:{RoundProtocol.__name__}"
             self.problems.append((("protocol", "kind"), text))
         elif settings is not None and not protocol.alone:
             self._within("learner", settings.problems_over(server_chooses=protocol.chooses))

@@ -73,13 +73,13 @@ class Simulation:
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()
-        found = {name: value if value is None or isfinite(value) else None for name, value in outcome.metrics.items()}
+        found = _finite(outcome.metrics)
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": outcome.regret / topology.agents,
             "rounds": found.pop("rounds"),
             "round_slots": found.pop("round_slots"),
-            **_communication(network),
+            **_finite(_communication(network)),
             "simulated_s": clock.end / 1e9,
             "epsilon": found.pop("epsilon"),
             "delta": found.pop("delta"),
@@ -110,6 +110,11 @@ class Simulation:
             versions=_versions(),
             nodes=_nodes(topology),
         )
+
+
+def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return *metrics* with None for what is infinite."""
+    return {name: value if value is None or isfinite(value) else None for name, value in metrics.items()}
 
 
 def _communication(network: Network) -> dict[str, Metric]:

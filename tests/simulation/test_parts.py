@@ -1,0 +1,186 @@
+"""Whatever a scenario says wrongly is answered in lines, all at once, and never by a traceback."""
+
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scenes import SMALL, study
+
+from netbandit.scenario.errors import ScenarioError
+
+MINE = '''\
+from netbandit.bandits.bandit import Bandit
+from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.protocols.protocol import NetworkProtocol
+
+class Half(Bandit):
+    """Leaves everything out."""
+
+class Fair(Bernoulli):
+    """Like ours."""
+
+class NoRounds(NetworkProtocol):
+    talks = frozenset({"round"})
+    def receive(self, node, arrivals): ...
+'''
+
+ONE_MISTAKE = {
+    "horizon 0": (["run.horizon=0"], "run.horizon", "must be an integer from 1 to 10^12, not 0"),
+    "horizon nan": (["run.horizon=nan"], "run.horizon", "must be an integer from 1 to 10^12, not nan"),
+    "horizon true": (["run.horizon=true"], "run.horizon", "must be an integer from 1 to 10^12, not true"),
+    "horizon 5.0": (["run.horizon=5.0"], "run.horizon", "must be an integer from 1 to 10^12, not 5.0"),
+    "epsilon negative": (["learner.epsilon=-1"], "learner.epsilon", "must be a number above 0 or inf, not -1"),
+    "epsilon nan": (["learner.epsilon=nan"], "learner.epsilon", "must be a number above 0 or inf, not nan"),
+    "who chooses": (
+        ["learner.participation=0.5"],
+        "learner.participation",
+        "must be 1.0: only a server (master-worker) can choose who takes part in a round",
+    ),
+    "ring of one": (["topology.agents=1"], "topology.agents", "a ring has at least 3 agents, not 1"),
+    "no place": (
+        ["links.peer.latency=geographic"],
+        "links.peer.latency",
+        '"geographic" needs the coordinates of a topology file: must be a duration such as "10 ms" '
+        'with topology.family = "ring"',
+    ),
+    "latency of ages": (
+        ['links.peer.latency="99999999999 h"'],
+        "links.peer.latency",
+        'must be less than "4611686018 s" (146 years), not "99999999999 h"',
+    ),
+    "latency of ages in slots": (
+        ['links.uplink.latency={ uniform = ["0 slots", "9999999999999 slots"] }'],
+        "links.uplink.latency",
+        'must be less than "4611686018 s" (146 years), not "9999999999999 slots"',
+    ),
+    "too many arms": (["bandit.arms=99999999999999999999"], "bandit.arms", "must be an integer from 1 to 10^6"),
+    "misspelt key": (
+        ["protocol.knd=gis"],
+        "protocol.knd",
+        'unknown key, must be one of "kind", "timing" (did you mean "kind"?)',
+    ),
+    "misspelt kind": (
+        ["bandit.kind=bernouli"],
+        "bandit.kind",
+        '(did you mean "bernoulli"?)',
+    ),
+    "no gap": (
+        ["bandit.means=[0.5, 0.5, 0.5]", "learner.rounds=2", "learner.gap=true"],
+        "learner.gap",
+        'must be "true" (in quotes) or a number > 0 and at most 1',
+    ),
+    "no module": (['bandit.kind="no_such:X"'], "bandit.kind", "cannot import no_such: ModuleNotFoundError"),
+    "no class": (['bandit.kind="mine:Nobody"'], "bandit.kind", 'the module mine has no class "Nobody"'),
+    "no bandit": (['bandit.kind="os:path"'], "bandit.kind", "os:path is not a bandit"),
+    "abstract": (['bandit.kind="mine:Half"'], "bandit.kind", "mine:Half cannot be used: it leaves out build"),
+    "no keys": (
+        ['learner.kind="netbandit.learners.learner:Learner"'],
+        "learner.kind",
+        "cannot be used: its keys are missing",
+    ),
+    "rounds without rounds": (
+        ['protocol.kind="mine:NoRounds"'],
+        "protocol.kind",
+        "a protocol of rounds must be a subclass of netbandit.protocols.protocol:RoundProtocol",
+    ),
+}
+
+
+def mistakes(folder, *overrides, text=SMALL):
+    with pytest.raises(ScenarioError) as error:
+        study(folder, *overrides, text=text)
+    return [line.replace(f"{folder}/", "") for line in error.value.lines]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("overrides", "key", "text"), ONE_MISTAKE.values(), ids=ONE_MISTAKE)
+def test_one_mistake_is_one_line_at_its_key(place, overrides, key, text):
+    (line,) = mistakes(place, *overrides)
+    assert line.startswith(f"--set {key}: {key}: ")
+    assert text in line
+
+
+def test_a_combination_stands_at_the_key_that_must_change(tmp_path):
+    split = ["topology.family=hybrid", "topology.components=[2, 2]"]
+    assert mistakes(tmp_path, *split) == [
+        "scene.toml:12:1: protocol.kind: gis needs a connected graph, but this one has 2 components"
+    ]
+
+
+def test_a_missing_key_stands_at_the_header_of_its_table(tmp_path):
+    assert mistakes(tmp_path, "learner.rounds=3") == [
+        'scene.toml:9:1: learner.gap: is missing: a budget of rounds needs it, "true" or a number > 0 and at most 1'
+    ]
+
+
+def test_all_mistakes_at_once_each_at_its_place(tmp_path):
+    text = SMALL.replace("400", "0").replace('"ring"', '"rnig"').replace("arms = 3", "arms = 0\nheterogenity = 1.0")
+    places = [line.split(" ")[0] for line in mistakes(tmp_path, text=text)]
+    assert places == ["scene.toml:2:1:", "scene.toml:4:1:", "scene.toml:8:1:", "scene.toml:9:1:"]
+
+
+def test_a_bad_element_of_a_sweep(tmp_path):
+    text = SMALL + '[sweep]\n"topology.agents" = [4, 2, 5]\n"protocol.kind" = ["gis", "giss"]\n'
+    lines = mistakes(tmp_path, text=text)
+    assert [line.split(" ")[0] for line in lines] == ["scene.toml:14:25:", "scene.toml:15:27:"]
+    assert "a ring has at least 3 agents, not 2" in lines[0]
+    assert '(did you mean "gis"?)' in lines[1]
+
+
+def test_a_mistake_that_was_inherited_stands_in_the_file_it_comes_from(tmp_path):
+    (tmp_path / "base.toml").write_text(SMALL.replace("horizon = 400", "horizon = -4"))
+    (line,) = mistakes(tmp_path, text='extends = "base.toml"\n')
+    assert line == "base.toml:2:1: run.horizon: must be an integer from 1 to 10^12, not -4"
+
+
+def test_a_file_that_is_no_graph(tmp_path):
+    (tmp_path / "words.graphml").write_text("hello")
+    (line,) = mistakes(tmp_path, "topology.family=file", "topology.file=words.graphml")
+    assert "topology.file: " in line
+    assert "is named as GraphML, but its content is not" in line
+
+
+def test_a_part_of_the_users_own(place):
+    point = study(place, 'bandit.kind="mine:Fair"').points[0]
+    assert point.simulation(0).run().metrics["rounds"] is not None
+
+
+def test_a_key_without_effect_is_a_note(tmp_path):
+    (note,) = study(tmp_path, "learner.gap=0.1").notes
+    assert note.endswith("learner.gap: is used only with a budget of rounds")
+
+
+KEYS = [
+    "run.horizon", "run.slot", "run.seed", "run.replications", "topology.family", "topology.agents", "topology.p",
+    "topology.degree", "topology.components", "topology.inside", "topology.file", "links.peer.latency",
+    "links.uplink.latency", "links.peer.bandwidth", "links.peer.cost", "bandit.kind", "bandit.arms", "bandit.means",
+    "bandit.heterogeneity", "bandit.seed", "learner.kind", "learner.epsilon", "learner.rounds", "learner.gap",
+    "learner.participation", "protocol.kind", "protocol.timing", "sweep", "name", "bandit", "links", "x.y", "schema",
+]  # fmt: skip
+VALUES = [
+    "0", "-1", "1", "3", "0.5", "nan", "inf", "-inf", "true", '""', '"x"', '":"', "[]", "[1, 2]", "[0.5, 0.2]", "{}",
+    '"1 ms"', '"1e400 s"', '"-1 ms"', '{ uniform = ["2 ms", "1 ms"] }', "{ uniform = 3 }", '"1 Mbit/s"', '"ring"',
+    '"star"', '"hybrid"', '"file"', '"random"', '"silent"', '"sink"', '"master-worker"', "1979-05-27", "10" * 15,
+    '{ "run.horizon" = [1, "x"] }', '{ "bandit" = [1] }', '{ "learner.kind" = [3] }', '{ "sweep" = [1] }', '"\\u0000"',
+]  # fmt: skip
+
+
+def test_check_never_fails_otherwise(tmp_path):
+    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), min_size=1, max_size=4))
+    def mutate(changes):
+        try:
+            study(tmp_path, *(f"{key}={value}" for key, value in changes))
+        except ScenarioError as error:
+            assert error.lines
+            assert all("\n" not in line for line in error.lines)
+
+    mutate()

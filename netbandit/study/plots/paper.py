@@ -121,6 +121,12 @@ def _values(point: "PointRuns", text: str) -> dict[int, float]:
     return {number: value for number, value in found.items() if value is not None}
 
 
+def _means(bars: Any) -> list[float]:
+    """Return the heights of the markers among what `errorbar` has drawn; nothing for bars."""
+    markers = bars.lines[0] if hasattr(bars, "lines") else None
+    return [] if markers is None else [float(value) for value in markers.get_ydata()]
+
+
 def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
     from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -130,8 +136,11 @@ def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
     axes.set(**scales)
     if "x" not in panel.log and panel.kind != "bars":
         axes.xaxis.set_major_locator(MaxNLocator(nbins=(7, 4, 2)[min(panels, 3) - 1], steps=[1, 2, 2.5, 5, 10]))
+    means = [value for bars in axes.containers for value in _means(bars) if value > 0]
     if "y" not in panel.log:
         from_zero(axes)
+    elif panel.kind == "points" and means:  # an interval that reaches down to zero does not stretch the axis
+        axes.set_ylim(0.5 * min(means), 2.5 * max(means))
     elif np.ptp(np.log10(axes.get_ylim())) < 1.5:
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     readable(axes, x=panel.kind != "bars")

@@ -1,0 +1,164 @@
+"""The edges of a run: the horizon at every slot around an event, few agents, few arms, odd means."""
+
+import json
+import math
+
+import pytest
+from scenes import run, run_logged, study
+
+from netbandit.study.portable import as_text
+
+CENTRAL = ["protocol.kind=master-worker", "learner.rounds=2", "learner.gap=0.5", "bandit.means=[1.0, 0.0]"]
+
+
+def two_arms(*more):
+    return ["bandit.arms=2", *CENTRAL, *more]
+
+
+def check_sane(result, horizon):
+    metrics = json.loads(as_text(result.metrics), parse_constant=lambda word: pytest.fail(word))
+    assert all(isinstance(value, int | float | None) for value in metrics.values())
+    assert "inf" not in metrics.values()
+    curve = result.curves["regret"]
+    assert curve.slots[0] == curve.values[0] == 0
+    assert curve.slots[-1] == horizon
+    assert curve.values[-1] == result.metrics["regret"]
+    assert (curve.values[1:] >= curve.values[:-1]).all()
+    assert (curve.slots[1:] > curve.slots[:-1]).all()
+
+
+def first_phase(folder, monkeypatch, horizon):
+    """The length of the first phase, which depends on the horizon."""
+    _, phases = run_logged(study(folder, *two_arms(f"run.horizon={horizon}")).points[0], monkeypatch)
+    return phases[0][2]
+
+
+def fixed_point(folder, monkeypatch):
+    """A horizon that is the end of the first phase."""
+    horizon = 10
+    while (length := first_phase(folder, monkeypatch, horizon)) != horizon:
+        horizon = horizon + 1 if length > horizon else pytest.fail("stepped over it")
+    return horizon
+
+
+def test_a_phase_that_ends_exactly_at_the_horizon_sends_nothing(tmp_path, monkeypatch):
+    horizon = fixed_point(tmp_path, monkeypatch)
+    result = run(tmp_path, *two_arms(f"run.horizon={horizon}"))
+    assert result.metrics["messages"] == result.metrics["rounds"] == result.metrics["cost"] == 0
+    assert result.metrics["regret"] == 4 * horizon // 2
+    check_sane(result, horizon)
+    after = run(tmp_path, *two_arms(f"run.horizon={horizon + 4}"))
+    assert after.metrics["messages"] == 8
+    assert after.metrics["rounds"] == 1
+
+
+def test_a_round_cut_by_the_horizon_costs_but_does_not_count(tmp_path, monkeypatch):
+    horizon = 300
+    first = first_phase(tmp_path, monkeypatch, horizon)
+    wait = horizon - first
+    assert wait > 10
+    overrides = two_arms(f"run.horizon={horizon}")
+    cut = run(tmp_path, *overrides, f'links.uplink.latency="{wait} ms"')
+    assert cut.metrics["rounds"] == cut.metrics["round_slots"] == 0
+    assert cut.kinds == {"UPLOAD": (4, 4 * 36)}
+    assert cut.metrics["cost"] == 100
+    # Each agent has pulled the bad arm in half of the phase, and the good one while it waited.
+    assert cut.metrics["regret"] == 4 * first // 2
+    check_sane(cut, horizon)
+
+
+def test_a_round_that_ends_exactly_at_the_horizon_counts(tmp_path, monkeypatch):
+    horizon = 300
+    first = first_phase(tmp_path, monkeypatch, horizon)
+    half = (horizon - first) * 500
+    for late, rounds in ((-1, 1), (0, 1), (1, 0)):
+        result = run(tmp_path, *two_arms(f"run.horizon={horizon}"), f'links.uplink.latency="{half + late} us"')
+        assert result.metrics["rounds"] == rounds
+        assert result.kinds["ANSWER"] == (4, 4 * 24)
+        assert result.metrics["round_slots"] == rounds * (horizon - first)
+        check_sane(result, horizon)
+
+
+@pytest.mark.parametrize("protocol", ["master-worker", "gis", "sink", "flooding", "silent"])
+@pytest.mark.parametrize("family", ["star", "complete"])
+@pytest.mark.parametrize("agents", [1, 2])
+@pytest.mark.parametrize("horizon", [1, 2, 700])
+def test_few_agents_and_short_lives(tmp_path, protocol, family, agents, horizon):
+    result = run(
+        tmp_path,
+        f"protocol.kind={protocol}",
+        f"topology.family={family}",
+        f"topology.agents={agents}",
+        f"run.horizon={horizon}",
+        "bandit.arms=2",
+        "bandit.means=[1.0, 0.0]",
+        "learner.rounds=3",
+        "learner.gap=0.9",
+    )
+    check_sane(result, horizon)
+    assert result.metrics["regret_per_agent"] == result.metrics["regret"] / agents
+    if horizon == 1:
+        assert result.metrics["messages"] == result.metrics["rounds"] == 0
+        assert result.metrics["regret"] == 0
+    if agents == 1 and protocol in ("gis", "flooding", "silent"):
+        assert result.metrics["messages"] == 0
+
+
+def test_one_arm_is_played_without_a_word(tmp_path):
+    result = run(tmp_path, "bandit.arms=1")
+    assert result.metrics["regret"] == result.metrics["rounds"] == result.metrics["messages"] == 0
+    assert result.metrics["epsilon"] == 0
+    check_sane(result, 400)
+
+
+def test_equal_means_cost_nothing(tmp_path):
+    result = run(tmp_path, "bandit.means=[0.5, 0.5, 0.5]", "run.horizon=3000")
+    assert result.metrics["regret"] == 0
+    check_sane(result, 3000)
+
+
+def test_a_budget_ends_the_talk(tmp_path):
+    short = run(tmp_path, "run.horizon=20000", "bandit.means=[0.5, 0.5, 0.5]", "learner.rounds=2", "learner.gap=0.5")
+    assert short.metrics["rounds"] == 2
+
+
+@pytest.mark.parametrize("epsilon", ["1e-320", "1e-9", "1e308", "inf"])
+def test_any_epsilon(tmp_path, epsilon):
+    result = run(tmp_path, f"learner.epsilon={epsilon}", "run.horizon=2000")
+    check_sane(result, 2000)
+    if epsilon in ("1e-320", "1e-9"):
+        assert result.metrics["rounds"] == 0  # the first phase outlasts the horizon
+        assert result.metrics["epsilon"] == 0
+    if epsilon == "inf":
+        assert result.metrics["epsilon"] is result.metrics["epsilon_claimed"] is None
+
+
+def test_what_is_infinite_is_null(tmp_path):
+    result = run(tmp_path, "links.peer.cost=1e308", "run.horizon=3000")
+    assert result.metrics["activations"] > 1
+    assert result.metrics["cost"] is None
+
+
+def test_the_longest_horizon(tmp_path):
+    result = run(tmp_path, "run.horizon=1_000_000_000_000", "bandit.means=[0.9, 0.5, 0.1]", 'run.slot="10 h"')
+    assert result.metrics["rounds"] >= 1
+    assert math.isfinite(result.metrics["regret"])
+    assert result.curves["regret"].slots[-1] == 10**12
+
+
+def test_agents_that_lag_behind_are_told_all_the_same(tmp_path, monkeypatch):
+    point = study(
+        tmp_path,
+        "topology.family=star",
+        "topology.agents=2",
+        "protocol.kind=master-worker",
+        "learner.participation=0.5",
+        "learner.rounds=8",
+        "learner.gap=0.5",
+        "bandit.means=[0.5, 0.5, 0.5]",
+        'links.uplink.latency={ uniform = ["0 ms", "2.5 ms"] }',
+        "run.horizon=6000",
+    ).points[0]
+    result, phases = run_logged(point, monkeypatch)
+    assert result.metrics["rounds"] == result.metrics["broadcasts"] == 8
+    assert [sum(agent == who for _, who, _ in phases) for agent in range(2)] == [8, 8]

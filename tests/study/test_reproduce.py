@@ -43,7 +43,7 @@ series = [
 panels = [
   {},
   { kind = "points", x = "diameter", x_label = "diameter", log = ["y"] },
-  { kind = "bars", y = "cost", y_label = "cost" },
+  { kind = "bars", y = "cost", y_label = "cost", minus = { series = "complete" } },
 ]
 
 [[claims]]

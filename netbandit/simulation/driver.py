@@ -48,11 +48,13 @@ class Outcome:
         curves: Curves by name; ``regret`` is always there.
         metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and the driver's own;
             infinities are allowed here.
+        privacy_unit: What ``epsilon`` and ``delta`` protect; empty where privacy is not accounted for.
     """
 
     regret: float
     curves: dict[str, Curve]
     metrics: dict[str, Metric]
+    privacy_unit: str = ""
 
 
 class Driver(ABC):

@@ -145,7 +145,7 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return Outcome(regret, {"regret": curve}, metrics)
+        return Outcome(regret, {"regret": curve}, metrics, spent.unit)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""

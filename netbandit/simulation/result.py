@@ -77,6 +77,8 @@ class RunResult:
         fingerprint: A hash over time, node, kind and size of every event.
         versions: The versions of netbandit, Python and the libraries that make the numbers.
         nodes: Names and coordinates of the nodes, None where the topology has neither.
+        privacy_unit: What ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty where privacy
+            is not accounted for.
     """
 
     name: str
@@ -92,3 +94,4 @@ class RunResult:
     fingerprint: str
     versions: dict[str, str]
     nodes: Nodes | None = None
+    privacy_unit: str = ""

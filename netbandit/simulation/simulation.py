@@ -109,6 +109,7 @@ class Simulation:
             fingerprint=digest,
             versions=_versions(),
             nodes=_nodes(topology),
+            privacy_unit=outcome.privacy_unit,
         )
 
 

@@ -77,6 +77,37 @@ def show(study: StudyResult, console: "Console") -> None:
     console.print(table)
     if any(len(point.finished) > 1 for point in study.points):
         console.print(Text(f"mean {sign} half-width of the 95 % interval over replications"), soft_wrap=True)
+    for line in privacy_lines(study):
+        console.print(Text(line), soft_wrap=True)
+
+
+_INFINITE = "infinite"
+
+
+def privacy_lines(study: StudyResult) -> list[str]:
+    """Return what an agent's privacy came to, beside the paper's own statement, and what it protects; a line a unit.
+
+    Nothing is said where no agent's epsilon is finite: nobody asked for privacy then.
+    """
+    lines = []
+    runs = [run for point in study.points for run in point.finished if run.privacy_unit]
+    for unit in dict.fromkeys(run.privacy_unit for run in runs):
+        found, claimed = (
+            _range([run.metrics.get(metric) for run in runs if run.privacy_unit == unit])
+            for metric in ("epsilon", "epsilon_claimed")
+        )
+        if found != _INFINITE:
+            lines.append(f"privacy of {unit}: epsilon {found} for the agent worst off; the paper states {claimed}")
+    return lines
+
+
+def _range(values: Sequence[float | int | None]) -> str:
+    """Return the least and the largest of *values*; what is infinite or does not exist is null in a result."""
+    known = sorted({float(value) for value in values if value is not None})
+    ends = [f"{value:,.6g}" for value in ([known[0], known[-1]] if len(known) > 1 else known)]
+    if None in values:
+        ends = [*ends[:1], _INFINITE]
+    return " to ".join(ends)
 
 
 def short_names(keys: Sequence[str]) -> list[str]:

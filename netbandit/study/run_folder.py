@@ -65,6 +65,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "kinds": {kind: [int(messages), int(size)] for kind, (messages, size) in result.kinds.items()},
         "fingerprint": result.fingerprint,
         "versions": result.versions,
+        "privacy_unit": result.privacy_unit,
         "sizes": sizes,
     }
     write_whole(folder / RESULT, as_text(whole))
@@ -104,6 +105,7 @@ def load_run(folder: Path, details: bool = True) -> RunResult | None:
             fingerprint=_checked(whole["fingerprint"], str),
             versions=_checked(whole["versions"], dict),
             nodes=None if nodes is None else _nodes(nodes),
+            privacy_unit=_checked(whole.get("privacy_unit", ""), str),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -186,3 +186,35 @@ def test_check_never_fails_otherwise(tmp_path):
         assert all("\n" not in line for line in lines)
 
     mutate()
+
+
+HALF_PLACED = """\
+graph [
+  node [ id 0 label "Here" Latitude 10.0 Longitude 20.0 ]
+  node [ id 1 label "There" Latitude 11.0 Longitude 20.0 ]
+  node [ id 2 label "Nowhere" ]
+  edge [ source 0 target 1 ]
+  edge [ source 1 target 2 ]
+]
+"""
+
+
+def test_geographic_latencies_name_the_nodes_without_coordinates(tmp_path):
+    (tmp_path / "half.gml").write_text(HALF_PLACED)
+    where = ["topology.family=file", "topology.file=half.gml", "links.peer.latency=geographic"]
+    text = SMALL.replace("agents = 4\n", "")
+    (line,) = mistakes(tmp_path, *where, text=text)
+    assert line.startswith("--set links.peer.latency: links.peer.latency: ")
+    assert "Nowhere" in line
+    assert 'set links.peer.missing = "median"' in line
+    point = study(tmp_path, *where, "links.peer.missing=median", text=text).points[0]
+    assert point.simulation(0).run().topology["agents"] == 3
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_agents_and_a_server(tmp_path):
+    overrides = ["topology.family=star", "topology.agents=100_000", "protocol.kind=master-worker", "run.horizon=2000"]
+    budget = ["learner.participation=0.2", "learner.rounds=6", "learner.gap=0.5"]
+    found = study(tmp_path, *overrides, *budget).points[0].simulation(0).run()
+    assert found.metrics["rounds"] >= 1
+    assert found.metrics["wall_s"] < 30

@@ -127,7 +127,7 @@ def _sources(name: str, changes: Sequence[Override]) -> list[Source]:
         extends, place = sources[0].data.get("extends"), sources[0].place(("extends",))
     while extends is not None:
         assert place is not None
-        if not isinstance(extends, str) or not extends:
+        if not isinstance(extends, str) or not extends or "\0" in extends:
             raise ScenarioError([f"{place}: extends: must be the name of a scenario file, not {show(extends)}"])
         base = os.path.join(os.path.dirname(sources[-1].name), extends)
         names = [source.name for source in sources]

@@ -141,6 +141,11 @@ def test_a_mistake_that_was_inherited_stands_in_the_file_it_comes_from(tmp_path)
     assert line == "base.toml:2:1: run.horizon: must be an integer from 1 to 10^12, not -4"
 
 
+def test_a_name_no_file_can_have(tmp_path):
+    (line,) = mistakes(tmp_path, 'extends="\\u0000"')
+    assert line.startswith("--set extends: extends: must be the name of a scenario file, not ")
+
+
 def test_a_file_that_is_no_graph(tmp_path):
     (tmp_path / "words.graphml").write_text("hello")
     (line,) = mistakes(tmp_path, "topology.family=file", "topology.file=words.graphml")
@@ -163,7 +168,7 @@ KEYS = [
     "topology.degree", "topology.components", "topology.inside", "topology.file", "links.peer.latency",
     "links.uplink.latency", "links.peer.bandwidth", "links.peer.cost", "bandit.kind", "bandit.arms", "bandit.means",
     "bandit.heterogeneity", "bandit.seed", "learner.kind", "learner.epsilon", "learner.rounds", "learner.gap",
-    "learner.participation", "protocol.kind", "protocol.timing", "sweep", "name", "bandit", "links", "x.y", "schema",
+    "learner.participation", "protocol.kind", "protocol.timing", "sweep", "name", "bandit", "links", "x.y", "schema", "extends",
 ]  # fmt: skip
 VALUES = [
     "0", "-1", "1", "3", "0.5", "nan", "inf", "-inf", "true", '""', '"x"', '":"', "[]", "[1, 2]", "[0.5, 0.2]", "{}",

@@ -168,7 +168,8 @@ KEYS = [
     "topology.degree", "topology.components", "topology.inside", "topology.file", "links.peer.latency",
     "links.uplink.latency", "links.peer.bandwidth", "links.peer.cost", "bandit.kind", "bandit.arms", "bandit.means",
     "bandit.heterogeneity", "bandit.seed", "learner.kind", "learner.epsilon", "learner.rounds", "learner.gap",
-    "learner.participation", "protocol.kind", "protocol.timing", "sweep", "name", "bandit", "links", "x.y", "schema", "extends",
+    "learner.participation", "protocol.kind", "protocol.timing", "sweep", "name", "bandit", "links", "x.y",
+    "schema", "extends",
 ]  # fmt: skip
 VALUES = [
     "0", "-1", "1", "3", "0.5", "nan", "inf", "-inf", "true", '""', '"x"', '":"', "[]", "[1, 2]", "[0.5, 0.2]", "{}",

@@ -274,13 +274,13 @@ def interval_text(interval: Interval | None) -> str:
 
 
 def selector_text(point: Mapping[str, Any], against: Mapping[str, Any] | None) -> str:
-    """Return which points a comparison is of: ``star to ring, horizon 10,000``."""
+    """Return which points a comparison is of: ``star against ring, horizon 10,000``."""
     if against is None:
         return ", ".join(_named(key, value) for key, value in point.items()) or "all runs"
     differ = [key for key in dict.fromkeys([*point, *against]) if point.get(key) != against.get(key)]
     sides = [" ".join(_named(key, side[key]) for key in differ if key in side) or "all" for side in (point, against)]
     alike = [_named(key, value) for key, value in point.items() if key not in differ]
-    return ", ".join([" to ".join(sides) if differ else "", *alike]).removeprefix(", ")
+    return ", ".join([" against ".join(sides) if differ else "", *alike]).removeprefix(", ")
 
 
 def _named(key: str, value: Any) -> str:

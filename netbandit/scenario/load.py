@@ -62,6 +62,11 @@ class Document:
         sweep = self.data.get("sweep")
         swept = sweep.get(f"{table}.kind") if isinstance(sweep, dict) else None
         kinds = [kind for kind in swept if isinstance(kind, str)] if isinstance(swept, list) else []
+        cases = sweep.get("cases") if isinstance(sweep, dict) else None
+        for case in cases if isinstance(cases, list) else []:
+            part = case.get(table) if isinstance(case, dict) else None
+            if isinstance(part, dict) and isinstance(part.get("kind"), str):
+                kinds.append(part["kind"])
         written = self._origins.get((table, key))
         if written is not None:
             changes = self._former_kinds.get(table, [])

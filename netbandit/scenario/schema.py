@@ -82,6 +82,12 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
         for settings in kinds.values():
             for key in settings.model_fields.keys() - {"kind"}:
                 lists.setdefault(f"{table}.{key}", {"type": "array", "minItems": 1})
+    lists["cases"] = {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "object"},
+        "description": "Tables of keys that are set together, each laid over the scenario.",
+    }
     return {
         "type": "object",
         "description": "Dotted key -> list of values; the grid of all combinations is run.",

@@ -1,4 +1,8 @@
-"""``[sweep]``: one scenario for each combination of the values of some keys."""
+"""``[sweep]``: one scenario for each combination of the values of some keys.
+
+``[[sweep.cases]]`` sets several keys together, where a grid would ask for combinations that cannot be: each case is a
+table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case.
+"""
 
 import itertools
 import math
@@ -13,6 +17,9 @@ from netbandit.settings import KeyPath, Problem, Raw
 
 MOST_POINTS = 100_000
 """The largest grid."""
+
+CASES = "cases"
+"""The key of a sweep whose values are tables of several keys."""
 
 _KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _FIXED = {
@@ -40,11 +47,16 @@ class Point:
     data: Raw
     _indices: dict[str, int]
     _written: Raw
+    _case: Raw
 
     def origin(self, problem: Problem) -> Problem:
         """Return a problem of this point where it was written: at the value under ``[sweep]`` if that brought it."""
         path, text = problem
         for key, index in self._indices.items():
+            if key == CASES:
+                if any(path[: len(leaf)] == leaf for leaf, _ in _leaves(self._case)):
+                    return ("sweep", CASES, index, *path), text
+                continue
             swept = tuple(key.split("."))
             if path[: len(swept)] == swept:
                 unknown = path == swept and text.startswith(UNKNOWN_KEY)
@@ -63,7 +75,8 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
         data: The merged tables of a `Document`.
         parameters: What ``--set`` changed, part of every point's parameters.
     """
-    wrong = {path[1] for path, _ in problems(data) if len(path) > 1}
+    # What is wrong inside one case leaves the other mistakes of the cases to be found.
+    wrong = {path[1] for path, _ in problems(data) if len(path) > 1 and (path[1] != CASES or len(path) == 2)}
     sweep = data.get("sweep")
     sweep = {key: values for key, values in sweep.items() if key not in wrong} if isinstance(sweep, dict) else {}
     if math.prod(map(len, sweep.values())) > MOST_POINTS:
@@ -73,10 +86,17 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
     for indices in itertools.product(*(range(len(values)) for values in sweep.values())):
         point = written
         varied = dict(parameters or {})
+        case: Raw = {}
         for (key, values), index in zip(sweep.items(), indices, strict=True):
+            if key == CASES:
+                case = values[index]
+                for path, value in _leaves(case):
+                    point = _with(point, list(path), value)
+                    varied[".".join(path)] = value
+                continue
             point = _with(point, key.split("."), values[index])
             varied[key] = values[index]
-        points.append(Point(varied, point, dict(zip(sweep, indices, strict=True)), written))
+        points.append(Point(varied, point, dict(zip(sweep, indices, strict=True)), written, case))
     return points
 
 
@@ -88,6 +108,9 @@ def problems(data: Raw) -> list[Problem]:
     found: list[Problem] = []
     for key, values in sweep.items():
         path = ("sweep", key)
+        if key == CASES:
+            found += _problems_of_cases(path, values, sweep)
+            continue
         if not _KEY_PATH.fullmatch(key):
             found.append((path, "must be the dotted key path of a key of the scenario, such as topology.agents"))
             continue
@@ -104,6 +127,32 @@ def problems(data: Raw) -> list[Problem]:
     if not found and math.prod(map(len, sweep.values())) > MOST_POINTS:
         size = math.prod(map(len, sweep.values()))
         found.append((("sweep",), f"must have at most {MOST_POINTS} combinations, not {size}"))
+    return found
+
+
+def _problems_of_cases(path: KeyPath, cases: Any, sweep: Raw) -> list[Problem]:
+    if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) and case for case in cases):
+        return [(path, f"must be tables [[sweep.cases]], each with one or more keys to set, not {show(cases)}")]
+    found = _repetitions(path, cases)
+    for index, case in enumerate(cases):
+        for leaf, _ in _leaves(case):
+            key = ".".join(leaf)
+            reason = _FIXED.get(key) or _FIXED.get(leaf[0])
+            if reason:
+                found.append(((*path, index, *leaf), f"cannot be swept, {reason}"))
+            if key in sweep:
+                found.append(((*path, index, *leaf), f"must not be set by a case, {quoted(key)} is swept itself"))
+    return found
+
+
+def _leaves(table: Raw, prefix: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Return the key paths of a table of tables, with their values."""
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            found += _leaves(value, (*prefix, key))
+        else:
+            found.append(((*prefix, key), value))
     return found
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-MOST_TELLING = ("regret", "cost", "rounds", "round_slots", "bytes", "epsilon", "messages", "energy_j", "simulated_s")
+MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
 """The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
 
 UNITS = {
@@ -224,11 +224,17 @@ def _points_table(study: StudyResult, columns: Sequence[Column], sign: str) -> "
 
 
 def _parameter_cells(values: Sequence[object]) -> list[str]:
-    texts = [cell(value) for value in values]
+    texts = [_repeated(value) or cell(value) for value in values]
     texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return _padded(texts)
     return texts
+
+
+def _repeated(value: object) -> str:
+    """Return ``10 x 6`` for a list of ten sixes, such as the sizes of components; nothing for what is not alike."""
+    alike = isinstance(value, list | tuple) and len(value) > 1 and len({cell(entry) for entry in value}) == 1
+    return f"{len(value)} x {cell(value[0])}" if alike and isinstance(value, list | tuple) else ""
 
 
 def _padded(texts: Sequence[str]) -> list[str]:

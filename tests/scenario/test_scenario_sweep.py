@@ -155,3 +155,57 @@ def test_a_large_grid_is_quick(write, valid):
         assert validate(point.data)[1] == []
     assert len(points) == 10_000
     assert time.perf_counter() - start < 2
+
+
+CASES = """\
+[[sweep.cases]]
+protocol.kind = "silent"
+[[sweep.cases]]
+protocol = { kind = "sink", collect = "gis" }
+topology.agents = 7
+"""
+
+
+def cases_of(tmp_path, cases, more=""):
+    file = tmp_path / "cases.toml"
+    file.write_text(
+        "[run]\nhorizon = 100\n[topology]\nfamily = 'ring'\nagents = 5\n[bandit]\nkind = 'bernoulli'\narms = 3\n"
+        "[learner]\nkind = 'elimination'\n[protocol]\nkind = 'gis'\n[sweep]\n" + more + cases
+    )
+    return load(file)
+
+
+def test_cases_set_several_keys_together_and_combine_with_the_grid(tmp_path):
+    document = cases_of(tmp_path, CASES, "run.horizon = [10, 20]\n")
+    assert problems(document.data) == []
+    assert [point.parameters for point in expand(document.data)] == [
+        {"run.horizon": 10, "protocol.kind": "silent"},
+        {"run.horizon": 10, "protocol.kind": "sink", "protocol.collect": "gis", "topology.agents": 7},
+        {"run.horizon": 20, "protocol.kind": "silent"},
+        {"run.horizon": 20, "protocol.kind": "sink", "protocol.collect": "gis", "topology.agents": 7},
+    ]
+    last = expand(document.data)[-1].data
+    assert last["topology"] == {"family": "ring", "agents": 7}
+    assert last["protocol"] == {"kind": "sink", "collect": "gis"}
+
+
+def test_mistakes_in_cases_stand_where_they_were_written(tmp_path):
+    document = cases_of(tmp_path, CASES + "[[sweep.cases]]\nrun.seed = 1\ntopology.agents = 2\n")
+    found = problems(document.data)
+    assert [path for path, _ in found] == [("sweep", "cases", 2, "run", "seed")]
+    point = expand(document.data)[2]
+    problem = point.origin((("topology", "agents"), "too few"))
+    assert problem == (("sweep", "cases", 2, "topology", "agents"), "too few")
+    assert document.place(problem[0]).endswith("cases.toml:21:10")
+    assert point.origin((("bandit", "arms"), "other")) == (("bandit", "arms"), "other")
+
+
+def test_cases_that_are_no_tables_or_repeat_what_is_swept_are_mistakes(tmp_path):
+    [(path, text)] = problems(cases_of(tmp_path, "cases = [1]\n").data)
+    assert path == ("sweep", "cases")
+    assert "[[sweep.cases]]" in text
+    document = cases_of(tmp_path, CASES, "protocol.kind = ['gis', 'silent']\n")
+    assert {path for path, _ in problems(document.data)} == {
+        ("sweep", "cases", 0, "protocol", "kind"),
+        ("sweep", "cases", 1, "protocol", "kind"),
+    }

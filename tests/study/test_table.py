@@ -131,10 +131,17 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(width):
     assert "124,074,073" in text
 
 
+def test_a_list_of_equal_entries_says_how_many():
+    sizes = [{"topology.components": [6] * 10}, {"topology.components": [30, 30]}]
+    text = shown(study(sizes, [{"regret": 1.0}] * 2))
+    assert "10 x 6" in text
+    assert "2 x 30" in text
+
+
 def test_a_long_parameter_is_cut_and_a_number_is_not():
-    long = [{"topology.components": [7] * 50}, {"topology.components": [8] * 50}]
+    long = [{"topology.components": [7, 8] * 25}, {"topology.components": [8, 7] * 25}]
     text = shown(study(long, [{"regret": 123456.0}] * 2))
-    assert "[7, 7, 7, 7, 7, 7, 7, 7, 7,…" in text
+    assert "[7, 8, 7, 8, 7, 8, 7, 8, 7,…" in text
     assert "124,073 ± 7,843" in text
 
 

@@ -67,6 +67,8 @@ def started(place, *arguments, **environment):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Where the tests run in the background, Ctrl-C is ignored, and what is ignored stays so in children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -106,9 +106,16 @@ class Steps(Generic[What]):
     Args:
         clock: The clock.
         act: Called once an instant with (node, what it has to deal with) for each node that acts, ascending.
+        priority: Whose turn in the instant it is.
     """
 
-    def __init__(self, clock: Clock, act: Callable[[list[tuple[int, list[What]]]], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        act: Callable[[list[tuple[int, list[What]]]], None],
+        priority: EventPriority = SENDS,
+    ) -> None:
+        self._priority = priority
         self._clock = clock
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}
@@ -120,7 +127,7 @@ class Steps(Generic[What]):
         if due is None:
             due = self._due[time] = {}
             environment = self._clock.environment
-            environment.schedule(Appointment(self._callbacks), SENDS, time - environment.now)
+            environment.schedule(Appointment(self._callbacks), self._priority, time - environment.now)
         due.setdefault(node, []).append(what)
 
     def _now(self, _: Event) -> None:

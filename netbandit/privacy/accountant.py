@@ -1,7 +1,10 @@
 """How much privacy has been spent by the end of a run, and for what."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isinf, sqrt
+
+from netbandit.privacy.gaussian import CLASSICAL_LIMIT, exact_epsilon, noise_multiplier
 
 
 @dataclass(frozen=True)
@@ -62,3 +65,36 @@ def laplace_epsilon(sensitivity: float) -> float:
     from dp_accounting.pld.privacy_loss_mechanism import LaplacePrivacyLoss
 
     return float(LaplacePrivacyLoss(parameter=1.0, sensitivity=sensitivity).connect_dots_bounds().epsilon_upper)
+
+
+def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: float) -> PrivacySpent:
+    """Account for rounds in which two sums over a block are released, both with Gaussian noise (P-FCB).
+
+    In each round w and y are both released, each at (epsilon_z, delta) for one quantity, and rounds compose by basic
+    composition, as Solanki et al. 2022 (Section 5.5) have it. They count one release a round, and of delta a single
+    one. The classical bound holds up to epsilon_z = 1; beyond, the exact epsilon of that noise stands in its place.
+
+    Args:
+        epsilons: epsilon_z of each round; ``inf``: no noise.
+        delta: Of one release.
+        claimed: The paper's own statement.
+    """
+    total = 0.0
+    for epsilon in epsilons:
+        if isinf(epsilon):
+            return PrivacySpent(inf, 0.0, claimed, _QUANTITY)
+        exceeds = epsilon > CLASSICAL_LIMIT
+        total += max(epsilon, exact_epsilon(delta, noise_multiplier(epsilon, delta))) if exceeds else epsilon
+    return PrivacySpent(2 * total, min(1.0, 2 * len(epsilons) * delta), claimed, _QUANTITY)
+
+
+def one_quantity(epsilon: float, delta: float) -> float:
+    """Return the exact epsilon at *delta* of one round of P-FCB for one slot's quantity of one producer.
+
+    A quantity enters the sums of a single round: w, and y, which it changes by no more. Both together are one Gaussian
+    release with sqrt(2) times the sensitivity. Other quantities are held fixed, as in the paper's Definition 1.
+    """
+    return exact_epsilon(delta, noise_multiplier(epsilon, delta) / sqrt(2))
+
+
+_QUANTITY = "one slot's quantity of one producer, of one agent"

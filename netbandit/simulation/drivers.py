@@ -1,7 +1,9 @@
 """Which driver makes a learner play a bandit."""
 
 from netbandit.bandits.bandit import Bandit, FiniteBandit
+from netbandit.bandits.procurement import Procurement
 from netbandit.learners.learner import EpochLearner, Learner
+from netbandit.learners.pfcb import Pfcb
 from netbandit.simulation.driver import Driver
 
 
@@ -17,4 +19,10 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.epochs import Epochs
 
         return Epochs
+    if issubclass(learner, Pfcb):
+        if not issubclass(bandit, Procurement):
+            raise TypeError("this learner procures quantities, which only the bandit procurement offers")
+        from netbandit.simulation.exchange import Exchange
+
+        return Exchange
     raise TypeError(f"nothing drives a learner in the rhythm of {learner.rhythm} over this bandit")

@@ -14,14 +14,21 @@ from netbandit.scenario.wording import show, unknown_value
 from netbandit.settings import Settings
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
-    "bandit": {"bernoulli": "netbandit.bandits.bernoulli:Bernoulli"},
-    "learner": {"elimination": "netbandit.learners.elimination:Elimination"},
+    "bandit": {
+        "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
+        "procurement": "netbandit.bandits.procurement:Procurement",
+    },
+    "learner": {
+        "elimination": "netbandit.learners.elimination:Elimination",
+        "pfcb": "netbandit.learners.pfcb:Pfcb",
+    },
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",
         "gis": "netbandit.protocols.gis:Gis",
         "sink": "netbandit.protocols.sink:Sink",
         "flooding": "netbandit.protocols.flooding:Flooding",
         "gossip": "netbandit.protocols.gossip:Gossip",
+        "relay": "netbandit.protocols.relay:Relay",
         "silent": "netbandit.protocols.silent:Silent",
     },
 }

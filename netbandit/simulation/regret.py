@@ -95,7 +95,13 @@ def thinned(curve: Curve) -> Curve:
     """Return *curve* with at most `MOST_KNOTS` knots: every slot at first, then log-spaced ones."""
     if len(curve.slots) <= MOST_KNOTS:
         return curve
-    horizon = int(curve.slots[-1])
-    rest = np.geomspace(_EVERY_SLOT, horizon, MOST_KNOTS - _EVERY_SLOT)
-    slots = np.unique(np.concatenate([np.arange(_EVERY_SLOT), np.rint(rest).astype(np.int64), [horizon]]))
+    slots = knots(int(curve.slots[-1]))
     return Curve(slots, curve.at(slots))
+
+
+def knots(horizon: int) -> NDArray[np.int64]:
+    """Return at most `MOST_KNOTS` slots from 0 to *horizon*: every slot at first, then log-spaced ones."""
+    if horizon < MOST_KNOTS:
+        return np.arange(horizon + 1)
+    rest = np.geomspace(_EVERY_SLOT, horizon, MOST_KNOTS - _EVERY_SLOT)
+    return np.unique(np.concatenate([np.arange(_EVERY_SLOT), np.rint(rest).astype(np.int64), [horizon]]))

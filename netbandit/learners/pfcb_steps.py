@@ -1,0 +1,54 @@
+"""The steps of P-FCB that run in every slot or for every message, compiled."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore[no-untyped-def]
+    """Write the optimistic qualities and what a unit of each producer would then earn.
+
+    ``q+ = min(1, Y/W + sqrt(3 ln t / (2 W)))`` (Solanki et al. 2022, Algorithm 2 line 23), ``r = rho q+ - c``.
+
+    Args:
+        units: W, own and accepted, shape (m,).
+        good: Y, shape (m,).
+        spread: ``sqrt(1.5 ln t)``, or with ln(n t) where all observations of all agents are pooled.
+        rho: What a good unit is worth.
+        costs: c, shape (m,).
+        qualities: Where q+ is written, shape (m,).
+        revenues: Where r is written, shape (m,).
+    """
+    for producer in range(units.shape[0]):
+        quality = good[producer] / units[producer] + spread / np.sqrt(units[producer])
+        qualities[producer] = min(1.0, quality)
+        revenues[producer] = rho * qualities[producer] - costs[producer]
+
+
+@njit(cache=True)
+def weigh(units, good, heard_units, heard_good, spread, band, weight):  # type: ignore[no-untyped-def]
+    """Take in what fits of one agent's statistics; return for how many producers it did.
+
+    Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
+
+    Args:
+        units: W, own and accepted, shape (m,); updated.
+        good: Y, shape (m,); updated.
+        heard_units: w~, shape (m,).
+        heard_good: y~, shape (m,).
+        spread: ``sqrt(1.5 ln(n t))``.
+        band: Half-width of the band, in confidence widths; ``inf`` accepts all, also w~ = 0.
+        weight: What a unit heard of counts, compared with an own one.
+    """
+    accepted = 0
+    for producer in range(units.shape[0]):
+        if band < np.inf:
+            if not heard_units[producer] > 0.0:
+                continue
+            distance = abs(heard_good[producer] / heard_units[producer] - good[producer] / units[producer])
+            if distance > band * spread / np.sqrt(units[producer]):
+                continue
+        units[producer] += weight * heard_units[producer]
+        good[producer] += weight * heard_good[producer]
+        accepted += 1
+    return accepted

@@ -1,0 +1,46 @@
+"""What every protocol of broadcasts offers: an item reaches others one by one, each when it arrives."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+from netbandit.network.network import Network
+from netbandit.protocols.protocol import Item, NetworkProtocol, ProtocolSettings
+
+
+class Heard(NamedTuple):
+    """What has reached an agent.
+
+    Attributes:
+        source: The agent whose item it is.
+        round: The number of the round in which it was sent.
+        item: What it said.
+    """
+
+    source: int
+    round: int
+    item: Item
+
+
+Hear = Callable[[int, list[Heard]], None]
+"""Called with an agent and all that reaches it in one instant, in order of the sources' numbers."""
+
+
+class BroadcastProtocol(NetworkProtocol):
+    """A protocol of broadcasts.
+
+    Args:
+        settings: The protocol's own settings.
+        network: The network it talks over.
+        hear: Called whenever something reaches an agent, before the agent decides at that instant.
+    """
+
+    talks: ClassVar[frozenset[str]] = frozenset({"broadcast"})
+
+    def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
+        super().__init__(settings, network)
+        self.hear = hear
+
+    @abstractmethod
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """Let *agent* tell all others its *item*, from this instant on."""

@@ -1,0 +1,77 @@
+"""Relay: each agent's message goes to all others along shortest paths."""
+
+from netbandit.network import distances
+from netbandit.network.clock import AGENTS, Steps
+from netbandit.network.link import Arrival, Link
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.protocol import Item, ProtocolSettings
+
+RELAY = Kind("RELAY")
+
+
+class Relay(BroadcastProtocol):
+    """A broadcast tree for each source: its breadth-first tree, the lowest-numbered parent among equals.
+
+    Nobody hears a message twice, nor its own. Slotted, a message moves one hop a slot and reaches an agent k hops away
+    k slots after it was sent, if each hop fits a slot; an agent passes it on at the boundary at which it hears it.
+    Asynchronous, it is heard and passed on the moment it arrives. On the complete graph every message takes one hop,
+    as in Solanki et al. 2022. In a graph of several components a message stays in its own.
+    """
+
+    def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
+        super().__init__(settings, network, hear)
+        self._slotted = settings.timing == "slotted"
+        self._trees: dict[int, list[list[Link]]] = {}
+        self._adjacency: distances.Adjacency | None = None
+        # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
+        self._steps: Steps[Message] = Steps(self.clock, self._adopt, AGENTS)
+
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """Let *agent* tell all others its *item*, from this instant on."""
+        size = HEADER_BYTES + LABEL_BYTES + item.size
+        heard = Heard(agent, round, item)
+        self._pass_on(agent, Message(RELAY, size, (heard, self.clock.now), round))
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Hear and pass on what arrives, now or at the slot boundary."""
+        if self._slotted:
+            for _, _, message in arrivals:
+                _, begun = message.value
+                self._steps.at(self.clock.adoption(begun, self.clock.now), node, message)
+        else:
+            self._adopt([(node, [message for _, _, message in arrivals])])
+
+    def _adopt(self, due: list[tuple[int, list[Message]]]) -> None:
+        for node, messages in due:
+            self.hear(node, sorted(message.value[0] for message in messages))
+        now = self.clock.now
+        for node, messages in due:
+            for message in messages:
+                heard, _ = message.value
+                if self._tree(heard.source)[node]:
+                    self._pass_on(node, Message(RELAY, message.size, (heard, now), message.round))
+
+    def _pass_on(self, node: int, message: Message) -> None:
+        heard, _ = message.value
+        self.network.send(message, self._tree(heard.source)[node])
+
+    def _tree(self, source: int) -> list[list[Link]]:
+        """Return the links on which each node passes on what *source* says."""
+        tree = self._trees.get(source)
+        if tree is None:
+            tree = self._trees[source] = [[] for _ in range(self.network.agents)]
+            for child, parent in enumerate(distances.bfs_tree(self._graph(), source).tolist()):
+                if parent >= 0:
+                    tree[parent].append(self.network.link(parent, child))
+        return tree
+
+    def _graph(self) -> "distances.Adjacency":
+        if self._adjacency is None:
+            import numpy as np
+
+            pairs = [(cable.first, cable.second) for cable in self.network.cables]
+            edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+            self._adjacency = distances.adjacency(self.network.agents, edges)
+        return self._adjacency

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, linprog, milp
+
+from netbandit.learners.greedy import choose, relaxed
+
+
+def solve(step, qualities, revenues, capacities, threshold):
+    quantities = np.zeros(len(qualities))
+    step(qualities, revenues, capacities, threshold, np.zeros(len(qualities), dtype=np.int64), quantities)
+    return quantities
+
+
+def instances(count):
+    """Random markets, of which two thirds have ties, zeros and equal ratios."""
+    rng = np.random.default_rng(1)
+    for number in range(count):
+        producers = int(rng.integers(1, 12))
+        capacities = rng.integers(1, 51, producers)
+        if number % 3 == 0:
+            yield rng.random(producers), rng.normal(size=producers), capacities, rng.random()
+        elif number % 3 == 1:
+            yield rng.integers(0, 5, producers) / 4, rng.integers(-2, 3, producers) / 2, capacities, rng.integers(5) / 4
+        else:
+            qualities = rng.integers(0, 9, producers) / 8
+            yield qualities, (0.5 - qualities) * rng.choice([1.0, -1.0, 0.0, 2.0], producers), capacities, 0.5
+
+
+def test_oracle_is_the_relaxations_optimum_and_rounds_within_one_unit():
+    for qualities, revenues, capacities, threshold in instances(3_000):
+        best = linprog(-revenues, A_ub=[threshold - qualities], b_ub=[0.0], bounds=[(0, k) for k in capacities])
+        before = solve(relaxed, qualities, revenues, capacities, threshold)
+        assert before @ revenues == pytest.approx(-best.fun, abs=1e-6)
+        after = solve(choose, qualities, revenues, capacities, threshold)
+        assert (after == np.rint(after)).all()
+        assert (after >= 0).all()
+        assert (after <= capacities).all()
+        assert after @ (qualities - threshold) >= -1e-9
+        assert before @ revenues - after @ revenues <= abs(revenues).max() + 1e-9
+
+
+@pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
+def test_oracle_against_the_exact_integer_optimum(threshold):
+    rng = np.random.default_rng(2)
+    ratios, differences = [], []
+    for _ in range(1_000):
+        qualities = rng.random(30)
+        revenues, capacities = qualities - rng.random(30), rng.integers(1, 51, 30)
+        constraint = LinearConstraint((qualities - threshold)[None, :], lb=0.0)
+        exact = -milp(-revenues, integrality=np.ones(30), bounds=(0, capacities), constraints=constraint).fun
+        found = solve(choose, qualities, revenues, capacities, threshold) @ revenues
+        differences.append(exact - found)
+        if exact > 1e-9:
+            ratios.append(found / exact)
+    if threshold <= 0.7:
+        assert np.median(differences) < 1e-9
+    else:
+        assert np.quantile(ratios, 0.05) >= 0.97

@@ -1,0 +1,45 @@
+from math import fsum
+
+import pytest
+
+from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
+from netbandit.privacy.accountant import account_statistics, one_quantity
+from netbandit.privacy.gaussian import exact_delta, exact_epsilon, noise_multiplier
+
+DOUBLING = [200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
+
+
+def test_slots_of_the_schedules():
+    assert sharing_slots("doubling", 200, 40_000, 100_000) == DOUBLING
+    assert sharing_slots("literal", 200, 40_000, 100_000) == [*range(200, 208), *DOUBLING[1:]]
+    assert sharing_slots("doubling", 256, 512, 100_000) == [256, 512]
+    assert sharing_slots("doubling", 200, 40_000, 512) == [200, 256]
+    assert list(sharing_slots("every", 200, 40_000, 5)) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("rule", ["doubling", "literal", "every"])
+@pytest.mark.parametrize("horizon", [2, 7, 100, 1_024, 100_000])
+@pytest.mark.parametrize("start", [0, 1, 200])
+def test_the_budget_adds_up(rule, horizon, start):
+    rounds = len(sharing_slots(rule, start, horizon, horizon))
+    assert fsum(round_epsilon(2.0, horizon, rounds, number) for number in range(1, rounds + 1)) <= 2.0
+
+
+def test_the_account_stands_beside_the_papers_claim():
+    epsilons = [round_epsilon(1.0, 100_000, 9, number) for number in range(1, 10)]
+    spent = account_statistics(epsilons, 0.01, claimed=1.0)
+    assert spent.epsilon == pytest.approx(1.54, abs=0.005)
+    assert spent.delta == pytest.approx(0.18)
+    assert spent.epsilon_claimed == 1.0
+    assert one_quantity(epsilons[0], 0.01) < spent.epsilon
+
+
+def test_the_classical_bound_holds_to_epsilon_one_and_not_far_beyond():
+    assert exact_epsilon(0.01, noise_multiplier(1.0, 0.01)) < 1.0
+    assert exact_epsilon(0.01, noise_multiplier(20.0, 0.01)) > 20.0
+    assert exact_delta(exact_epsilon(0.01, 0.7), 0.7) == pytest.approx(0.01)
+
+
+def test_exploration_of_theory():
+    assert exploration_rounds(10, 100_000, 0.1) == 208
+    assert exploration_rounds(1, 100_000, 0.1) == 1727

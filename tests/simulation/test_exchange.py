@@ -1,0 +1,135 @@
+"""The whole of P-FCB against a slow reference that knows no compiled loop, no network and no events."""
+
+from math import log, sqrt
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from netbandit.bandits.procurement import Procurement, ProcurementSettings
+from netbandit.learners.greedy import choose
+from netbandit.learners.pfcb_schedule import round_epsilon, sharing_slots
+from netbandit.scenario.load import load
+from netbandit.simulation.exchange import optimum
+from netbandit.simulation.parts import check
+from netbandit.streams import Streams
+
+SCENARIO = """\
+schema = 1
+[run]
+horizon = 300
+slot = "1 ms"
+[topology]
+family = "{family}"
+agents = 4
+[links.peer]
+latency = "{latency}"
+[bandit]
+kind = "procurement"
+producers = 6
+capacity = [1, 9]
+quality_threshold = 0.6
+[learner]
+kind = "pfcb"
+start = 20
+stop = 200
+share = "{share}"
+communicate = "{communicate}"
+epsilon = 20.0
+explore = 2
+[protocol]
+kind = "relay"
+"""
+
+
+def run(tmp_path, **keys):
+    file = tmp_path / "market.toml"
+    file.write_text(SCENARIO.format(**keys))
+    return check(load(file)).points[0].simulation(0).run()
+
+
+def reference(family, hop_slots, share, communicate):
+    """Regret of all agents, slot by slot, agent by agent."""
+    horizon, agents, producers, alpha = 300, 4, 6, 0.6
+    streams = Streams(0, 0)
+    settings = ProcurementSettings(producers=producers, capacity=[1, 9], quality_threshold=alpha)
+    world = Procurement.build(settings, agents, streams.generator)
+    graph = {"complete": nx.complete_graph, "path": nx.path_graph}[family](agents)
+    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    luck = [streams.generator("rewards", agent).random((horizon, producers)) for agent in range(agents)]
+    best = optimum(world)
+    all_units, all_good = np.zeros((agents, producers)), np.zeros((agents, producers))
+    own_units, own_good = np.zeros((agents, producers)), np.zeros((agents, producers))
+    schedule = list(sharing_slots(communicate, 20, 200, horizon)) if share != "never" else []
+    sharers = 1 if share == "never" else agents
+    inboxes, regret = {}, 0.0
+    for slot in range(horizon):
+        for receiver in range(agents):
+            for _, (units, good) in sorted(inboxes.pop((slot, receiver), []), key=lambda heard: heard[0]):
+                for i in range(producers):
+                    width = sqrt(3 * log(sharers * max(slot - 1, 1)) / (2 * all_units[receiver, i]))
+                    if share == "private" and (
+                        units[i] <= 0
+                        or abs(good[i] / units[i] - all_good[receiver, i] / all_units[receiver, i]) > 10 * width
+                    ):
+                        continue
+                    weight = 0.1 if share == "private" else 1.0
+                    all_units[receiver, i] += weight * units[i]
+                    all_good[receiver, i] += weight * good[i]
+        bought = np.ones((agents, producers))
+        if slot >= 2:
+            inner = sharers * slot if (share, communicate) == ("exact", "every") else slot
+            believed = np.minimum(1.0, all_good / all_units + np.sqrt(3 * log(inner) / (2 * all_units)))
+            for j in range(agents):
+                order = np.zeros(producers, dtype=np.int64)
+                choose(believed[j], believed[j] - world.costs[j], world.capacities[j], alpha, order, bought[j])
+        seen = np.stack([binom.ppf(luck[j][slot], bought[j], world.qualities) for j in range(agents)])
+        seen = np.maximum(seen, 0)
+        all_units += bought
+        own_units += bought
+        all_good += seen
+        own_good += seen
+        regret += world.regret(bought.astype(np.int64), best).sum()
+        if slot in schedule:
+            number = schedule.index(slot) + 1
+            told = np.stack([own_units, own_good], axis=1)
+            if share == "private":
+                epsilon = round_epsilon(20.0, horizon, len(schedule), number)
+                deviation = world.capacities[:, None, :] * sqrt(2 * log(1.25 / 0.01)) / epsilon
+                told += streams.generator("noise", number).normal(size=told.shape) * deviation
+            own_units[:] = own_good[:] = 0
+            for sender in range(agents):
+                for receiver in range(agents):
+                    if sender != receiver:
+                        due = slot + distance[sender][receiver] * hop_slots
+                        inboxes.setdefault((due, receiver), []).append(((sender, number), told[sender]))
+    return regret, all_units, all_good
+
+
+@pytest.mark.parametrize("share", ["private", "exact", "never"])
+@pytest.mark.parametrize("communicate", ["doubling", "every"])
+@pytest.mark.parametrize(("family", "latency", "hop_slots"), [("complete", "0 ms", 1), ("path", "7 ms", 7)])
+def test_equals_the_reference(tmp_path, share, communicate, family, latency, hop_slots):
+    result = run(tmp_path, family=family, latency=latency, share=share, communicate=communicate)
+    expected, _, _ = reference(family, hop_slots, share, communicate)
+    assert result.metrics["regret"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_same_seed_same_fingerprint_and_rounds(tmp_path):
+    keys = {"family": "path", "latency": "2 ms", "share": "private", "communicate": "doubling"}
+    first, second = run(tmp_path, **keys), run(tmp_path, **keys)
+    assert first.fingerprint == second.fingerprint
+    assert first.metrics["rounds"] == 4  # slots 20, 32, 64 and 128
+    assert first.metrics["messages"] == 4 * 4 * 3
+    assert first.metrics["epsilon_claimed"] == 20.0
+
+
+def test_the_oracles_choice_costs_nothing_and_a_violation_costs_everything():
+    settings = ProcurementSettings(quality_threshold=0.7)
+    world = Procurement.build(settings, 5, Streams(3, 0).generator)
+    best = optimum(world)
+    assert (world.regret(best, best) == 0).all()
+    bad = np.where(world.qualities < 0.7, world.capacities, 0)
+    assert world.regret(bad, best) == pytest.approx(world.revenue(best) - world.least_revenue)
+    assert world.revenue(best).min() > 0

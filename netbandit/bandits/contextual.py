@@ -1,0 +1,39 @@
+"""Bandits whose actions are vectors: what an agent sees in a slot, and what its choice pays."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.bandits.bandit import Bandit, BanditSettings, GeneratorOf
+
+
+class ContextualBandit(Bandit):
+    """A bandit that shows each agent a set of action vectors in every slot.
+
+    Attributes:
+        agents: The number M of agents.
+        arms: The number K of actions in a set.
+        dimension: The length d of an action vector; no vector is longer than 1.
+        sub_gaussian: The sub-Gaussian constant sigma of the rewards.
+    """
+
+    Settings: ClassVar[type[BanditSettings]]
+
+    agents: int
+    arms: int
+    dimension: int
+    sub_gaussian: float
+
+    @abstractmethod
+    def start(self, generator: GeneratorOf) -> None:
+        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""
+
+    @abstractmethod
+    def actions(self, agent: int) -> NDArray[np.float64]:
+        """Return the actions of the agent's next slot, shape (K, d); to be asked once a slot, and only read."""
+
+    @abstractmethod
+    def pull(self, agent: int, arm: int) -> tuple[float, float]:
+        """Play *arm* of the set shown last to *agent*; return the reward and the pseudo-regret of this choice."""

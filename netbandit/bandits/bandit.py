@@ -34,6 +34,10 @@ class BanditSettings(Settings):
         """
         yield from ()
 
+    def problems_among(self, agents: int) -> Iterator[Problem]:
+        """Yield the mistakes between these keys and the number of *agents*, paths relative to the bandit's table."""
+        yield from ()
+
     def facts(self) -> dict[str, Any]:
         """Return what is known of the bandit before anything is drawn, for the learner's cross-checks."""
         return {}

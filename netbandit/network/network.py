@@ -177,6 +177,22 @@ class Network:
         counts[0] += sent
         counts[1] += sent * size
 
+    def count_before_start(self, message: Message, link: Link) -> None:
+        """Count *message* on a peer *link* as one that was delivered before the first slot, in a slot of its own."""
+        link.messages += 1
+        link.bytes += message.size
+        link.cable.activate_ahead(-1, -1)
+        counts = self.ledger.counts[message.kind]
+        counts[0] += 1
+        counts[1] += message.size
+        self._fingerprint.record(0, link.receiver, message.code, message.size)
+        if self._trace is not None:
+            self._trace.record(message, link.sender, link.receiver, 0, 0, 0)
+
+    def transmission(self, size: int) -> int:
+        """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
+        return self._peer.transmission(size)
+
     def send_up(self, message: Message, agent: int) -> None:
         """Send *message* from *agent* to the server."""
         self._send_queued(message, (self.uplink(agent),), self._uplink, uplink=True)

@@ -1,6 +1,7 @@
 """Which driver makes a learner play a bandit."""
 
 from netbandit.bandits.bandit import Bandit, FiniteBandit
+from netbandit.bandits.context import ContextBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.learner import EpochLearner, Learner
 from netbandit.learners.pfcb import Pfcb
@@ -25,4 +26,8 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.exchange import Exchange
 
         return Exchange
+    if "gather" in learner.talks and issubclass(bandit, ContextBandit):
+        from netbandit.simulation.gathers import Gathers
+
+        return Gathers
     raise TypeError(f"nothing drives a learner in the rhythm of {learner.rhythm} over this bandit")

@@ -17,10 +17,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "bandit": {
         "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
         "procurement": "netbandit.bandits.procurement:Procurement",
+        "vertical": "netbandit.bandits.vertical:Vertical",
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",
         "pfcb": "netbandit.learners.pfcb:Pfcb",
+        "linucb": "netbandit.learners.linear:LinUcb",
+        "lints": "netbandit.learners.linear:LinTs",
     },
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",
@@ -29,6 +32,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "flooding": "netbandit.protocols.flooding:Flooding",
         "gossip": "netbandit.protocols.gossip:Gossip",
         "relay": "netbandit.protocols.relay:Relay",
+        "vertical": "netbandit.protocols.vertical:Vertical",
         "silent": "netbandit.protocols.silent:Silent",
     },
 }

@@ -285,6 +285,7 @@ class _Check:
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
             return
+        self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
         facts = GraphFacts(graph.agents, len(graph.components))
         for key, text in parts.protocol.problems(parts.protocol_settings, facts):
             self.problems.append((("protocol", key), text))

@@ -1,0 +1,182 @@
+"""Linear contextual learners: LinUCB and linear Thompson sampling.
+
+Both keep ``V = regularizer I + sum x x'`` and ``u = sum r x`` of the arms chosen, and ``theta_hat = V^-1 u``.
+"""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
+
+TIE = 1e-12
+"""Scores closer than this are equal; the arm with the lowest index is chosen."""
+
+
+class LinearSettings(LearnerSettings):
+    """The keys of both learners.
+
+    Attributes:
+        regularizer: What V starts from, times the identity.
+    """
+
+    regularizer: float = Field(default=1.0, gt=0)
+
+
+class LinUcbSettings(LinearSettings):
+    """The keys of ``linucb``.
+
+    Attributes:
+        alpha: The weight of the width of the confidence interval.
+    """
+
+    kind: str = "linucb"
+    alpha: float = Field(default=0.1, ge=0)
+
+
+class LinTsSettings(LinearSettings):
+    """The keys of ``lints``.
+
+    Attributes:
+        v: The spread of the sampled parameter.
+    """
+
+    kind: str = "lints"
+    v: float = Field(default=0.02, ge=0)
+
+
+class GatherLearner(Learner):
+    """A learner at one node that sees the contexts of a user once all parts of them have arrived.
+
+    Attributes:
+        draws_normals: Whether it needs a standard normal vector a user.
+    """
+
+    rhythm: ClassVar[Rhythm] = "slots"
+    talks: ClassVar[frozenset[Talk]] = frozenset({"gather"})
+    draws_normals: ClassVar[bool] = False
+
+    @classmethod
+    @abstractmethod
+    def build(cls, settings: Any, *, dimension: int) -> Self:
+        """Return the learner before its first user.
+
+        Args:
+            settings: The validated keys.
+            dimension: The columns m of a context.
+        """
+
+    @abstractmethod
+    def play(
+        self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Choose an arm for each user, one after the other, and learn from what the arm paid.
+
+        Args:
+            contexts: Shape (users, K, m), C-contiguous.
+            rewards: What each arm would pay, shape (users, K); only that of the chosen arm is looked at, and where
+                it is NaN the user teaches nothing.
+            normals: Standard normal vectors, shape (users, m); may have no rows where none are needed. They belong
+                to the coordinates of the contexts: where these are rotated, so must they be.
+
+        Returns:
+            The arm of each user, shape (users,).
+        """
+
+    @property
+    @abstractmethod
+    def parameter(self) -> NDArray[np.float64]:
+        """The present estimate theta_hat, shape (m,)."""
+
+
+class LinUcb(GatherLearner):
+    """Chooses the arm with the largest ``<x, theta_hat> + alpha sqrt(x' V^-1 x)`` (Li et al. 2010).
+
+    V^-1 is kept up to date by rank-one updates and made afresh from V now and then, so rounding does not pile up.
+
+    Args:
+        settings: The keys.
+        dimension: The columns m of a context.
+    """
+
+    Settings: ClassVar[type[LearnerSettings]] = LinUcbSettings
+
+    def __init__(self, settings: LinUcbSettings, dimension: int) -> None:
+        self._alpha = settings.alpha
+        self._gram = np.eye(dimension) * settings.regularizer
+        self._inverse = np.eye(dimension) / settings.regularizer
+        self._response = np.zeros(dimension)
+        self._updates = np.zeros(1, dtype=np.int64)
+
+    @classmethod
+    def build(cls, settings: LinUcbSettings, *, dimension: int) -> Self:
+        """Return the learner before its first user."""
+        return cls(settings, dimension)
+
+    def play(
+        self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Choose and learn, user after user, in one compiled loop; see the base class."""
+        from netbandit.learners.linear_kernels import play_linucb
+
+        arms = np.empty(len(contexts), dtype=np.int64)
+        play_linucb(contexts, rewards, self._alpha, TIE, self._gram, self._inverse, self._response, self._updates, arms)
+        return arms
+
+    @property
+    def parameter(self) -> NDArray[np.float64]:
+        """The present estimate, shape (m,)."""
+        return np.asarray(np.linalg.solve(self._gram, self._response), dtype=np.float64)
+
+
+class LinTs(GatherLearner):
+    """Draws ``theta ~ N(theta_hat, v^2 V^-1)`` for each user and chooses the arm with the largest ``<x, theta>``.
+
+    The draw is ``theta_hat + v V^(-1/2) z`` with the symmetric root: if contexts and z are rotated alike, the draw is
+    too, so masked and plain runs follow the same path (Agrawal & Goyal 2013; papers/vertical-2022-vfucb, A.1).
+
+    Args:
+        settings: The keys.
+        dimension: The columns m of a context.
+    """
+
+    Settings: ClassVar[type[LearnerSettings]] = LinTsSettings
+    draws_normals: ClassVar[bool] = True
+
+    def __init__(self, settings: LinTsSettings, dimension: int) -> None:
+        self._v = settings.v
+        self._gram = np.eye(dimension) * settings.regularizer
+        self._response = np.zeros(dimension)
+
+    @classmethod
+    def build(cls, settings: LinTsSettings, *, dimension: int) -> Self:
+        """Return the learner before its first user."""
+        return cls(settings, dimension)
+
+    def play(
+        self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Choose and learn, user after user; see the base class."""
+        from scipy.linalg import eigh
+
+        arms = np.empty(len(contexts), dtype=np.int64)
+        for user, context in enumerate(contexts):
+            values, vectors = eigh(self._gram, driver="evd", overwrite_a=False, check_finite=False)
+            rotated = (self._response @ vectors) / values + self._v * (normals[user] @ vectors) / np.sqrt(values)
+            scores = context @ (vectors @ rotated)
+            arm = int(np.argmax(scores >= scores.max() - TIE))
+            arms[user] = arm
+            reward = rewards[user, arm]
+            if reward == reward:
+                chosen = context[arm]
+                self._gram += np.outer(chosen, chosen)
+                self._response += reward * chosen
+        return arms
+
+    @property
+    def parameter(self) -> NDArray[np.float64]:
+        """The present estimate, shape (m,)."""
+        return np.asarray(np.linalg.solve(self._gram, self._response), dtype=np.float64)

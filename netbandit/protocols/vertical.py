@@ -1,0 +1,209 @@
+"""A gather: in every slot one node needs a part from every other before it can decide."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+from simpy import Event
+from simpy.events import EventPriority
+
+from netbandit.network.clock import Appointment, Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
+from netbandit.settings import Problem
+
+MASK = Kind("MASK")
+CONTEXT = Kind("CONTEXT")
+
+_USERS = EventPriority(3)
+"""A user comes after all that a boundary brings: arrivals, decisions, what is passed on."""
+
+
+def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    if value == "third-party" or (type(value) is int and value >= 1):
+        return value
+    raise PydanticCustomError("generator", 'must be the number of an agent other than 0, or "third-party"')
+
+
+class VerticalProtocolSettings(ProtocolSettings):
+    """The keys of the ``vertical`` protocol.
+
+    Attributes:
+        masks: Whether contexts are masked; if not they travel in the clear: the central run.
+        secure_sum: Whether pairwise one-time pads hide each part, so that only their sum is learnt.
+        pipeline: How many users' contexts may be under way at a time.
+        generator: The agent that makes the mask, or ``"third-party"``: masks come out of band, free.
+    """
+
+    kind: str = "vertical"
+    masks: bool = True
+    secure_sum: bool = False
+    pipeline: int = Field(default=1, ge=1)
+    generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1
+
+    @classmethod
+    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield sums of what is not masked."""
+        if table.get("secure_sum") is True and table.get("masks") is False:
+            yield ("secure_sum",), "needs masks = true: in the clear there is nothing to hide"
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield ``generator`` where nothing is masked."""
+        if not self.masks and "generator" in self.model_fields_set:
+            yield "generator", "has no effect with masks = false"
+
+
+class Vertical(NetworkProtocol):
+    """The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
+
+    One user comes at the beginning of every slot. If fewer than ``pipeline`` users are under way (their contexts
+    sent, no decision yet), all participants send their parts of its contexts at once; else the user goes away
+    unserved. So decisions a second follow from latency and bandwidth: with transmission time x and latency l on the
+    slowest path a decision comes x + l after its slot began, and no more than ``min(1/slot, 1/x, pipeline/(x + l))``
+    decisions come in a second. Participants know of a user themselves, because it meets the service of all; nothing
+    is sent to tell them.
+
+    Parts travel on shortest paths (through lowest-numbered parents of a breadth-first tree from agent 0), each in
+    a message of its own. Slotted, a hop takes effect at a boundary after the one it began at, and so does a decision.
+    Masks are delivered before the first slot: they are counted on every hop, and take no time of the horizon.
+    What is decided at or after the horizon does not count.
+
+    Args:
+        settings: The keys.
+        network: The network it talks over.
+        parts: Bytes of each agent's part of a user's contexts; 0: it sends nothing. Agent 0's does not travel.
+        masks: Bytes of the mask of each agent; 0: none.
+        decide: Called with the slot of a user when all of its contexts are there.
+
+    Attributes:
+        setup: The time (ns) that handing out the masks took before the first slot.
+        waited: The time (ns) from the slot of a user to its decision, summed over decisions.
+        decisions: The number of decisions.
+        unserved: The number of users who went away unserved.
+    """
+
+    Settings = VerticalProtocolSettings
+    talks: ClassVar[frozenset[str]] = frozenset({"gather"})
+
+    def __init__(
+        self,
+        settings: VerticalProtocolSettings,
+        network: Network,
+        parts: Sequence[int],
+        masks: Sequence[int],
+        decide: Callable[[int], None],
+    ) -> None:
+        super().__init__(settings, network)
+        self._settings = settings
+        self._sizes = [HEADER_BYTES + size for size in parts]
+        self._senders = [agent for agent, size in enumerate(parts) if size and agent]
+        self._masks = masks
+        self._decide = decide
+        self._parents: list[int] = network.topology.bfs_tree(0).tolist()
+        self._slotted = settings.timing == "slotted"
+        self._steps: Steps[Message] = Steps(self.clock, self._act)
+        self._missing: dict[int, int] = {}
+        self._callbacks: list[Callable[[Event], None]] = [self._user]
+        self.setup = 0
+        self.waited = 0
+        self.decisions = 0
+        self.unserved = 0
+
+    @classmethod
+    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+        """Yield a graph in parts, too few participants for a secret sum, a generator that is not there."""
+        assert isinstance(settings, VerticalProtocolSettings)
+        if graph.components > 1:
+            yield "kind", "needs a connected graph: the parts of all participants must reach agent 0"
+        if settings.secure_sum and graph.agents < 3:
+            yield (
+                "secure_sum",
+                f"needs at least 3 participants, but there are {graph.agents}: a sum of one hides nothing",
+            )
+        if settings.masks and isinstance(settings.generator, int) and settings.generator >= graph.agents:
+            yield "generator", f"is agent {settings.generator}, but the agents are 0 to {graph.agents - 1}"
+
+    def start(self) -> None:
+        """Hand out the masks, and let the first user come."""
+        generator = self._settings.generator
+        if self._settings.masks and isinstance(generator, int):
+            self._hand_out(generator)
+        self._schedule(0)
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Pass parts on; at agent 0, decide when the last has come."""
+        for arrived, _, message in arrivals:
+            if self._slotted:
+                begun = message.value[1]
+                self._steps.at(self.clock.adoption(begun, arrived), node, message)
+            else:
+                self._handle(node, message)
+
+    def _act(self, due: list[tuple[int, list[Message]]]) -> None:
+        for node, messages in due:
+            for message in messages:
+                self._handle(node, message)
+
+    def _handle(self, node: int, message: Message) -> None:
+        if node:
+            self._forward(node, message.value[0], message.size)
+            return
+        user = message.value[0]
+        self._missing[user] -= 1
+        if not self._missing[user]:
+            self._decided(user)
+
+    def _decided(self, user: int) -> None:
+        del self._missing[user]
+        now = self.clock.now
+        if now < self.clock.end:
+            self.decisions += 1
+            self.waited += now - user * self.clock.slot
+            self._decide(user)
+
+    def _forward(self, node: int, user: int, size: int) -> None:
+        message = Message(CONTEXT, size, (user, self.clock.now), user)
+        self.network.send(message, (self.network.link(node, self._parents[node]),))
+
+    def _user(self, event: Event) -> None:
+        user = self.clock.now // self.clock.slot
+        if len(self._missing) < self._settings.pipeline:
+            self._missing[user] = len(self._senders)
+            for agent in self._senders:
+                self._forward(agent, user, self._sizes[agent])
+            if not self._senders:
+                self._decided(user)
+        else:
+            self.unserved += 1
+        if user + 1 < self.clock.horizon:
+            self._schedule(user + 1)
+
+    def _schedule(self, slot: int) -> None:
+        environment = self.clock.environment
+        environment.schedule(Appointment(self._callbacks), _USERS, slot * self.clock.slot - environment.now)
+
+    def _hand_out(self, generator: int) -> None:
+        """Count the masks on every hop, and find how long they take: each link sends one after the other."""
+        parents: list[int] = self.network.topology.bfs_tree(generator).tolist()
+        moving = []
+        for agent, size in enumerate(self._masks):
+            if size and agent != generator:
+                path = [agent]
+                while path[-1] != generator:
+                    path.append(parents[path[-1]])
+                moving.append((path[::-1], Message(MASK, HEADER_BYTES + size, (agent, 0), 0), 0))
+        free: dict[tuple[int, int], int] = {}
+        while moving:
+            moving.sort(key=lambda item: item[2])
+            path, message, ready = moving.pop(0)
+            link = self.network.link(path[0], path[1])
+            self.network.count_before_start(message, link)
+            hop = path[0], path[1]
+            free[hop] = max(ready, free.get(hop, 0)) + self.network.transmission(message.size)
+            arrival = free[hop] + link.latency
+            if len(path) > 2:
+                moving.append((path[1:], message, arrival))
+            self.setup = max(self.setup, arrival)

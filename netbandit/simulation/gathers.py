@@ -1,0 +1,154 @@
+"""Decisions message by message: one node decides for a user when all parts of its contexts have arrived."""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.bandits.context import ContextBandit, Users
+from netbandit.learners.linear import GatherLearner
+from netbandit.network.message import NUMBER_BYTES, Kind
+from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
+from netbandit.protocols.vertical import Vertical, VerticalProtocolSettings
+from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.regret import thinned
+from netbandit.simulation.result import Curve, Metric
+
+DECIDE = Kind("decide")
+
+
+class Gathers(Driver):
+    """Agent 0 decides for the users whose contexts it has gathered, one by one in the order of their slots.
+
+    When a decision is made depends on messages, not on what was decided before; so the decisions of a block of
+    users are noted as they become possible, and the learner makes them together, strictly in order. Masks are put
+    on the contexts of a whole block.
+
+    Regret counts what was decided before the horizon; users who went away unserved are counted apart, as
+    ``unserved``, and cost none.
+
+    Args:
+        stage: All that it works with; the bandit has contexts, the learner gathers.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        point = stage.point
+        bandit = stage.bandit
+        settings = point.protocol_settings
+        assert isinstance(bandit, ContextBandit)
+        assert issubclass(point.learner, GatherLearner)
+        assert isinstance(settings, VerticalProtocolSettings)
+        self._bandit = bandit
+        self._settings = settings
+        self.learner = point.learner.build(point.learner_settings, dimension=bandit.dimension)
+        self.mask: NDArray[np.float64] | None = None
+        if settings.masks:
+            self.mask = orthogonal_matrix(stage.streams.generator("masks"), bandit.dimension)
+        self._due: list[int] = []
+        self._times: list[int] = []
+        self._block = 0
+        self._slots: list[NDArray[np.int64]] = []
+        self._regrets: list[NDArray[np.float64]] = []
+        self._rewards: list[NDArray[np.float64]] = []
+        self.arms: list[NDArray[np.int64]] = []
+
+    def start(self) -> None:
+        """Let the first user come."""
+        point = self.stage.point
+        bandit = self._bandit
+        assert issubclass(point.protocol, Vertical)
+        widths = [len(columns) for columns in bandit.columns]
+        whole = bandit.dimension
+        # A masked part is as long as the whole context: a rotation spreads it over all coordinates.
+        numbers = [whole if width and self._settings.masks else width for width in widths]
+        parts = [NUMBER_BYTES * bandit.arms * number for number in numbers]
+        masks = [NUMBER_BYTES * whole * width for width in widths]
+        self._protocol = point.protocol(self._settings, self.stage.network, parts, masks, self._decided)
+        self._protocol.start()
+
+    def finish(self) -> Outcome:
+        """Make the last decisions, and add up."""
+        self._flush()
+        protocol = self._protocol
+        clock = self.stage.clock
+        slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots])
+        steps = np.concatenate([np.zeros(1), *self._regrets])
+        known = np.nan_to_num(steps)
+        values = np.cumsum(known)
+        total = float(values[-1])
+        if slots[-1] < clock.horizon:
+            slots, values = np.append(slots, clock.horizon), np.append(values, total)
+        first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
+        ends = np.flatnonzero(np.append(first[1:], True))
+        curve = thinned(Curve(slots[ends], values[ends]))
+        seconds = clock.end / 1e9
+        decisions = protocol.decisions
+        metrics: dict[str, Metric] = {
+            "rounds": decisions,
+            "round_slots": protocol.waited / decisions / clock.slot if decisions else 0.0,
+            # Contexts leave their owners without noise: a mask is no differential privacy.
+            "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
+            "delta": 0.0,
+            "epsilon_claimed": None,
+            "unserved": protocol.unserved,
+            "decisions_per_s": decisions / seconds,
+            "regret_per_s": total / seconds,
+            "masks_s": protocol.setup / 1e9,
+            "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
+        }
+        return Outcome(total, {"regret": curve}, metrics)
+
+    def _decided(self, user: int) -> None:
+        """Note that the contexts of the user of a slot are complete."""
+        block = user // self._bandit.block
+        if block != self._block:
+            self._flush()
+            self._block = block
+        self._due.append(user)
+        self._times.append(self.stage.clock.now)
+
+    def _flush(self) -> None:
+        """Let the learner decide for all users of the block whose contexts are complete."""
+        if not self._due:
+            return
+        bandit = self._bandit
+        users = bandit.users(self._block, self.stage.streams.generator)
+        rows = np.array(self._due, dtype=np.int64) - self._block * bandit.block
+        if len(rows) < len(users.contexts):
+            users = Users(users.contexts[rows], users.rewards[rows], users.regrets[rows])
+        normals = np.empty((0, bandit.dimension))
+        if self.learner.draws_normals:
+            normals = self.stage.streams.generator("exploration", self._block).standard_normal(
+                (bandit.block, bandit.dimension)
+            )[rows]
+        contexts = users.contexts
+        if self.mask is not None:
+            contexts = self._gathered(self.mask, contexts)
+            normals = normals @ self.mask.T
+        arms = self.learner.play(np.ascontiguousarray(contexts), users.rewards, normals)
+        picked = np.arange(len(arms)), arms
+        self.arms.append(arms)
+        self._slots.append(np.array(self._times, dtype=np.int64) // self.stage.clock.slot + 1)
+        self._regrets.append(users.regrets[picked])
+        self._rewards.append(users.rewards[picked])
+        record = self.stage.fingerprint.record
+        for time, arm in zip(self._times, arms.tolist(), strict=True):
+            record(time, 0, DECIDE.code, arm)
+        self._due.clear()
+        self._times.clear()
+
+    def _gathered(self, mask: NDArray[np.float64], contexts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what agent 0 makes of what the participants send: the sum of their masked parts."""
+        columns = self._bandit.columns
+        sent = [masked_part(mask[:, own], contexts[:, :, own]) for own in columns[1:] if len(own)]
+        total = masked_part(mask[:, columns[0]], contexts[:, :, columns[0]])
+        if self._settings.secure_sum and sent:
+            pads = [
+                [self.stage.streams.generator(f"pads.{first}.{second}", self._block) for second in range(first)]
+                for first in range(len(sent))
+            ]
+            return total + secure_sum(padded_parts(sent, pads))
+        for part in sent:
+            total += part
+        return total

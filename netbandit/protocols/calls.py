@@ -1,0 +1,51 @@
+"""What every protocol of calls offers: an agent asks for a synchronisation, and its whole group takes part in it."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from netbandit.network.network import Network
+from netbandit.protocols.protocol import Item, NetworkProtocol, ProtocolSettings
+
+
+class Callee(Protocol):
+    """What agents do in a synchronisation; given by the simulation, which asks the learner."""
+
+    def release(self, agent: int, parameters: int) -> Item:
+        """Return what *agent* releases of one of its sets of *parameters*, now, after the decision of this slot."""
+
+    def conclude(self, items: Sequence[Item]) -> Item:
+        """Return what follows from the releases of a group, in order of their agents' numbers."""
+
+    def adopt(self, agent: int, parameters: int, conclusion: Item) -> None:
+        """Let *agent* take over the conclusion, now, before the decision of this slot."""
+
+
+class CallProtocol(NetworkProtocol):
+    """A protocol in which a synchronisation is called for, by a message, whenever some agent wants one.
+
+    Agents may keep several sets of parameters and use them in turn: the set of slot t is ``t mod sets``. Each set is
+    synchronised on its own. Several calls for one set in one slot count once.
+
+    Args:
+        settings: The protocol's own settings.
+        network: The network it talks over.
+        callee: What agents do.
+
+    Attributes:
+        groups: For each agent the number of its group: agents of a group synchronise together, shape (M,).
+        sets: The number of sets of parameters each agent keeps, at least 1.
+    """
+
+    talks: ClassVar[frozenset[str]] = frozenset({"call"})
+
+    groups: Sequence[int]
+    sets: int = 1
+
+    def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+        super().__init__(settings, network)
+        self.callee = callee
+
+    @abstractmethod
+    def call(self, agent: int, parameters: int) -> None:
+        """Let *agent* ask its group for a synchronisation of a set of *parameters*, from this instant on."""

@@ -238,7 +238,7 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list on stdout.")
 def bench(name: str | None, as_json: bool) -> None:
-    """Measure how fast the simulator is on this machine: messages, horizon, rounds; all of them without NAME."""
+    """Measure how fast the simulator is on this machine; all benchmarks without NAME."""
     import json
 
     from netbandit.study.bench import catalogue

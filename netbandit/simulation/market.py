@@ -31,6 +31,21 @@ def quantile(luck, units, quality):  # type: ignore[no-untyped-def]
     return units - drawn if flipped else drawn
 
 
+@njit(inline="always")
+def draw(chance, bought, capacity, quality, tables, start, guides):  # type: ignore[no-untyped-def]
+    """Return how many of the units *bought* are good: the binomial quantile at *chance*.
+
+    Mostly all that a producer has is bought, and then a table knows: *tables* from *start* on is the distribution for
+    *capacity*, and *guides* tells where in it to begin.
+    """
+    if bought != capacity:
+        return quantile(chance, bought, quality)
+    drawn = guides[int(chance * GUIDE)]
+    while tables[start + drawn] < chance:
+        drawn += 1
+    return drawn
+
+
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]  # noqa: D417 (shown together what belongs together)
     first,
@@ -100,14 +115,15 @@ def play(  # type: ignore[no-untyped-def]  # noqa: D417 (shown together what bel
                 bought = int(quantities[producer])
                 if bought == 0:
                     continue
-                chance = luck[agent, slot - first, producer]
-                if bought == capacities[agent, producer]:
-                    drawn = guides[agent, producer, int(chance * GUIDE)]
-                    start = table_starts[agent, producer]
-                    while tables[start + drawn] < chance:
-                        drawn += 1
-                else:
-                    drawn = quantile(chance, bought, qualities[producer])
+                drawn = draw(
+                    luck[agent, slot - first, producer],
+                    bought,
+                    capacities[agent, producer],
+                    qualities[producer],
+                    tables,
+                    table_starts[agent, producer],
+                    guides[agent, producer],
+                )
                 units[agent, producer] += bought
                 good[agent, producer] += drawn
                 fresh_units[agent, producer] += bought

@@ -177,15 +177,20 @@ class Pfcb(Learner):
             return 0.0
         return noise_multiplier(round_epsilon(settings.epsilon, self._horizon, rounds, number), settings.delta)
 
-    def weigh(self, agent: int, statistics: NDArray[np.float64], slot: int) -> None:
-        """Let *agent*, whose latest decision was that of *slot*, hear one agent's w~ and y~, shape (2, m)."""
+    def weigh(self, agent: int, heard: NDArray[np.float64], slot: int) -> None:
+        """Let *agent*, whose latest decision was that of *slot*, weigh what it hears, one message after the other.
+
+        Args:
+            agent: The agent.
+            heard: w~ and y~ of each message in order of arrival, shape (messages, 2, m).
+            slot: The slot.
+        """
         if slot != self._spreads_at:
             self._spreads_at = slot
             self._spreads = [sqrt(1.5 * log(count * max(slot, 1))) for count in self.sharers.tolist()]
         spread = self._spreads[agent]
-        units, good = statistics
-        self.accepted += self._weigh(self.units[agent], self.good[agent], units, good, spread, self._band, self._weight)
-        self.heard += len(units)
+        self.accepted += self._weigh(self.units[agent], self.good[agent], heard, spread, self._band, self._weight)
+        self.heard += heard.shape[0] * heard.shape[2]
 
     def account(self, rounds: int) -> PrivacySpent:
         """Return the privacy spent in *rounds* rounds, per producer."""

@@ -26,29 +26,30 @@ def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore
 
 
 @njit(cache=True)
-def weigh(units, good, heard_units, heard_good, spread, band, weight):  # type: ignore[no-untyped-def]
-    """Take in what fits of one agent's statistics; return for how many producers it did.
+def weigh(units, good, heard, spread, band, weight):  # type: ignore[no-untyped-def]
+    """Take in what fits of some agents' statistics, one after the other; return how many of them did.
 
     Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
 
     Args:
         units: W, own and accepted, shape (m,); updated.
         good: Y, shape (m,); updated.
-        heard_units: w~, shape (m,).
-        heard_good: y~, shape (m,).
+        heard: w~ and y~ of each, in order of arrival, shape (messages, 2, m).
         spread: ``sqrt(1.5 ln(n t))``.
         band: Half-width of the band, in confidence widths; ``inf`` accepts all, also w~ = 0.
         weight: What a unit heard of counts, compared with an own one.
     """
     accepted = 0
-    for producer in range(units.shape[0]):
-        if band < np.inf:
-            if not heard_units[producer] > 0.0:
-                continue
-            distance = abs(heard_good[producer] / heard_units[producer] - good[producer] / units[producer])
-            if distance > band * spread / np.sqrt(units[producer]):
-                continue
-        units[producer] += weight * heard_units[producer]
-        good[producer] += weight * heard_good[producer]
-        accepted += 1
+    for message in range(heard.shape[0]):
+        for producer in range(units.shape[0]):
+            heard_units, heard_good = heard[message, 0, producer], heard[message, 1, producer]
+            if band < np.inf:
+                if not heard_units > 0.0:
+                    continue
+                distance = abs(heard_good / heard_units - good[producer] / units[producer])
+                if distance > band * spread / np.sqrt(units[producer]):
+                    continue
+            units[producer] += weight * heard_units
+            good[producer] += weight * heard_good
+            accepted += 1
     return accepted

@@ -1,5 +1,7 @@
 """Relay: each agent's message goes to all others along shortest paths."""
 
+from itertools import chain
+
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, Steps
 from netbandit.network.link import Arrival, Link
@@ -26,7 +28,7 @@ class Relay(BroadcastProtocol):
         self._trees: dict[int, list[list[Link]]] = {}
         self._adjacency: distances.Adjacency | None = None
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
-        self._steps: Steps[Message] = Steps(self.clock, self._adopt, AGENTS)
+        self._steps: Steps[list[Message]] = Steps(self.clock, self._adopt, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""
@@ -37,18 +39,20 @@ class Relay(BroadcastProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear and pass on what arrives, now or at the slot boundary."""
         if self._slotted:
+            begun: dict[int, list[Message]] = {}
             for _, _, message in arrivals:
-                _, begun = message.value
-                self._steps.at(self.clock.adoption(begun, self.clock.now), node, message)
+                begun.setdefault(message.value[1], []).append(message)
+            for time, messages in begun.items():
+                self._steps.at(self.clock.adoption(time, self.clock.now), node, messages)
         else:
-            self._adopt([(node, [message for _, _, message in arrivals])])
+            self._adopt([(node, [[message for _, _, message in arrivals]])])
 
-    def _adopt(self, due: list[tuple[int, list[Message]]]) -> None:
-        for node, messages in due:
-            self.hear(node, sorted(message.value[0] for message in messages))
+    def _adopt(self, due: list[tuple[int, list[list[Message]]]]) -> None:
+        for node, inboxes in due:
+            self.hear(node, sorted(message.value[0] for message in chain.from_iterable(inboxes)))
         now = self.clock.now
-        for node, messages in due:
-            for message in messages:
+        for node, inboxes in due:
+            for message in chain.from_iterable(inboxes):
                 heard, _ = message.value
                 if self._tree(heard.source)[node]:
                     self._pass_on(node, Message(RELAY, message.size, (heard, now), message.round))

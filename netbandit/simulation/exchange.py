@@ -139,10 +139,9 @@ class Exchange(Driver):
         if boundary >= self._clock.horizon:
             return  # it has no decision left
         self._play(boundary)
-        for message in heard:
-            self._learner.weigh(agent, message.item.value, self._played - 1)
-            self._delays[0] += boundary - self._sent_at[message.round]
-            self._delays[1] += 1
+        self._learner.weigh(agent, np.array([message.item.value for message in heard]), self._played - 1)
+        self._delays[0] += sum(boundary - self._sent_at[message.round] for message in heard)
+        self._delays[1] += len(heard)
 
     def _play(self, until: int) -> None:
         """Let all agents play the slots before *until* that they have not played yet."""

@@ -100,6 +100,8 @@ class Figure(Settings):
         title: What is to be seen.
         note: What a reader must know of how it is drawn.
         scenarios: The scenario files whose runs it shows.
+        average: A key whose values are instances, such as ``bandit.seed``: points that differ in it alone are one, and
+            what counts is the mean over them, replication by replication.
         series: The series, in the order of the legend.
         panels: The axes, side by side; none for runs that only decide claims.
     """
@@ -108,6 +110,7 @@ class Figure(Settings):
     title: str
     note: str = ""
     scenarios: list[str] = Field(min_length=1)
+    average: str | None = None
     series: list[Series] = Field(default=[])
     panels: list[Panel] = Field(default=[])
 
@@ -220,6 +223,8 @@ def _mistakes(content: _File, folder: Path) -> Iterator[str]:
     for claim in content.claims:
         if claim.figure not in known:
             yield f"{claim.id}: there is no figure {claim.figure}{_hint(claim.figure, list(known))}"
+        elif claim.measure == "share" and known[claim.figure].average:
+            yield f"{claim.id}: no share of runs where runs are averaged over {known[claim.figure].average}"
 
 
 def _key(location: Sequence[str | int]) -> str:

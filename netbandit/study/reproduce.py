@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from netbandit.study.claims import (
     judge,
     selector_text,
 )
+from netbandit.study.expressions import Expression
 from netbandit.study.files import storage, write_whole
 from netbandit.study.papers import Figure, Paper, PaperError
 from netbandit.study.results import load_study
@@ -46,12 +49,29 @@ class PointRuns:
     Attributes:
         scenario: The scenario's file, without its ending.
         resolved: The scenario with every default filled in.
-        runs: Its replications, those that came to their end.
+        runs: Its replications, those that came to their end; of several instances, each replication several times.
     """
 
     scenario: str
     resolved: Mapping[str, Any]
     runs: Sequence[RunResult]
+
+    @property
+    def by_replication(self) -> dict[int, list[RunResult]]:
+        """The runs of each replication: one, or one for each instance."""
+        found: dict[int, list[RunResult]] = {}
+        for run in self.runs:
+            found.setdefault(run.replication, []).append(run)
+        return found
+
+    def values(self, formula: Expression) -> dict[int, float | None]:
+        """Return what *formula* is worth in each replication, in the mean over instances; None where one has none."""
+        found = {number: [formula.of(run) for run in runs] for number, runs in self.by_replication.items()}
+        known = {number: [value for value in values if value is not None] for number, values in found.items()}
+        return {
+            number: None if len(known[number]) < len(values) else math.fsum(known[number]) / len(values)
+            for number, values in found.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -81,7 +101,8 @@ class FigureRuns:
             if series is None:
                 raise PaperError(f"{self.figure.id} has no series {name}")
             wanted = {**series.where, **wanted}
-        return [point for point in self.points if all(_is(point, key, value) for key, value in wanted.items())]
+        found = [point for point in self.points if all(_is(point, key, value) for key, value in wanted.items())]
+        return found if self.figure.average is None else _averaged(found, self.figure.average)
 
     def one(self, selector: Selector) -> PointRuns:
         """Return the only point that *selector* names.
@@ -164,7 +185,7 @@ def judged(claim: Claim, runs: FigureRuns) -> Judgement:
         common = set.intersection(*({run.replication for run in point.runs} for point in points))
         samples = [
             [
-                [formula.of(run) for run in point.runs if not claim.paired or run.replication in common]
+                [value for number, value in point.values(formula).items() if not claim.paired or number in common]
                 for formula in claim.taken(place)
             ]
             for place, point in enumerate(points)
@@ -291,6 +312,22 @@ def _csv(rows: Iterator[list[str]]) -> str:
     writer.writerow(_COLUMNS)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _averaged(points: Sequence[PointRuns], key: str) -> list[PointRuns]:
+    """Return points of which those that differ in *key* alone are one, with the replications that all of them have."""
+    table, _, name = key.rpartition(".")
+    groups: dict[str, list[PointRuns]] = {}
+    for point in points:
+        others = {**point.resolved, table: {one: each for one, each in point.resolved[table].items() if one != name}}
+        whole = PointRuns(point.scenario, others, point.runs)
+        groups.setdefault(json.dumps([point.scenario, others], sort_keys=True), []).append(whole)
+    found = []
+    for group in groups.values():
+        common = set.intersection(*({run.replication for run in point.runs} for point in group))
+        runs = [run for point in group for run in point.runs if run.replication in common]
+        found.append(PointRuns(group[0].scenario, group[0].resolved, runs))
+    return found
 
 
 def _is(point: PointRuns, key: str, value: Any) -> bool:

@@ -39,8 +39,10 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     model = runs.figure
     look_of = dict(zip([one.name for one in model.series], looks(len(model.series)), strict=True))
     replications = sorted({len(point.runs) for point in runs.points})
+    instances = len({_instance(point, model.average) for point in runs.points}) if model.average else 1
     many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
     subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
+    subtitle += f", each of {instances} fixed instances" if instances > 1 else ""
     subtitle = "; ".join(filter(None, (subtitle, model.note)))
     drawn, panels = figure(f"{model.id}: {model.title}", subtitle, columns=len(model.panels))
     for panel, axes in zip(model.panels, panels, strict=True):
@@ -70,10 +72,12 @@ def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None
     slots = common_grid(horizon, "x" in panel.log)
     if "x" in panel.log:
         slots = slots[slots > 0]
-    shares = [1.0] * len(point.runs)
-    if panel.per is not None:
-        shares = [Expression(panel.per).of(run) or 1.0 for run in point.runs]
-    estimate = band([run.curves[panel.y].at(slots) / part for run, part in zip(point.runs, shares, strict=True)])
+    per = Expression("1" if panel.per is None else panel.per)
+    samples = [
+        np.mean([run.curves[panel.y].at(slots) / (per.of(run) or 1.0) for run in runs], axis=0)
+        for runs in point.by_replication.values()
+    ]
+    estimate = band(samples)
     if estimate.known:
         axes.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
     axes.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, zorder=3)
@@ -116,9 +120,13 @@ def _base(runs: "FigureRuns", panel: "Panel") -> "dict[int, float] | None":
 
 
 def _values(point: "PointRuns", text: str) -> dict[int, float]:
-    formula = Expression(text)
-    found = {run.replication: formula.of(run) for run in point.runs}
+    found = point.values(Expression(text))
     return {number: value for number, value in found.items() if value is not None}
+
+
+def _instance(point: "PointRuns", key: str) -> str:
+    table, _, name = key.rpartition(".")
+    return repr(point.resolved[table][name])
 
 
 def _means(bars: Any) -> list[float]:

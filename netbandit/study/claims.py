@@ -109,6 +109,8 @@ class Claim(Settings):
         over: The formula of the horizontal axis of a slope.
         points: Selectors of the points.
         against: Selectors of the points they are compared to.
+        less: Keys that, in place of a point's own, select the one point whose figure is taken off both sides first,
+            replication by replication: the ratio of two gains over it.
         along: One key and the values along which neighbours are compared.
         each: Keys and their values: everything is measured for each combination.
         paired: Whether replications of two points with the same number are pairs.
@@ -129,6 +131,7 @@ class Claim(Settings):
     over: Formula | None = None
     points: list[Selector] = Field(default=[{}], min_length=1)
     against: list[Selector] = Field(default=[])
+    less: Selector | None = None
     along: dict[str, list[Any]] = Field(default={}, max_length=1)
     each: dict[str, list[Any]] = Field(default={})
     paired: bool = True
@@ -144,6 +147,8 @@ class Claim(Settings):
             raise ValueError("a difference or a ratio needs along or against (one of them), other measures neither")
         if self.to is not None and not compares:
             raise ValueError("to is the formula that a difference or a ratio compares to; other measures have none")
+        if self.less is not None and (not compares or self.to is not None or not self.paired):
+            raise ValueError("less belongs to a difference or a ratio of pairs, with the same formula on both sides")
         if (self.measure == "slope") != (self.over is not None):
             raise ValueError("a slope needs over, the formula of its horizontal axis; other measures do not")
         return self

@@ -67,6 +67,8 @@ class Panel(Settings):
         x, y: The formulas on the axes; for curves *y* names a curve.
         per: A formula that curves are divided by, such as ``agents``.
         minus: The point whose *y* is taken off, replication by replication; not for curves.
+        ratio_to: Keys that, in place of a series' own, select the one point by whose *y* the series is divided,
+            replication by replication; not for curves.
         x_label, y_label: What the axes say.
         joined: Whether a line joins the points of a series.
         log: The axes that are logarithmic.
@@ -80,6 +82,7 @@ class Panel(Settings):
     y: Formula = "regret"
     per: Formula | None = None
     minus: Selector | None = None
+    ratio_to: Selector | None = None
     x_label: str = "time (slots)"
     y_label: str = "regret of all agents (reward)"
     joined: bool = True

@@ -182,16 +182,29 @@ def judged(claim: Claim, runs: FigureRuns) -> Judgement:
                 raise PaperError(f"{claim.id}: {selector} names {len(points)} points, and a slope needs two")
         else:
             points = [runs.one(each) for each in (selector, against) if each is not None]
-        common = set.intersection(*({run.replication for run in point.runs} for point in points))
+        off = None if claim.less is None else runs.one({**selector, **claim.less})
+        common = set.intersection(*(set(point.by_replication) for point in [*points, *([off] if off else [])]))
         samples = [
             [
-                [value for number, value in point.values(formula).items() if not claim.paired or number in common]
-                for formula in claim.taken(place)
+                [value for number, value in taken.items() if not claim.paired or number in common]
+                for taken in (_less(point, off, formula) for formula in claim.taken(place))
             ]
             for place, point in enumerate(points)
         ]
         found.append((selector_text(selector, against), samples))
     return judge(claim, found)
+
+
+def _less(point: PointRuns, off: PointRuns | None, formula: Expression) -> dict[int, float | None]:
+    values = point.values(formula)
+    if off is None:
+        return values
+    taken = off.values(formula)
+    return {
+        number: None if value is None or other is None else value - other
+        for number, value in values.items()
+        for other in (taken.get(number),)
+    }
 
 
 def line(judgement: Judgement) -> str:

@@ -1,5 +1,6 @@
 """The figures of a paper, drawn as its data say: curves over the slots, one formula against another, or bars."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
                 if points and panel.kind == "curves":
                     _curve(axes, points[0], panel, look_of[name])
                 elif points:
-                    _points(axes, points, panel, look_of[name], _base(runs, panel))
+                    _points(axes, points, panel, look_of[name], _base(runs, panel, name))
         _finish(axes, panel, len(model.panels))
     if any(panel.kind != "bars" for panel in model.panels) and look_of:
         marked = any(panel.kind == "points" for panel in model.panels)
@@ -84,9 +85,7 @@ def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None
     axes.set_xlim(1 if "x" in panel.log else 0, horizon)
 
 
-def _points(
-    axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look, base: "dict[int, float] | None"
-) -> None:
+def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look, base: "_Base | None") -> None:
     pairs = [(_estimate(point, panel.x), _estimate(point, panel.y, base)) for point in points]
     pairs.sort(key=lambda pair: float(pair[0].mean))
     draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
@@ -96,7 +95,7 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
     shown = [(name, points) for name, points in shown if points]
     for place, (name, points) in enumerate(shown):
-        one = _estimate(points[0], panel.y, _base(runs, panel))
+        one = _estimate(points[0], panel.y, _base(runs, panel, name))
         error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
         axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
     short = [name.split(":")[0] for name, _ in shown]
@@ -104,19 +103,33 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     axes.grid(visible=False, axis="x")
 
 
-def _estimate(point: "PointRuns", text: str, base: "dict[int, float] | None" = None) -> Band:
+@dataclass(frozen=True)
+class _Base:
+    """What heights are compared to, by replication, and how."""
+
+    values: dict[int, float]
+    divides: bool
+
+    def under(self, number: int, value: float) -> float:
+        base = self.values[number]
+        return value - base if not self.divides else value / base if base else float("nan")
+
+
+def _estimate(point: "PointRuns", text: str, base: _Base | None = None) -> Band:
     found = _values(point, text)
     values = list(found.values())
     if base is not None:
-        values = [value - base[number] for number, value in found.items() if number in base]
+        values = [base.under(number, value) for number, value in found.items() if number in base.values]
     return band(values or [float("nan")])  # type: ignore[arg-type]
 
 
-def _base(runs: "FigureRuns", panel: "Panel") -> "dict[int, float] | None":
-    """Return what is taken off the heights of *panel*, by replication."""
-    if panel.minus is None:
-        return None
-    return _values(runs.one({**panel.where, **panel.minus}), panel.y)
+def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:
+    """Return what the heights of the series *name* are compared to in *panel*, if to anything."""
+    if panel.minus is not None:
+        return _Base(_values(runs.one({**panel.where, **panel.minus}), panel.y), divides=False)
+    if panel.ratio_to is not None:
+        return _Base(_values(runs.one({**panel.where, "series": name, **panel.ratio_to}), panel.y), divides=True)
+    return None
 
 
 def _values(point: "PointRuns", text: str) -> dict[int, float]:

@@ -1,6 +1,9 @@
+from itertools import pairwise
 from math import fsum
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.privacy.accountant import account_statistics, one_quantity
@@ -17,12 +20,28 @@ def test_slots_of_the_schedules():
     assert list(sharing_slots("every", 200, 40_000, 5)) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("rule", ["doubling", "literal", "every"])
-@pytest.mark.parametrize("horizon", [2, 7, 100, 1_024, 100_000])
-@pytest.mark.parametrize("start", [0, 1, 200])
-def test_the_budget_adds_up(rule, horizon, start):
-    rounds = len(sharing_slots(rule, start, horizon, horizon))
-    assert fsum(round_epsilon(2.0, horizon, rounds, number) for number in range(1, rounds + 1)) <= 2.0
+@given(
+    st.sampled_from(["doubling", "literal", "every"]),
+    st.floats(1e-3, 1e3),
+    st.integers(2, 10**6),
+    st.integers(0, 10**4),
+    st.integers(0, 10**6),
+)
+def test_the_budget_adds_up(rule, epsilon, horizon, start, length):
+    if rule == "every":
+        horizon = min(horizon, 10**4)
+    rounds = len(sharing_slots(rule, start, start + length, horizon))
+    spent = [round_epsilon(epsilon, horizon, rounds, number) for number in range(1, rounds + 1)]
+    assert fsum(spent) <= epsilon * (1 + 2**-51)  # the rounding of floats alone
+    assert all(one > other for one, other in pairwise(spent[:40]))  # later they differ by less than a float can tell
+
+
+@given(st.integers(0, 10**4), st.integers(0, 10**6), st.integers(1, 10**6))
+def test_agents_share_at_the_start_and_then_at_powers_of_two(start, length, horizon):
+    stop, first = start + length, max(start, 1)  # tau is 1 at first
+    slots = [first, *(2**power for power in range(21) if 2**power > first)]
+    expected = [slot for slot in slots if slot <= stop and slot < horizon]
+    assert sharing_slots("doubling", start, stop, horizon) == expected
 
 
 def test_the_account_stands_beside_the_papers_claim():

@@ -1,17 +1,22 @@
 """The whole of P-FCB against a slow reference that knows no compiled loop, no network and no events."""
 
+import inspect
 from math import log, sqrt
 
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from netbandit.bandits.procurement import Procurement, ProcurementSettings
 from netbandit.learners.greedy import choose
+from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import round_epsilon, sharing_slots
 from netbandit.scenario.load import load
-from netbandit.simulation.exchange import optimum
+from netbandit.simulation import market
+from netbandit.simulation.exchange import Exchange, optimum
 from netbandit.simulation.parts import check
 from netbandit.streams import Streams
 
@@ -50,11 +55,11 @@ def run(tmp_path, **keys):
 
 
 def reference(family, hop_slots, share, communicate):
-    """Regret of all agents, slot by slot, agent by agent."""
+    """Play slot by slot, agent by agent; return the regret, and what each agent bought and found good in each slot."""
     horizon, agents, producers, alpha = 300, 4, 6, 0.6
     streams = Streams(0, 0)
-    settings = ProcurementSettings(producers=producers, capacity=[1, 9], quality_threshold=alpha)
-    world = Procurement.build(settings, agents, streams.generator)
+    keys = ProcurementSettings(producers=producers, capacity=[1, 9], quality_threshold=alpha)
+    world = Procurement.build(keys, agents, streams.generator)
     graph = {"complete": nx.complete_graph, "path": nx.path_graph}[family](agents)
     distance = dict(nx.all_pairs_shortest_path_length(graph))
     luck = [streams.generator("rewards", agent).random((horizon, producers)) for agent in range(agents)]
@@ -63,7 +68,7 @@ def reference(family, hop_slots, share, communicate):
     own_units, own_good = np.zeros((agents, producers)), np.zeros((agents, producers))
     schedule = list(sharing_slots(communicate, 20, 200, horizon)) if share != "never" else []
     sharers = 1 if share == "never" else agents
-    inboxes, regret = {}, 0.0
+    inboxes, regret, history = {}, 0.0, []
     for slot in range(horizon):
         for receiver in range(agents):
             for _, (units, good) in sorted(inboxes.pop((slot, receiver), []), key=lambda heard: heard[0]):
@@ -90,6 +95,7 @@ def reference(family, hop_slots, share, communicate):
         own_units += bought
         all_good += seen
         own_good += seen
+        history.append(np.stack([bought, seen]))
         regret += world.regret(bought.astype(np.int64), best).sum()
         if slot in schedule:
             number = schedule.index(slot) + 1
@@ -104,16 +110,72 @@ def reference(family, hop_slots, share, communicate):
                     if sender != receiver:
                         due = slot + distance[sender][receiver] * hop_slots
                         inboxes.setdefault((due, receiver), []).append(((sender, number), told[sender]))
-    return regret, all_units, all_good
+    return regret, np.array(history)
+
+
+@pytest.fixture
+def history(monkeypatch):
+    """What each agent bought and found good, slot by slot, in the simulation that follows."""
+    play, found = market.play, []
+
+    def watched(first, last, luck, *rest):
+        names = list(inspect.signature(play.py_func).parameters)[3:]
+        fresh_units, fresh_good = (rest[names.index(name)] for name in ("fresh_units", "fresh_good"))
+        for slot in range(first, last):
+            before = np.stack([fresh_units, fresh_good])
+            play(slot, slot + 1, luck[:, slot - first :], *rest)
+            found.append(np.stack([fresh_units, fresh_good]) - before)
+
+    monkeypatch.setattr(market, "play", watched)
+    return found
 
 
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
-@pytest.mark.parametrize("communicate", ["doubling", "every"])
+@pytest.mark.parametrize("communicate", ["doubling", "every", "literal"])
 @pytest.mark.parametrize(("family", "latency", "hop_slots"), [("complete", "0 ms", 1), ("path", "7 ms", 7)])
-def test_equals_the_reference(tmp_path, share, communicate, family, latency, hop_slots):
+def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicate, family, latency, hop_slots):
     result = run(tmp_path, family=family, latency=latency, share=share, communicate=communicate)
-    expected, _, _ = reference(family, hop_slots, share, communicate)
-    assert result.metrics["regret"] == pytest.approx(expected, rel=1e-9)
+    regret, expected = reference(family, hop_slots, share, communicate)
+    assert result.metrics["regret"] == pytest.approx(regret, rel=1e-9)
+    assert np.array(history).shape == expected.shape == (300, 2, 4, 6)
+    assert (np.array(history) == expected).all()
+
+
+def random_market(draw):
+    graph = draw(
+        st.sampled_from(["complete", "path", "star", "ring", 'hybrid"\ncomponents = [3, 2]\ninside = "complete'])
+    )
+    return {
+        "family": graph,
+        "latency": draw(st.sampled_from(["0 ms", "1 ms", "2.5 ms", "6 ms"])),
+        "communicate": draw(st.sampled_from(["doubling", "literal"])),
+    }
+
+
+@given(st.data(), st.sampled_from(["slotted", "asynchronous"]), st.integers(0, 9))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nothing_is_counted_twice(tmp_path, data, timing, seed):
+    """All told has arrived long before the horizon: an agent has what it bought, and what others in reach told."""
+    keys = random_market(data.draw)
+    text = SCENARIO.format(**keys, share="exact").replace('kind = "relay"', f'kind = "relay"\ntiming = "{timing}"')
+    if "hybrid" in keys["family"]:
+        text = text.replace("agents = 4\n", "")
+    file = tmp_path / "market.toml"
+    file.write_text(text)
+    told, exchanges = [], []
+    with pytest.MonkeyPatch.context() as patch:
+        start, share = Exchange.start, Pfcb.share
+        patch.setattr(Exchange, "start", lambda self: (exchanges.append(self), start(self))[1])
+        patch.setattr(Pfcb, "share", lambda self, *rest: (told.append(share(self, *rest)), told[-1])[1])
+        check(load(file, [f"run.seed={seed}"])).points[0].simulation(0).run()
+    learner = exchanges[0]._learner
+    component = exchanges[0].stage.topology.component
+    shared = np.sum(told, axis=0)
+    for kind, (have, fresh) in enumerate(((learner.units, learner.fresh_units), (learner.good, learner.fresh_good))):
+        own = shared[:, kind] + fresh
+        for agent in range(len(own)):
+            others = [other for other in range(len(own)) if other != agent and component[other] == component[agent]]
+            assert (have[agent] == own[agent] + shared[others, kind].sum(axis=0)).all()
 
 
 def test_same_seed_same_fingerprint_and_rounds(tmp_path):
@@ -126,8 +188,8 @@ def test_same_seed_same_fingerprint_and_rounds(tmp_path):
 
 
 def test_the_oracles_choice_costs_nothing_and_a_violation_costs_everything():
-    settings = ProcurementSettings(quality_threshold=0.7)
-    world = Procurement.build(settings, 5, Streams(3, 0).generator)
+    keys = ProcurementSettings(quality_threshold=0.7)
+    world = Procurement.build(keys, 5, Streams(3, 0).generator)
     best = optimum(world)
     assert (world.regret(best, best) == 0).all()
     bad = np.where(world.qualities < 0.7, world.capacities, 0)

@@ -6,8 +6,11 @@ from click.testing import CliRunner
 
 from netbandit.cli import main
 from netbandit.study import papers
-from netbandit.study.papers import read_paper
-from netbandit.study.reproduce import judged, reproduce, run_figure
+from netbandit.study.expressions import Expression
+from netbandit.study.papers import PaperError, read_paper
+from netbandit.study.plots.paper import draw_figure
+from netbandit.study.plots.style import subtitle
+from netbandit.study.reproduce import FigureRuns, PointRuns, judged, reproduce, run_figure
 
 BASE = """
 schema = 1
@@ -169,3 +172,96 @@ def test_what_is_not_there(what):
     result = CliRunner().invoke(main, ["reproduce", what])
     assert result.exit_code == 2
     assert "there is no paper nothing" in result.output or "no figure fig0" in result.output
+
+
+INSTANCES = """
+paper = "A paper"
+
+[[figures]]
+id = "fig1"
+title = "regret"
+scenarios = ["base.toml"]
+average = "bandit.seed"
+series = [
+  { name = "ring", where = { "topology.family" = "ring" } },
+  { name = "complete", where = { "topology.family" = "complete" } },
+]
+panels = [
+  { per = "agents" },
+  { kind = "bars", y_label = "share", ratio_to = { "topology.family" = "complete" } },
+]
+
+[[claims]]
+id = "ratio"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is worse"
+read_as = "its mean regret is larger"
+measure = "ratio"
+of = "regret"
+points = [{ series = "ring" }]
+against = [{ series = "complete" }]
+region = { above = 1 }
+
+[[claims]]
+id = "gain"
+figure = "fig1"
+where = "Section 1"
+says = "a star is hardly worse"
+read_as = "it loses less than half of what a ring loses"
+measure = "ratio"
+of = "regret"
+points = [{ "topology.family" = "star" }]
+against = [{ "topology.family" = "ring" }]
+less = { "topology.family" = "complete" }
+region = { below = 0.5 }
+"""
+
+
+@pytest.fixture
+def instances(folder):
+    text = BASE.replace("means = [0.9, 0.2, 0.1]\n", "").replace("[sweep]", '[sweep]\n"bandit.seed" = [1, 2, 3]')
+    text = text.replace('["ring", "complete"]', '["ring", "complete", "star"]')
+    (folder / "base.toml").write_text(text)
+    (folder / "claims.toml").write_text(INSTANCES)
+    return read_paper(folder)
+
+
+def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
+    runs = run_figure(instances, instances.figures[0], tmp_path / "out")
+    assert len(runs.points) == 9
+    ring, complete = (runs.one({"series": name}) for name in ("ring", "complete"))
+    values = ring.values(Expression("regret"))
+    for number in range(4):
+        same = [run.metrics["regret"] for run in ring.runs if run.replication == number]
+        assert len(same) == 3
+        assert values[number] == pytest.approx(sum(same) / 3)
+    interval = judged(instances.claims[0], runs).deciding.interval
+    ring_mean, complete_mean, star_mean = (
+        sum(run.metrics["regret"] for run in runs.one({"topology.family": family}).runs) / 12
+        for family in ("ring", "complete", "star")
+    )
+    assert interval.replications == 4
+    assert interval.value == pytest.approx(ring_mean / complete_mean)
+    gain = judged(instances.claims[1], runs).deciding.interval
+    assert gain.value == pytest.approx((star_mean - complete_mean) / (ring_mean - complete_mean))
+    drawn = draw_figure(runs)
+    assert "of 4 replications" in subtitle(drawn)
+    assert "each of 3 fixed instances" in subtitle(drawn)
+    heights = [bar.get_height() for bar in drawn.axes[1].patches]
+    others = complete.values(Expression("regret"))
+    assert heights == pytest.approx([sum(values[n] / others[n] for n in range(4)) / 4, 1.0])
+
+
+def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
+    runs = run_figure(instances, instances.figures[0], tmp_path / "out")
+    first = runs.points[0]
+    short = FigureRuns(runs.figure, [PointRuns(first.scenario, first.resolved, first.runs[:3]), *runs.points[1:]])
+    assert judged(instances.claims[0], short).deciding.interval.replications == 3
+
+
+def test_a_share_of_averages_is_refused(folder, instances):
+    text = INSTANCES.replace('measure = "ratio"\nof = "regret"', 'measure = "share"\nof = "regret < 1"', 1)
+    (folder / "claims.toml").write_text(text.replace('against = [{ series = "complete" }]\n', "", 1))
+    with pytest.raises(PaperError, match=r"no share of runs where runs are averaged over bandit\.seed"):
+        read_paper(folder)

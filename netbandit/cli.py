@@ -64,7 +64,7 @@ def main() -> None:
     help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
-@click.option("--trace", is_flag=True, help="Write every event of every run to trace.jsonl in its folder.")
+@click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
 def run(
     files: tuple[str, ...],
     changes: tuple[str, ...],
@@ -133,6 +133,43 @@ def plot(folder: Path) -> None:
     with _plain_errors(), storage(folder):
         for path in plot_folder(folder):
             click.echo(str(path))
+
+
+@main.command()
+@click.argument("place", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--format", "layout", type=click.Choice(["perfetto"]), default="perfetto", show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The file to write.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Lines of the trace to take, messages and phases together.  [default: 100000]",
+)
+def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
+    """Show what happened in a run, on a page that opens in a browser.
+
+    RUN is a run folder, its trace.jsonl, or a folder of results, of which the first traced run is taken; run --trace
+    writes traces. The file opens at https://ui.perfetto.dev and in chrome://tracing: a track for each agent with what
+    it explores and exploits, arrows for messages, and the rounds.
+    """
+    from netbandit.study import perfetto
+
+    with _plain_errors():
+        try:
+            source = perfetto.find_trace(place)
+            target = out if out is not None else source.parent / perfetto.PICTURE
+            made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
+        except perfetto.TraceError as error:
+            click.echo(str(error), err=True)
+            sys.exit(MISTAKE)
+    found = (_count(made.messages, "message"), _count(made.phases, "phase"), _count(made.rounds, "round"))
+    click.echo(f"trace: {source}")
+    click.echo(f"{layout}: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
+    if made.lines < made.total:
+        click.echo(
+            f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
+            err=True,
+        )
 
 
 @main.command()

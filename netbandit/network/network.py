@@ -48,6 +48,7 @@ class Network:
 
     Attributes:
         streams: As given.
+        trace: As given; who makes the agents act may write their phases to it.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Network:
         self._uplink = uplink
         self._uplink_latency = uplink_latency
         self._fingerprint = fingerprint
-        self._trace = trace
+        self.trace = trace
         # Whether an answer may arrive at the very instant of what it answers.
         self._instantaneous = False
         self._queued = peer.bandwidth is not None or trace is not None
@@ -186,8 +187,8 @@ class Network:
         counts[0] += 1
         counts[1] += message.size
         self._fingerprint.record(0, link.receiver, message.code, message.size)
-        if self._trace is not None:
-            self._trace.record(message, link.sender, link.receiver, 0, 0, 0)
+        if self.trace is not None:
+            self.trace.record(message, link.sender, link.receiver, 0, 0, 0)
 
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
@@ -223,8 +224,8 @@ class Network:
             else:
                 self._expect(arrival, link)
             link.flight.append((arrival, link.sender, message))
-            if self._trace is not None:
-                self._trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
+            if self.trace is not None:
+                self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
 
     @property
     def cables(self) -> Sequence[Cable]:
@@ -277,8 +278,8 @@ class Network:
                 link.cable.activate_ahead(start // clock.slot, now // clock.slot)
             else:
                 link.cable.activate(start // clock.slot)
-            if self._trace is not None:
-                self._trace.record(message, link.sender, link.receiver, now, start, arrival)
+            if self.trace is not None:
+                self.trace.record(message, link.sender, link.receiver, now, start, arrival)
             sent += 1
         if sent:
             counts = self.ledger.counts[message.kind]

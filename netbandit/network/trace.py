@@ -1,4 +1,4 @@
-"""A trace: one JSON line for every message, written as it is sent."""
+"""A trace: one JSON line for every message, written as it is sent, and for every phase of an agent."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,14 @@ from netbandit.network.message import Message
 
 
 class Trace:
-    """Writes messages to a file of JSON lines; leaving its context closes the file.
+    """Writes messages and phases to a file of JSON lines; leaving its context closes the file.
 
-    Each line has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
+    The line of a message has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
     nanoseconds ``sent`` (handed to the link), ``start`` (put on the link, after queueing) and ``arrival``. A
     broadcast of the server, which uses no link, says ``"broadcast": true``.
+
+    The line of a phase has ``phase`` (``"explore"``, ``"exploit"``), ``agent``, ``round`` (the one it leads to or waits
+    for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
 
     Args:
         path: The file, made anew.
@@ -56,6 +59,12 @@ class Trace:
         if broadcast:
             line["broadcast"] = True
         self._file.write(json.dumps(line) + "\n")
+
+    def phase(self, name: str, agent: int, round: int, begin: int, end: int, **details: int) -> None:
+        """Write what *agent* did from *begin* to *end*, in nanoseconds; what took no time is not written."""
+        if begin < end:
+            line = {"phase": name, "agent": agent, "round": round, "begin": begin, "end": end, **details}
+            self._file.write(json.dumps(line) + "\n")
 
     def _name(self, node: int) -> int | str:
         return "server" if node == self._server else node

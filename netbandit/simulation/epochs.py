@@ -84,6 +84,7 @@ class Epochs(Driver):
         self._clock = stage.clock
         self._agents = bandit.agents
         self._fingerprint = stage.fingerprint
+        self._trace = stage.network.trace
         # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
         self._alone = point.protocol.alone
         agents = range(bandit.agents)
@@ -110,7 +111,7 @@ class Epochs(Driver):
         self._everybody = self._alone or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, list[int]] = {}
-        self._waiting: dict[int, tuple[int, int]] = {}
+        self._waiting: dict[int, tuple[int, int, int]] = {}
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
 
@@ -126,8 +127,8 @@ class Epochs(Driver):
     def finish(self) -> Outcome:
         """Count what agents played that were still waiting when the horizon came, and add up."""
         for agent in sorted(self._waiting):
-            since, arm = self._waiting[agent]
-            self._regret.exploit(since, self._clock.horizon, arm)
+            number, since, arm = self._waiting[agent]
+            self._exploit(agent, number, since, self._clock.horizon, arm)
         regret, curve = self._regret.total_and_curve()
         rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
         # What stays in an agent is not released: nothing is where nobody was ever told.
@@ -198,11 +199,12 @@ class Epochs(Driver):
             action = epoch.action
             if isinstance(action, Commit):
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
-                self._regret.exploit(start, horizon, action.arm)
+                self._exploit(agent, 0, start, horizon, action.arm)
                 return
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
             self._regret.explore(start, (cohort.number, number), action.arms, action.pulls)
             end = start + action.slots
+            self._note("explore", agent, number, start, min(end, horizon), arms=len(action.arms))
             if end >= horizon:
                 return
             yield clock.wait_until(end)
@@ -211,17 +213,28 @@ class Epochs(Driver):
                 item = Item(NUMBER_BYTES * len(action.arms), epoch.releases[row])
                 self._contributions[agent] += 1
             best = epoch.best[row]
-            self._waiting[agent] = end, best
+            self._waiting[agent] = number, end, best
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
             yield protocol.contribute(number, agent, item)
             del self._waiting[agent]
             start = clock.boundary(clock.now)
-            self._regret.exploit(end, min(start, horizon), best)
+            self._exploit(agent, number, end, min(start, horizon), best)
             self._wait_ended(number, start - end)
             epoch.ahead -= 1
             if not epoch.ahead:
                 del cohort.epochs[number]
             number += 1
+
+    def _exploit(self, agent: int, round: int, start: int, end: int, arm: int) -> None:
+        """Count what *agent* plays from slot *start* to *end* while it waits for *round*, or for none any more: 0."""
+        self._regret.exploit(start, end, arm)
+        self._note("exploit", agent, round, start, end, arm=arm)
+
+    def _note(self, phase: str, agent: int, round: int, start: int, end: int, **details: int) -> None:
+        """Write to the trace what *agent* does from slot *start* to *end*."""
+        if self._trace is not None:
+            slot = self._clock.slot
+            self._trace.phase(phase, agent, round, start * slot, end * slot, **details)
 
     def _wait_ended(self, round: int, slots: int) -> None:
         waits = self._waits.setdefault(round, [0, 0])

@@ -1,32 +1,19 @@
 """Linear rewards of contexts whose columns are split among participants (vertical federation)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from netbandit.bandits.bandit import BanditSettings, GeneratorOf
+from netbandit.bandits.columns import Participants, holder_problems, seen_columns, share_problems
 from netbandit.bandits.context import ContextBandit, Users
 from netbandit.settings import Problem
 
 _NUMBERS_OF_A_BLOCK = 1 << 18
 """How many numbers of contexts are drawn together: two megabytes, which stay near the processor."""
-
-
-def _parts(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    # A union reports a mistake once for each alternative; the user made it once.
-    if type(value) is int and value >= 1:
-        return value
-    if isinstance(value, list) and value and all(type(size) is int and size >= 0 for size in value):
-        return value
-    if value is None:
-        return None
-    raise PydanticCustomError(
-        "participants", "must be the number of participants or a list of their numbers of columns"
-    )
 
 
 class VerticalSettings(BanditSettings):
@@ -44,47 +31,26 @@ class VerticalSettings(BanditSettings):
     kind: str = "vertical"
     dimension: int = Field(default=100, ge=1)
     arms: int = Field(default=10, ge=1)
-    participants: Annotated[int | list[int] | None, WrapValidator(_parts)] = None
+    participants: Participants = None
     noise: float = Field(default=0.05, ge=0)
     partial: float = Field(default=1.0, gt=0, le=1)
 
     @classmethod
     def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield parts that do not add up to the dimension."""
-        dimension, parts = table.get("dimension", 100), table.get("participants")
-        if type(dimension) is not int or dimension < 1:
-            return
-        if isinstance(parts, list) and parts and all(type(size) is int and size >= 0 for size in parts):
-            if sum(parts) != dimension:
-                yield ("participants",), f"lists {sum(parts)} columns, but dimension is {dimension}"
-        elif type(parts) is int and parts > dimension:
-            yield ("participants",), f"is {parts}, but there are only {dimension} columns to share"
+        dimension = table.get("dimension", 100)
+        if type(dimension) is int and dimension >= 1:
+            yield from share_problems(table.get("participants"), dimension)
 
     def problems_among(self, agents: int) -> Iterator[Problem]:
         """Yield a number of participants that is not that of the agents."""
-        parts = self.participants
-        number = len(parts) if isinstance(parts, list) else parts
-        if number is not None and number != agents:
-            yield ("participants",), f"makes {number} participants, but the topology has {agents} agents"
-        elif parts is None and agents > self.dimension:
+        yield from holder_problems(self.participants, agents)
+        if self.participants is None and agents > self.dimension:
             yield ("dimension",), f"is {self.dimension}, which is not a column for each of {agents} agents"
 
     def facts(self) -> dict[str, Any]:
         """Return ``arms`` and ``dimension``."""
         return {"arms": self.arms, "dimension": self.dimension}
-
-
-def split_columns(dimension: int, parts: int | Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the columns of each participant: as many as *parts* says, in order.
-
-    Args:
-        dimension: The number d of columns.
-        parts: The number of participants, or the number of columns of each.
-    """
-    columns = np.arange(dimension)
-    if isinstance(parts, int):
-        return list(np.array_split(columns, parts))
-    return list(np.split(columns, np.cumsum(parts)[:-1]))
 
 
 def unit_vectors(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -113,10 +79,8 @@ class Vertical(ContextBandit):
         self.arms = settings.arms
         self.noise = settings.noise
         self._whole = settings.dimension
-        # The product may be a hair below a whole number: 0.29 * 100 is 28.999999999999996.
-        self.dimension = max(1, round(settings.partial * settings.dimension))
         parts = agents if settings.participants is None else settings.participants
-        self.columns = [columns[columns < self.dimension] for columns in split_columns(self._whole, parts)]
+        self.dimension, self.columns = seen_columns(self._whole, parts, settings.partial)
         self.block = max(1, _NUMBERS_OF_A_BLOCK // (self.arms * self._whole))
 
     @classmethod

@@ -301,15 +301,19 @@ def bench(name: str | None, as_json: bool) -> None:
 
 def _checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":
     """Return the checked scenarios, or raise all mistakes of all files at once."""
+    from rich.console import Console
+
     from netbandit.scenario.errors import ScenarioError
     from netbandit.scenario.load import load
     from netbandit.simulation.parts import check as check_scenario
+    from netbandit.study.progress import reading
 
     studies: list[Study] = []
     lines: list[str] = []
     for file in files:
         try:
-            studies.append(check_scenario(load(file, overrides)))
+            with reading(Console(stderr=True)) as watch:
+                studies.append(check_scenario(load(file, overrides), watch))
         except ScenarioError as error:
             lines += error.lines
     if lines:

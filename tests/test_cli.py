@@ -65,7 +65,7 @@ class Study:
     notes: list = field(default_factory=lambda: ["a.toml:1:1: learner.delta: not used"])
 
 
-def check(document):
+def check(document, watch=None):
     """What stands for the simulator here: it knows no more of a scenario than this."""
     if document.data["topology"].get("agents") == 0:
         raise document.error([(("topology", "agents"), "must be at least 1, not 0"), (("run", "slots"), "unknown key")])

@@ -13,6 +13,9 @@ from netbandit.settings import Problem, Settings
 GeneratorOf = Callable[[str, int], np.random.Generator]
 """Gives the generator for a purpose (``"bandit.means"``) and an index; asked twice, it starts afresh."""
 
+Watch = Callable[[str, int, int], None]
+"""Told what is read, how much of it has been, and how much there is."""
+
 
 class BanditSettings(Settings):
     """The keys that every bandit has.
@@ -38,6 +41,13 @@ class BanditSettings(Settings):
         """Yield the mistakes between these keys and the number of *agents*, paths relative to the bandit's table."""
         yield from ()
 
+    def files(self) -> dict[str, str]:
+        """Return the files whose content decides the numbers, by the key that names each; none by default.
+
+        A relative path starts at the scenario that it is written in; the bandit is built with absolute ones.
+        """
+        return {}
+
     def facts(self) -> dict[str, Any]:
         """Return what is known of the bandit before anything is drawn, for the learner's cross-checks."""
         return {}
@@ -59,6 +69,18 @@ class Bandit(ABC):
             generator: Streams of the instance; purposes start with ``bandit.``. Where ``settings.seed`` is
                 given, the caller makes these streams from it.
         """
+
+    @classmethod
+    def examine(cls, settings: Any, agents: int, horizon: int, watch: Watch) -> Iterator[Problem]:
+        """Yield the mistakes that only a look into the settings' files shows, paths from the top of the scenario.
+
+        Args:
+            settings: The validated keys, with absolute paths.
+            agents: The number M of agents.
+            horizon: The slots each agent plays.
+            watch: Told of what takes time.
+        """
+        yield from ()
 
 
 class FiniteBandit(Bandit):

@@ -1,7 +1,8 @@
 """What every bandit with contexts is: users who come one a slot, each with a context for every arm."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,28 @@ class Users:
     Attributes:
         contexts: What the learner may see of each user and arm, shape (users, K, m).
         rewards: What each arm would pay, shape (users, K); NaN where nobody knows.
-        regrets: How much less than the best arm each arm pays on average, shape (users, K); NaN where nobody knows.
+        regrets: How much less than the best arm each arm pays on average, shape (users, K); NaN where nobody knows, or
+            where the choice does not count.
     """
 
     contexts: NDArray[np.float64]
     rewards: NDArray[np.float64]
     regrets: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a bandit has to say of all decisions of a run.
+
+    Attributes:
+        metrics: Its own figures by name, the most telling first; None where one does not exist.
+        tracks: Quantities by name, each as it stood after every decision, shape (decisions,).
+        remarks: What must be known to read these figures, a line each.
+    """
+
+    metrics: Mapping[str, float | int | None] = field(default_factory=dict)
+    tracks: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 class ContextBandit(Bandit):
@@ -32,12 +49,14 @@ class ContextBandit(Bandit):
         dimension: The number m of columns the learner sees.
         columns: For each participant, the columns it holds among those that are seen, ascending.
         block: The slots of a block; the users of a block are drawn together.
+        knows_best: Whether it is known what the best arm pays; if not there is no regret.
     """
 
     arms: int
     dimension: int
     columns: list[NDArray[np.int64]]
     block: int
+    knows_best: bool = True
 
     @abstractmethod
     def users(self, block: int, generator: GeneratorOf) -> Users:
@@ -47,3 +66,13 @@ class ContextBandit(Bandit):
             block: The number of the block, from 0.
             generator: Streams of the replication.
         """
+
+    def findings(self, users: NDArray[np.int64], arms: NDArray[np.int64], generator: GeneratorOf) -> Findings:
+        """Return what there is to say of all decisions; nothing by default.
+
+        Args:
+            users: The slot in which each user came that was decided for, ascending, shape (decisions,).
+            arms: The arm chosen for each, shape (decisions,).
+            generator: Streams of the replication.
+        """
+        return Findings()

@@ -44,17 +44,19 @@ class Outcome:
     """What a driver has found out by the horizon.
 
     Attributes:
-        regret: The pseudo-regret of all agents.
-        curves: Curves by name; ``regret`` is always there.
+        regret: The pseudo-regret of all agents; None where nobody knows what the best arm pays.
+        curves: Curves by name; ``regret`` is there unless it is None.
         metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and the driver's own;
             infinities are allowed here.
         privacy_unit: What ``epsilon`` and ``delta`` protect; empty where privacy is not accounted for.
+        remarks: What must be known to read the metrics, a line each.
     """
 
-    regret: float
+    regret: float | None
     curves: dict[str, Curve]
     metrics: dict[str, Metric]
     privacy_unit: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 class Driver(ABC):

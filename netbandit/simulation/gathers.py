@@ -45,6 +45,7 @@ class Gathers(Driver):
         self.mask: NDArray[np.float64] | None = None
         if settings.masks:
             self.mask = orthogonal_matrix(stage.streams.generator("masks"), bandit.dimension)
+        self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []
         self._block = 0
@@ -71,19 +72,19 @@ class Gathers(Driver):
         """Make the last decisions, and add up."""
         self._flush()
         protocol = self._protocol
-        clock = self.stage.clock
-        slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots])
-        steps = np.concatenate([np.zeros(1), *self._regrets])
-        known = np.nan_to_num(steps)
-        values = np.cumsum(known)
-        total = float(values[-1])
-        if slots[-1] < clock.horizon:
-            slots, values = np.append(slots, clock.horizon), np.append(values, total)
-        first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
-        ends = np.flatnonzero(np.append(first[1:], True))
-        curve = thinned(Curve(slots[ends], values[ends]))
-        seconds = clock.end / 1e9
         decisions = protocol.decisions
+        clock = self.stage.clock
+        none = np.empty(0, dtype=np.int64)
+        users, arms = np.concatenate([none, *self._users]), np.concatenate([none, *self.arms])
+        findings = self._bandit.findings(users, arms, self.stage.streams.generator)
+        tracks = dict(findings.tracks)
+        total: float | None = None
+        if self._bandit.knows_best:
+            # What does not count is NaN.
+            tracks = {"regret": np.cumsum(np.nan_to_num(np.concatenate([none, *self._regrets]))), **tracks}
+            total = float(tracks["regret"][-1]) if decisions else 0.0
+        curves = {name: self._curve(values) for name, values in tracks.items()}
+        seconds = clock.end / 1e9
         metrics: dict[str, Metric] = {
             "rounds": decisions,
             "round_slots": protocol.waited / decisions / clock.slot if decisions else 0.0,
@@ -91,13 +92,25 @@ class Gathers(Driver):
             "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
             "delta": 0.0,
             "epsilon_claimed": None,
+            **findings.metrics,
             "unserved": protocol.unserved,
             "decisions_per_s": decisions / seconds,
-            "regret_per_s": total / seconds,
+            "regret_per_s": None if total is None else total / seconds,
             "masks_s": protocol.setup / 1e9,
             "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
         }
-        return Outcome(total, {"regret": curve}, metrics)
+        return Outcome(total, curves, metrics, remarks=findings.remarks)
+
+    def _curve(self, values: NDArray[np.float64]) -> Curve:
+        """Return the curve of a quantity that is zero at first and has these *values* after each decision."""
+        horizon = self.stage.clock.horizon
+        slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots])
+        values = np.concatenate([np.zeros(1), values])
+        if slots[-1] < horizon:
+            slots, values = np.append(slots, horizon), np.append(values, values[-1])
+        first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
+        ends = np.flatnonzero(np.append(first[1:], True))
+        return thinned(Curve(slots[ends], values[ends]))
 
     def _decided(self, user: int) -> None:
         """Note that the contexts of the user of a slot are complete."""
@@ -129,6 +142,7 @@ class Gathers(Driver):
         arms = self.learner.play(np.ascontiguousarray(contexts), users.rewards, normals)
         picked = np.arange(len(arms)), arms
         self.arms.append(arms)
+        self._users.append(np.array(self._due, dtype=np.int64))
         self._slots.append(np.array(self._times, dtype=np.int64) // self.stage.clock.slot + 1)
         self._regrets.append(users.regrets[picked])
         self._rewards.append(users.rewards[picked])

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netbandit.bandits.bandit import Bandit, BanditSettings
+from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
 from netbandit.learners.learner import Learner, LearnerSettings
 from netbandit.network import families
 from netbandit.network.topology import Topology, TopologyError
@@ -41,6 +41,7 @@ class PointParts:
         bandit_settings, learner_settings, protocol_settings: The parts' own keys.
         file: Where the graph's file is, if it comes from one.
         folder: The scenario's folder, in which the user's own modules are found.
+        bandit_files: Where the bandit's files are, by the key that names each.
     """
 
     parameters: dict[str, Any]
@@ -51,6 +52,7 @@ class PointParts:
     protocol_settings: ProtocolSettings
     file: Path | None
     folder: Path
+    bandit_files: dict[str, Path] = field(default_factory=dict)
     _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -60,7 +62,8 @@ class PointParts:
     @property
     def inputs(self) -> dict[str, Path]:
         """The files whose content decides the numbers, by the key that names them."""
-        return {} if self.file is None else {"topology.file": self.file}
+        graph = {} if self.file is None else {"topology.file": self.file}
+        return graph | {f"bandit.{key}": path for key, path in self.bandit_files.items()}
 
     @cached_property
     def bandit(self) -> type[Bandit]:
@@ -123,8 +126,12 @@ class Study:
     notes: list[str]
 
 
-def check(document: Document) -> Study:
+def check(document: Document, watch: Watch = lambda what, done, total: None) -> Study:
     """Find everything that is wrong with a scenario, or make its parts.
+
+    Args:
+        document: The scenario as it was written.
+        watch: Told of files that take time to read.
 
     Raises:
         ScenarioError: The scenario has mistakes; all of them are in it.
@@ -134,7 +141,7 @@ def check(document: Document) -> Study:
     notes: dict[Problem, None] = {}
     graphs: dict[str, Topology | TopologyError] = {}
     for point in sweep.expand(document.data, document.parameters):
-        checked = _Check(document, point, graphs)
+        checked = _Check(document, point, graphs, watch)
         parts = checked.parts()
         problems += [point.origin(problem) for problem in checked.problems]
         notes.update(dict.fromkeys(checked.notes))
@@ -156,10 +163,13 @@ def schema() -> dict[str, Any]:
 class _Check:
     """The check of one point: collects what is wrong, from the file's tables to the drawn graph."""
 
-    def __init__(self, document: Document, point: Point, graphs: dict[str, Topology | TopologyError]) -> None:
+    def __init__(
+        self, document: Document, point: Point, graphs: dict[str, Topology | TopologyError], watch: Watch
+    ) -> None:
         self._document = document
         self._point = point
         self._graphs = graphs
+        self._watch = watch
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
 
@@ -180,6 +190,7 @@ class _Check:
             self._within("learner", learner_settings.problems_with(bandit_settings.facts()))
         if learner is not None and protocol is not None:
             self._check_pair(learner, learner_settings, protocol)
+        files = {} if bandit_settings is None else self._bandit_files(bandit_settings)
         if scenario is not None:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None:
@@ -187,6 +198,7 @@ class _Check:
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         file = self._file(scenario.topology)
+        bandit_settings = bandit_settings.model_copy(update={key: str(path) for key, path in files.items()})
         parts = PointParts(
             parameters=self._point.parameters,
             resolved=_resolved(scenario, file, bandit_settings, learner_settings, protocol_settings),
@@ -196,6 +208,7 @@ class _Check:
             protocol_settings=protocol_settings,
             file=file,
             folder=self._document.folder.absolute(),
+            bandit_files=files,
         )
         self._check_graph(parts)
         return None if self.problems else parts
@@ -270,6 +283,17 @@ class _Check:
             return None
         return (self._document.base_of(("topology", "file")) / settings.file).absolute()
 
+    def _bandit_files(self, settings: BanditSettings) -> dict[str, Path]:
+        files = {}
+        for key, written in settings.files().items():
+            path = (self._document.base_of(("bandit", key)) / written).absolute()
+            if not path.is_file():
+                what = "is not a file" if path.exists() else "is not there"
+                text = f"{path} {what}; a relative path starts at the folder of the file it is written in"
+                self.problems.append((("bandit", key), text))
+            files[key] = path
+        return files
+
     def _check_graph(self, parts: PointParts) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
@@ -301,6 +325,10 @@ class _Check:
                     else ""
                 )
                 self.problems += [(path, f'"geographic" cannot be: {text}{hint}') for _, text in error.problems]
+        if not self.problems:
+            self.problems += parts.bandit.examine(
+                parts.bandit_settings, graph.agents, scenario.run.horizon, self._watch
+            )
 
 
 def _resolved(

@@ -72,13 +72,14 @@ class RunResult:
         metrics: The figures by name, in the order in which they are shown.
         kinds: For each kind of message, the number sent and their bytes.
         topology: ``agents``, ``links``, ``diameter`` and ``radius`` of this replication's graph.
-        curves: Curves by name; ``regret`` is always there.
+        curves: Curves by name; ``regret`` is there unless nobody knows what the best arm pays.
         links: The use of each peer link.
         fingerprint: A hash over time, node, kind and size of every event.
         versions: The versions of netbandit, Python and the libraries that make the numbers.
         nodes: Names and coordinates of the nodes, None where the topology has neither.
         privacy_unit: What ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty where privacy
             is not accounted for.
+        remarks: What must be known to read the metrics, a line each.
     """
 
     name: str
@@ -95,3 +96,4 @@ class RunResult:
     versions: dict[str, str]
     nodes: Nodes | None = None
     privacy_unit: str = ""
+    remarks: tuple[str, ...] = ()

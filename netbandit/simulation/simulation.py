@@ -76,7 +76,7 @@ class Simulation:
         found = _finite(outcome.metrics)
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
-            "regret_per_agent": outcome.regret / topology.agents,
+            "regret_per_agent": None if outcome.regret is None else outcome.regret / topology.agents,
             "rounds": found.pop("rounds"),
             "round_slots": found.pop("round_slots"),
             **_finite(_communication(network)),
@@ -110,6 +110,7 @@ class Simulation:
             versions=_versions(),
             nodes=_nodes(topology),
             privacy_unit=outcome.privacy_unit,
+            remarks=outcome.remarks,
         )
 
 

@@ -77,7 +77,7 @@ def show(study: StudyResult, console: "Console") -> None:
     console.print(table)
     if any(len(point.finished) > 1 for point in study.points):
         console.print(Text(f"mean {sign} half-width of the 95 % interval over replications"), soft_wrap=True)
-    for line in privacy_lines(study):
+    for line in [*privacy_lines(study), *remarks(study)]:
         console.print(Text(line), soft_wrap=True)
 
 
@@ -99,6 +99,11 @@ def privacy_lines(study: StudyResult) -> list[str]:
         if found != _INFINITE:
             lines.append(f"privacy of {unit}: epsilon {found} for the agent worst off; the paper states {claimed}")
     return lines
+
+
+def remarks(study: StudyResult) -> list[str]:
+    """Return what must be known to read the metrics, each line once."""
+    return list(dict.fromkeys(line for point in study.points for run in point.finished for line in run.remarks))
 
 
 def _range(values: Sequence[float | int | None]) -> str:

@@ -1,7 +1,9 @@
-"""How far a sweep is: a bar on a terminal, now and then a line in a log."""
+"""How far a sweep, or the reading of a long file, is: a bar on a terminal, now and then a line in a log."""
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -23,10 +25,12 @@ class ProgressReport:
 
     Args:
         console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines.
+        reading: The file that is read, if it is not runs that are counted but bytes.
     """
 
-    def __init__(self, console: "Console") -> None:
+    def __init__(self, console: "Console", reading: str = "") -> None:
         self._console = console
+        self._reading = reading
         self._began = self._said = time.monotonic()
         self._done = self._total = 0
         self._bar: Progress | None = None
@@ -58,19 +62,27 @@ class ProgressReport:
         now = time.monotonic()
         if not self._console.is_terminal and 0 < done < total and now - self._said >= LINE_EVERY:
             self._said = now
-            self._console.print(f"{done} of {total} runs, {self._estimate()}", soft_wrap=True, highlight=False)
+            far = f"{self._reading}: {done / total:.0%}" if self._reading else f"{done} of {total} runs"
+            self._console.print(f"{far}, {self._estimate()}", soft_wrap=True, highlight=False)
 
     def _show(self) -> None:
         """Start the bar, even if no run has ended yet."""
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+        )
 
         with self._lock:
             if not self._total:
                 return
             self._bar = Progress(
-                TextColumn("runs"),
+                TextColumn(f"reading {self._reading}" if self._reading else "runs", markup=False),
                 BarColumn(),
-                MofNCompleteColumn(),
+                TaskProgressColumn() if self._reading else MofNCompleteColumn(),
                 TimeElapsedColumn(),
                 TextColumn("{task.fields[estimate]}"),
                 console=self._console,
@@ -90,6 +102,21 @@ class ProgressReport:
             return ""
         seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
         return f"about {_rough(seconds)} left"
+
+
+@contextmanager
+def reading(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
+    """Give a function to be told the name of a file that is read, how much of it has been, and how much there is."""
+    reports: dict[str, ProgressReport] = {}
+    with ExitStack() as open_reports:
+
+        def watch(file: str, done: int, total: int) -> None:
+            if file not in reports:
+                open_reports.pop_all().close()  # one bar at a time
+                reports[file] = open_reports.enter_context(ProgressReport(console, file))
+            reports[file](done, total)
+
+        yield watch
 
 
 def _rough(seconds: float) -> str:

@@ -66,6 +66,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "fingerprint": result.fingerprint,
         "versions": result.versions,
         "privacy_unit": result.privacy_unit,
+        "remarks": list(result.remarks),
         "sizes": sizes,
     }
     write_whole(folder / RESULT, as_text(whole))
@@ -106,6 +107,7 @@ def load_run(folder: Path, details: bool = True) -> RunResult | None:
             versions=_checked(whole["versions"], dict),
             nodes=None if nodes is None else _nodes(nodes),
             privacy_unit=_checked(whole.get("privacy_unit", ""), str),
+            remarks=tuple(_checked(remark, str) for remark in whole.get("remarks", [])),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -84,6 +84,7 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
             name: {"mean": estimate.mean, "ci95": estimate.interval, "values": estimate.values}
             for name, estimate in estimates(point).items()
         },
+        "remarks": list(dict.fromkeys(remark for run in point.finished for remark in run.remarks)),
         "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
     }
 

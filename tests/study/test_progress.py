@@ -4,7 +4,7 @@ import time
 from rich.console import Console
 
 from netbandit.study import progress
-from netbandit.study.progress import ProgressReport
+from netbandit.study.progress import ProgressReport, reading
 
 
 def report(monkeypatch, terminal, shown_after=0.05, line_every=0.0):
@@ -48,6 +48,20 @@ def test_a_terminal_gets_nothing_from_a_short_sweep(monkeypatch):
         told(0, 3)
         told(3, 3)
     assert stream.getvalue() == ""
+
+
+def test_a_long_file_gets_a_bar_with_its_share(monkeypatch):
+    told, stream = report(monkeypatch, terminal=True)
+    with reading(told._console) as watch:
+        watch("clicks.txt", 0, 400)
+        watch("clicks.txt", 100, 400)
+        time.sleep(0.5)
+        assert "reading clicks.txt" in stream.getvalue()
+        assert "25%" in stream.getvalue()
+        before = len(stream.getvalue())
+        watch("more.txt", 1, 2)
+        time.sleep(0.5)
+        assert "reading more.txt" in stream.getvalue()[before:]
 
 
 def test_times_are_as_rough_as_a_guess():

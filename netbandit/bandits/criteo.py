@@ -161,7 +161,7 @@ def _read(source: _Source) -> Log:
         columns.add(rows, buckets)
     if not columns.rows:
         why = columns.first_skipped or BadLine(1, "there is none")
-        raise LogError(f"{path}:{why.number}: no line of the file can be used; here {why.text}")
+        raise LogError(f"{path}:{why.number}: {why.text}; nor can any other line be used")
     integers, categories = columns.kept
     for kept, what in ((integers, "integers"), (categories, "categories")):
         if not kept:

@@ -211,8 +211,6 @@ def _whole_lines(path: Path, watch: Watch) -> Iterator[bytes]:
             while True:
                 watch(path.name, min(raw.tell(), size), size)
                 read = file.read(_PIECE)
-                if number == 1 and not rest:
-                    read = read.removeprefix(_BYTE_ORDER_MARK)
                 text = rest + read if read or not rest else rest + b"\n"
                 cut = text.rfind(b"\n") + 1
                 text, rest = text[:cut], text[cut:]
@@ -220,6 +218,7 @@ def _whole_lines(path: Path, watch: Watch) -> Iterator[bytes]:
                     number += text.count(b"\n")
                     raise LogError(f"{path}:{number}: has no end within {_LONGEST:,} bytes: this is no log of lines")
                 if text:
+                    text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
                     text = text.replace(b"\r\n", b"\n")
                     yield text
                     number += text.count(b"\n")

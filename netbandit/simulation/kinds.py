@@ -18,6 +18,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
         "procurement": "netbandit.bandits.procurement:Procurement",
         "vertical": "netbandit.bandits.vertical:Vertical",
+        "replay": "netbandit.bandits.replay:Replay",
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",

@@ -77,6 +77,7 @@ def _estimate(point: PointResult, name: str) -> Estimate:
 
 
 def _point_as_json(point: PointResult) -> dict[str, Any]:
+    remarks = list(dict.fromkeys(remark for run in point.finished for remark in run.remarks))
     return {
         "parameters": {key: _finite(value) for key, value in point.parameters.items()},
         "topology": {name: _over_replications(point, name) for name in TOPOLOGY},
@@ -84,7 +85,7 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
             name: {"mean": estimate.mean, "ci95": estimate.interval, "values": estimate.values}
             for name, estimate in estimates(point).items()
         },
-        "remarks": list(dict.fromkeys(remark for run in point.finished for remark in run.remarks)),
+        **({"remarks": remarks} if remarks else {}),
         "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
     }
 

@@ -17,6 +17,7 @@ class ContextualBandit(Bandit):
         arms: The number K of actions in a set.
         dimension: The length d of an action vector; no vector is longer than 1.
         sub_gaussian: The sub-Gaussian constant sigma of the rewards.
+        fixed_actions: The actions of all agents and slots where they stay the same, shape (K, d), or None.
     """
 
     Settings: ClassVar[type[BanditSettings]]
@@ -25,6 +26,7 @@ class ContextualBandit(Bandit):
     arms: int
     dimension: int
     sub_gaussian: float
+    fixed_actions: NDArray[np.float64] | None = None
 
     @abstractmethod
     def start(self, generator: GeneratorOf) -> None:

@@ -99,6 +99,11 @@ class Linear(ContextualBandit):
         settings: The keys.
         agents: The number M of agents.
         generator: The streams of the instance.
+
+    Attributes:
+        world: What a compiled loop needs of it.
+        fixed: Whether the actions stay the same.
+        shown: The actions shown last, shape (1, K, d) where they stay the same, else (M, K, d).
     """
 
     Settings: ClassVar[type[BanditSettings]] = LinearSettings
@@ -130,22 +135,16 @@ class Linear(ContextualBandit):
             rewards=np.zeros((agents, 4), dtype=np.uint64),
             means=np.zeros((sources, self.arms)),
         )
-        self._shown: list[NDArray[np.float64]] = list(np.zeros((sources, self.arms, self.dimension)))
-        if fixed:
-            linear_draws.draw_set(self.world, 0, self._shown[0])
+        self.shown: NDArray[np.float64] = np.zeros((sources, self.arms, self.dimension))
         self.fixed = fixed
+        if fixed:
+            linear_draws.draw_set(self.world, 0, self.shown[0])
+            self.fixed_actions = self.shown[0]
 
     @classmethod
     def build(cls, settings: LinearSettings, agents: int, generator: GeneratorOf) -> Self:
         """Draw theta, and the arms if they are fixed."""
         return cls(settings, agents, generator)
-
-    @property
-    def fixed_actions(self) -> NDArray[np.float64]:
-        """The arms of all agents and slots, shape (K, d); only where they are fixed."""
-        if not self.fixed:
-            raise ValueError("every slot has actions of its own")
-        return self._shown[0]
 
     def start(self, generator: GeneratorOf) -> None:
         """See :meth:`ContextualBandit.start`."""
@@ -153,10 +152,10 @@ class Linear(ContextualBandit):
 
     def actions(self, agent: int) -> NDArray[np.float64]:
         """See :meth:`ContextualBandit.actions`."""
-        if self.fixed:
-            return self._shown[0]
-        self._draws.draw_set(self.world, agent, self._shown[agent])
-        return self._shown[agent]
+        shown: NDArray[np.float64] = self.shown[0 if self.fixed else agent]
+        if not self.fixed:
+            self._draws.draw_set(self.world, agent, shown)
+        return shown
 
     def pull(self, agent: int, arm: int) -> tuple[float, float]:
         """See :meth:`ContextualBandit.pull`."""

@@ -14,9 +14,9 @@ from netbandit.settings import Problem, Settings
 Rhythm = Literal["epochs", "slots"]
 """``epochs``: phases known ahead; ``slots``: a decision in every slot."""
 
-Talk = Literal["round", "broadcast", "gather"]
-"""``round``: everyone contributes and it has an end; ``broadcast``: an item reaches others one by one;
-``gather``: one node needs all parts before it can act."""
+Talk = Literal["round", "call", "broadcast", "gather"]
+"""``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
+``broadcast``: an item reaches others one by one; ``gather``: one node needs all parts before it can act."""
 
 
 class LearnerSettings(Settings):

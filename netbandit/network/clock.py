@@ -13,7 +13,11 @@ ARRIVALS = URGENT
 """Messages arrive before anything else happens at their instant."""
 AGENTS = NORMAL
 """Then agents end their phases and contribute."""
-SENDS = EventPriority(2)
+ADOPTIONS = EventPriority(2)
+"""Then they adopt what they have heard by now."""
+DECISIONS = EventPriority(3)
+"""Then those decide who do so in every slot."""
+SENDS = EventPriority(4)
 """Then nodes pass on what they have learnt."""
 
 

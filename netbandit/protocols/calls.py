@@ -11,6 +11,9 @@ from netbandit.protocols.protocol import Item, NetworkProtocol, ProtocolSettings
 class Callee(Protocol):
     """What agents do in a synchronisation; given by the simulation, which asks the learner."""
 
+    def hush(self, agent: int, parameters: int) -> None:
+        """Tell *agent* that a synchronisation of a set of *parameters* is under way: no more calls until it adopts."""
+
     def release(self, agent: int, parameters: int) -> Item:
         """Return what *agent* releases of one of its sets of *parameters*, now, after the decision of this slot."""
 
@@ -35,12 +38,14 @@ class CallProtocol(NetworkProtocol):
     Attributes:
         groups: For each agent the number of its group: agents of a group synchronise together, shape (M,).
         sets: The number of sets of parameters each agent keeps, at least 1.
+        solitary: Whether nobody ever hears anything, so that every agent is as good as alone.
     """
 
     talks: ClassVar[frozenset[str]] = frozenset({"call"})
 
     groups: Sequence[int]
     sets: int = 1
+    solitary: bool = False
 
     def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
         super().__init__(settings, network)
@@ -49,3 +54,7 @@ class CallProtocol(NetworkProtocol):
     @abstractmethod
     def call(self, agent: int, parameters: int) -> None:
         """Let *agent* ask its group for a synchronisation of a set of *parameters*, from this instant on."""
+
+    @abstractmethod
+    def begin(self, agent: int, parameters: int) -> None:
+        """Let *agent* take part in a synchronisation that its whole group knows of without a call."""

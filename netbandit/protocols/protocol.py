@@ -1,7 +1,7 @@
 """What every protocol of rounds offers, and what it is told when it is built."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from simpy import Event
@@ -36,10 +36,17 @@ class Item(NamedTuple):
 
 
 class GraphFacts(NamedTuple):
-    """What a protocol must know of the graph to say whether it can run there."""
+    """What a protocol must know of the graph to say whether it can run there.
+
+    Attributes:
+        agents: The number of agents.
+        components: The number of connected components.
+        slowest_hop: Returns the slots that a hop over the slowest link takes at most, without queueing.
+    """
 
     agents: int
     components: int
+    slowest_hop: Callable[[], int] = lambda: 1
 
 
 class Aggregation(Protocol):
@@ -76,11 +83,13 @@ class NetworkProtocol(ABC):
 
     Settings: ClassVar[type[ProtocolSettings]] = ProtocolSettings
     talks: ClassVar[frozenset[str]]
-    """The ways to talk it offers: ``round``, ``broadcast``, ``gather``."""
+    """The ways to talk it offers: ``round``, ``call``, ``broadcast``, ``gather``."""
     alone: ClassVar[bool] = False
     """Whether every agent is a group of its own, so that nothing is shared."""
     chooses: ClassVar[bool] = False
     """Whether there is somebody (a server) who can choose the participants of a round."""
+    called: ClassVar["type[NetworkProtocol] | None"] = None
+    """The protocol of calls that stands for this one, if it can run rounds that somebody calls for."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 

@@ -24,6 +24,8 @@ class Server:
         uploaders: Returns the agents that upload in a round, in the order in which *conclude* gets their items.
         conclude: Called with (round, items) once a round, when all items are there; returns the answer.
         on_end: Called with the round when the last agent is informed.
+        tell: Called with (round, agent, answer) when an agent hears the answer; by default the event of
+            :meth:`informed` happens.
     """
 
     def __init__(
@@ -32,11 +34,13 @@ class Server:
         uploaders: Callable[[int], Sequence[int]],
         conclude: Callable[[int, list[Item]], Item],
         on_end: Callable[[int], None],
+        tell: Callable[[int, int, Item], None] | None = None,
     ) -> None:
         self._network = network
         self._uploaders = uploaders
         self._conclude = conclude
         self._on_end = on_end
+        self._tell = self._succeed if tell is None else tell
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, int] = {}
@@ -80,8 +84,11 @@ class Server:
             network.broadcast(answer, [agent for agent in range(network.agents) if agent not in uploads])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
-        self.informed(round, agent).succeed(conclusion)
+        self._tell(round, agent, conclusion)
         self._uninformed[round] -= 1
         if not self._uninformed[round]:
             del self._uninformed[round]
             self._on_end(round)
+
+    def _succeed(self, round: int, agent: int, conclusion: Item) -> None:
+        self.informed(round, agent).succeed(conclusion)

@@ -3,12 +3,37 @@
 from simpy import Event
 
 from netbandit.network.link import Arrival
-from netbandit.protocols.protocol import Item, RoundProtocol
+from netbandit.network.network import Network
+from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.protocol import Item, ProtocolSettings, RoundProtocol
+
+
+class CalledSilent(CallProtocol):
+    """Every agent is a group of its own, and nobody calls."""
+
+    alone = True
+    uses_peer_links = False
+
+    def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+        super().__init__(settings, network, callee)
+        self.groups = range(network.agents)
+
+    def call(self, agent: int, parameters: int) -> None:
+        """Do nothing: there is nobody to hear it."""
+
+    def begin(self, agent: int, parameters: int) -> None:
+        """Do nothing: there is nobody to share with."""
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Never called: nobody sends."""
+        raise RuntimeError("a message was sent although nobody communicates")
 
 
 class Silent(RoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
+    talks = frozenset({"round", "call"})
+    called = CalledSilent
     alone = True
     uses_peer_links = False
 

@@ -18,7 +18,7 @@ from netbandit.settings import Problem
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
 
-_USERS = EventPriority(3)
+_USERS = EventPriority(5)
 """A user comes after all that a boundary brings: arrivals, decisions, what is passed on."""
 
 

@@ -55,6 +55,19 @@ def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, stream
     return _latencies(settings.latency, topology.links, slot, streams.generator("links.peer"))
 
 
+def slowest_hop(settings: LinkSettings, topology: Topology, slot: int) -> int:
+    """Return the slots that a hop over the slowest peer link can take at most, at least 1; queueing left out.
+
+    Raises:
+        TopologyError: ``"geographic"`` lacks coordinates.
+    """
+    if isinstance(settings.latency, UniformLatency):
+        longest = parse_duration(settings.latency.uniform[1]).nanoseconds(slot)
+    else:
+        longest = int(peer_latencies(settings, topology, slot, Streams(0, 0)).max(initial=0))
+    return max(1, -(-longest // slot))
+
+
 def build_network(
     links: LinksSettings,
     topology: Topology,

@@ -2,9 +2,11 @@
 
 from netbandit.bandits.bandit import Bandit, FiniteBandit
 from netbandit.bandits.context import ContextBandit
+from netbandit.bandits.contextual import ContextualBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.learner import EpochLearner, Learner
 from netbandit.learners.pfcb import Pfcb
+from netbandit.learners.slots import SlotLearner
 from netbandit.simulation.driver import Driver
 
 
@@ -20,6 +22,12 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.epochs import Epochs
 
         return Epochs
+    if issubclass(learner, SlotLearner):
+        if not issubclass(bandit, ContextualBandit):
+            raise TypeError("this learner chooses among vectors, which this bandit does not show")
+        from netbandit.simulation.slots import Slots
+
+        return Slots
     if issubclass(learner, Pfcb):
         if not issubclass(bandit, Procurement):
             raise TypeError("this learner procures quantities, which only the bandit procurement offers")

@@ -16,12 +16,14 @@ from netbandit.settings import Settings
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "bandit": {
         "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
+        "linear": "netbandit.bandits.linear:Linear",
         "procurement": "netbandit.bandits.procurement:Procurement",
         "vertical": "netbandit.bandits.vertical:Vertical",
         "replay": "netbandit.bandits.replay:Replay",
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",
+        "feducb": "netbandit.learners.feducb:FedUcb",
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",
         "lints": "netbandit.learners.linear:LinTs",
@@ -32,6 +34,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sink": "netbandit.protocols.sink:Sink",
         "flooding": "netbandit.protocols.flooding:Flooding",
         "gossip": "netbandit.protocols.gossip:Gossip",
+        "local": "netbandit.protocols.local:Local",
         "relay": "netbandit.protocols.relay:Relay",
         "vertical": "netbandit.protocols.vertical:Vertical",
         "silent": "netbandit.protocols.silent:Silent",

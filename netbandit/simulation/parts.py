@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
 from netbandit.learners.learner import Learner, LearnerSettings
 from netbandit.network import families
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.protocols.calls import CallProtocol
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings, RoundProtocol
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -20,7 +22,7 @@ from netbandit.scenario.sweep import Point
 from netbandit.scenario.validate import read, validate
 from netbandit.scenario.wording import one_of
 from netbandit.settings import Problem, Raw, Settings
-from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, topology_streams
+from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.drivers import driver_of
 from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
 
@@ -275,6 +277,13 @@ class _Check:
         elif "round" in learner.talks & protocol.talks and not issubclass(protocol, RoundProtocol):
             text = f"a protocol of rounds must be a subclass of {RoundProtocol.__module__}:{RoundProtocol.__name__}"
             self.problems.append((("protocol", "kind"), text))
+        elif (
+            "call" in learner.talks & protocol.talks
+            and protocol.called is None
+            and not issubclass(protocol, CallProtocol)
+        ):
+            text = f"a protocol of calls must be a subclass of {CallProtocol.__module__}:{CallProtocol.__name__}"
+            self.problems.append((("protocol", "kind"), text))
         elif settings is not None and not protocol.alone:
             self._within("learner", settings.problems_over(server_chooses=protocol.chooses))
 
@@ -310,9 +319,11 @@ class _Check:
             self._within("topology", iter(graph.problems))
             return
         self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
-        facts = GraphFacts(graph.agents, len(graph.components))
-        for key, text in parts.protocol.problems(parts.protocol_settings, facts):
-            self.problems.append((("protocol", key), text))
+        slot = scenario.run.slot_nanoseconds
+        facts = GraphFacts(graph.agents, len(graph.components), lambda: slowest_hop(scenario.links.peer, graph, slot))
+        with suppress(TopologyError):  # links without coordinates: said below
+            for key, text in parts.protocol.problems(parts.protocol_settings, facts):
+                self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
                 streams = topology_streams(scenario.topology, scenario.run.seed, 0)

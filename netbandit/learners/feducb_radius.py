@@ -1,0 +1,95 @@
+"""How far FedUCB's ellipsoid reaches, and when its test asks for a synchronisation.
+
+Source: Dubey & Pentland 2020, Sections 4 and 5 (Algorithm 1, Theorem 1); some formulas are reconstructed. With
+L = S = 1: no action and no parameter is longer than 1.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+from netbandit.privacy.tree_calibration import TreeNoise
+
+
+@dataclass(frozen=True)
+class Radius:
+    """The numbers that an agent's bounds are made of.
+
+    Attributes:
+        members: M, or the size of the agent's clique.
+        dimension: d.
+        alpha: The confidence.
+        sub_gaussian: The sub-Gaussian constant sigma of the rewards.
+        least, most: rho_min and rho_max: bounds on what a release adds to the matrix, times the identity.
+        offset: The part of beta that does not grow.
+    """
+
+    members: int
+    dimension: int
+    alpha: float
+    sub_gaussian: float
+    least: float
+    most: float
+    offset: float
+
+    @property
+    def inflation(self) -> float:
+        """What the test adds to V, times the identity: ``M (rho_max - rho_min)``."""
+        return self.members * (self.most - self.least)
+
+    @property
+    def start(self) -> float:
+        """What S starts from, times the identity: ``M rho_min``."""
+        return self.members * self.least
+
+    def growth(self, slots: float) -> float:
+        """Return ``ln(rho_max / rho_min + t / (d rho_min))`` for t = *slots*."""
+        return log(self.most / self.least + slots / (self.dimension * self.least))
+
+    def beta(self, slots: float) -> float:
+        """Return beta_t for t = *slots*."""
+        spread = 2 * log(2 / self.alpha) + self.dimension * self.growth(slots)
+        return self.sub_gaussian * sqrt(spread) + self.offset
+
+
+def radius(
+    *,
+    members: int,
+    dimension: int,
+    alpha: float,
+    sub_gaussian: float,
+    regularizer: float,
+    noise: TreeNoise | None,
+    paper_epsilon: float | None,
+) -> Radius:
+    """Return the numbers of an agent's bounds.
+
+    Args:
+        members: Agents whose releases are summed.
+        dimension: d.
+        alpha: The confidence.
+        sub_gaussian: Of the rewards.
+        regularizer: lambda, used without noise.
+        noise: The noise of each release, or None.
+        paper_epsilon: The epsilon if beta has the paper's last two terms, else None.
+    """
+    if noise is None:
+        least = most = regularizer / members
+        kappa = 0.0
+    else:
+        least, most = noise.shift, 3 * noise.shift
+        kappa = noise.kappa(dimension) if paper_epsilon is None else noise.paper_kappa(dimension, paper_epsilon)
+    if paper_epsilon is None:
+        offset = sqrt(members * most) + sqrt(members) * kappa
+    else:
+        offset = members * sqrt(most) + members * kappa
+    return Radius(members, dimension, alpha, sub_gaussian, least, most, offset)
+
+
+def paper_threshold(radius: Radius, horizon: int) -> float:
+    """Return ``D = 2 T d / (ln(rho_max / rho_min + T / (d rho_min)) + 1)``."""
+    return 2 * horizon * radius.dimension / (radius.growth(horizon) + 1)
+
+
+def dislinucb_threshold(dimension: int, agents: int, horizon: int) -> float:
+    """Return ``D = T ln(M T) / (d M)``, of DisLinUCB (Wang et al. 2020)."""
+    return horizon * log(agents * horizon) / (dimension * agents)

@@ -1,0 +1,110 @@
+"""How much noise a tree of covariance matrices needs, and what it is worth."""
+
+from dataclasses import dataclass
+from math import ceil, inf, log, log2, sqrt
+from typing import Literal
+
+from netbandit.privacy.accountant import PrivacySpent
+from netbandit.privacy.gaussian import exact_epsilon
+
+Calibration = Literal["paper", "zcdp"]
+
+OBSERVATION = 2.0
+"""L^2 + 1: the largest squared length of [x; y] with x no longer than L = 1 and y from -1 to 1."""
+
+
+@dataclass(frozen=True)
+class TreeNoise:
+    """Noise of FedUCB's Privatizer (Dubey & Pentland 2020, Algorithm 2 and Section 4).
+
+    Attributes:
+        depth: m, the most nodes that cover a release, and that an observation enters.
+        deviation: sigma_n of one number of a node.
+        shift: Lambda; twice of it is added to the diagonal of a release, once a release.
+        log_term: ``ln(2 n M / alpha)``: a union over all releases of all agents.
+    """
+
+    depth: int
+    deviation: float
+    shift: float
+    log_term: float
+
+    def kappa(self, dimension: int) -> float:
+        """Return by how much noise moves the estimate, in the norm of the matrix (reconstructed)."""
+        noise = sqrt(self.depth) * self.deviation * (sqrt(dimension) + sqrt(2 * self.log_term))
+        return noise / sqrt(self.shift)
+
+    def paper_kappa(self, dimension: int, epsilon: float) -> float:
+        """Return the paper's own bound of the same."""
+        return sqrt(self.depth * OBSERVATION * (sqrt(dimension) + 2 * self.log_term) / (sqrt(2) * epsilon))
+
+
+def depth_of(releases: float) -> int:
+    """Return m = 1 + ceil(log2 n) for at most n *releases*, at least 1."""
+    return 1 + ceil(log2(max(releases, 1)))
+
+
+def calibrate(
+    calibration: Calibration,
+    *,
+    epsilon: float,
+    delta: float,
+    alpha: float,
+    dimension: int,
+    releases: float,
+    trees: float,
+) -> TreeNoise:
+    """Return the noise for (*epsilon*, *delta*) of one observation, over all releases of an agent together.
+
+    Args:
+        calibration: ``paper``, or ``zcdp``: no more than what zero-concentrated privacy asks for.
+        epsilon: The privacy asked for, with
+        delta: its failure probability.
+        alpha: The confidence of the bounds on the noise.
+        dimension: d.
+        releases: n, the most releases of one tree.
+        trees: The number of all trees of all agents together.
+
+    Raises:
+        ValueError: Parameters that cannot be.
+    """
+    if not 0 < epsilon < inf or not 0 < delta < 1 or not 0 < alpha < 1:
+        raise ValueError(f"no tree for epsilon {epsilon}, delta {delta} and alpha {alpha}")
+    depth = depth_of(releases)
+    log_term = log(2 * max(releases, 1) * trees / alpha)
+    spread = 4 * sqrt(dimension) + 2 * log_term
+    if calibration == "paper":
+        deviation = 4 * sqrt(depth) * OBSERVATION * log(2 / delta) / epsilon
+        shift = sqrt(32) * depth * OBSERVATION * log(4 / delta) * spread / epsilon
+    else:
+        deviation = OBSERVATION * sqrt(depth / 2) / (sqrt(log(1 / delta) + epsilon) - sqrt(log(1 / delta)))
+        shift = sqrt(2 * depth) * deviation * spread
+    return TreeNoise(depth, deviation, shift, log_term)
+
+
+def account_tree(
+    deviation: float, delta: float, *, releases: int, claimed: float, trigger_is_private: bool
+) -> PrivacySpent:
+    """Return what *releases* of one tree spend.
+
+    An observation v = [x; y] enters one leaf, and with it at most ``1 + floor(log2 k)`` nodes of k releases. Replacing
+    it changes a node by ``v v' - w w'``, whose squared Frobenius norm is at most 2 (L^2 + 1)^2; off the diagonal the
+    noise has variance sigma_n^2 and on it twice as much, so both triangles together are one Gaussian release with a
+    squared sensitivity of (L^2 + 1)^2 / sigma_n^2, and all nodes together (chosen adaptively or not) one of their sum.
+
+    Args:
+        deviation: sigma_n; 0: no noise.
+        delta: The delta at which epsilon is told.
+        releases: k, of the tree that released most often.
+        claimed: The paper's own statement.
+        trigger_is_private: Whether the times of the releases tell nothing of the data.
+    """
+    unit = "one observation (context and reward) of one agent"
+    if not trigger_is_private:
+        unit += "; when agents synchronise depends on their data, which this does not cover (Zhou & Chowdhury 2024)"
+    if releases == 0:
+        return PrivacySpent(0.0, 0.0, claimed, unit)
+    if deviation == 0:
+        return PrivacySpent(inf, 0.0, claimed, unit)
+    multiplier = deviation / (OBSERVATION * sqrt(releases.bit_length()))
+    return PrivacySpent(exact_epsilon(delta, multiplier), delta, claimed, unit)

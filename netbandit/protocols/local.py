@@ -1,0 +1,223 @@
+"""Local: agents that are near to each other synchronise, by messages that live for a few hops."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pydantic import Field
+
+from netbandit.network.cliques import cliques
+from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.protocol import GraphFacts, Item, ProtocolSettings
+
+SYNC = Kind("SYNC")
+RELEASE = Kind("RELEASE")
+
+
+class LocalSettings(ProtocolSettings):
+    """The keys of the ``local`` protocol.
+
+    Attributes:
+        ttl: gamma: hops after which a message is dropped; 0: nobody hears anything.
+        stride: Sets of parameters an agent keeps; by default as many as the slots that gamma hops take.
+    """
+
+    kind: str = "local"
+    ttl: int = Field(default=1, ge=0)
+    stride: int | None = Field(default=None, ge=1)
+
+
+class Meeting(NamedTuple):
+    """A synchronisation of a clique.
+
+    Attributes:
+        clique: The clique.
+        parameters: The set of parameters.
+        slot: The slot in which it was called for.
+    """
+
+    clique: int
+    parameters: int
+    slot: int
+
+
+class _Word(NamedTuple):
+    """What a message says.
+
+    Attributes:
+        meeting: What it belongs to.
+        source: The agent that said it.
+        item: What this agent releases, or None if it calls.
+        left: How many hops it may still go.
+        begun: When (ns) this hop began.
+    """
+
+    meeting: Meeting
+    source: int
+    item: Item | None
+    left: int
+    begun: int
+
+
+class Local(CallProtocol):
+    """Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
+
+    Agents are partitioned into cliques of the ttl-th power of the graph. With delta = ttl times the slots of the
+    slowest hop: who calls in slot t tells the others by SYNC; members of its clique release after the decision of slot
+    t + delta, and all adopt what they have heard of the clique's releases before the decision of slot t + 2 delta.
+    What everybody knows ahead is released in slot t at once, and adopted before the decision of slot t + delta.
+
+    Every message goes from neighbour to neighbour, in all directions, and is dropped after ttl hops; a node passes it
+    on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary after the one it
+    began at; asynchronous, at once. Links with limited bandwidth may queue, so that a release comes too late: it is
+    then left out by those who have not heard it.
+
+    Args:
+        settings: The keys.
+        network: The network it talks over.
+        callee: What agents do.
+
+    Attributes:
+        delay: delta, in slots.
+        late: Releases of an agent's own clique that it heard too late to use.
+    """
+
+    Settings = LocalSettings
+
+    def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+        super().__init__(settings, network, callee)
+        assert isinstance(settings, LocalSettings)
+        self._ttl = settings.ttl
+        self._slotted = settings.timing == "slotted"
+        self.groups = cliques(network.topology, self._ttl)
+        self.solitary = self._ttl == 0
+        slowest = max((link.latency for out in network.links for link in out), default=0)
+        self.delay = self._ttl * max(1, self.clock.boundary(slowest))
+        self.sets = settings.stride or max(1, self.delay)
+        self._members = [0] * (max(self.groups, default=-1) + 1)
+        for clique in self.groups:
+            self._members[clique] += 1
+        self._numbers: dict[Meeting, int] = {}
+        self._joined: list[dict[int, Meeting]] = [{} for _ in self.groups]
+        self._heard: list[dict[Meeting, dict[int, Item]]] = [{} for _ in self.groups]
+        self._furthest: list[dict[tuple[Meeting, int, bool], int]] = [{} for _ in self.groups]
+        self._concluded: dict[tuple[Meeting, tuple[int, ...]], Item] = {}
+        self._adopted: dict[Meeting, int] = {}
+        self._hops: Steps[_Word] = Steps(self.clock, self._hear_all, AGENTS)
+        self._adoptions: Steps[Meeting] = Steps(self.clock, self._adopt, ADOPTIONS)
+        self._releases: Steps[Meeting] = Steps(self.clock, self._release, SENDS)
+        self.late = 0
+
+    @classmethod
+    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+        """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
+        assert isinstance(settings, LocalSettings)
+        if settings.stride is None:
+            return
+        hop = graph.slowest_hop()
+        needed = settings.ttl * hop
+        if settings.stride < needed:
+            hops = f"{settings.ttl} hop{'s' * (settings.ttl > 1)} of {hop} slot{'s' * (hop > 1)}"
+            yield "stride", f"must be at least {needed}: {hops} take that long"
+
+    def call(self, agent: int, parameters: int) -> None:
+        """Call the members of the agent's clique to synchronise the set of this slot."""
+        meeting = Meeting(self.groups[agent], parameters, self.clock.now // self.clock.slot)
+        self._join(agent, meeting, self.delay)
+        self._say(agent, _Word(meeting, agent, None, self._ttl, self.clock.now))
+
+    def begin(self, agent: int, parameters: int) -> None:
+        """Release at once: the whole clique does."""
+        self._join(agent, Meeting(self.groups[agent], parameters, self.clock.now // self.clock.slot), 0)
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Hear what arrives, now or at the slot boundary."""
+        for arrived, _, message in arrivals:
+            word: _Word = message.value
+            if self._slotted:
+                self._hops.at(self.clock.adoption(word.begun, arrived), node, word)
+            else:
+                self._hear(node, word)
+
+    def _hear_all(self, due: list[tuple[int, list[_Word]]]) -> None:
+        for node, words in due:
+            for word in words:
+                self._hear(node, word)
+
+    def _hear(self, node: int, word: _Word) -> None:
+        key = word.meeting, word.source, word.item is None
+        furthest = self._furthest[node]
+        if word.source == node or furthest.get(key, -1) >= word.left:
+            return
+        first = key not in furthest
+        furthest[key] = word.left
+        if word.left:
+            self._say(node, word._replace(begun=self.clock.now))
+        if not first or self.groups[node] != word.meeting.clique:
+            return
+        if word.item is None:
+            self._join(node, word.meeting, self.delay)
+        elif word.meeting == self._joined[node].get(word.meeting.parameters):
+            self._heard[node].setdefault(word.meeting, {})[word.source] = word.item
+        else:
+            self.late += 1
+
+    def _say(self, node: int, word: _Word) -> None:
+        """Put *word* on all links of *node*, with one hop less to go."""
+        if not word.left:
+            return
+        further = word._replace(left=word.left - 1)
+        labels = 2 if word.item is None else 1
+        size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
+        kind = SYNC if word.item is None else RELEASE
+        self.network.send(Message(kind, size, further, self._number(word.meeting)), self.network.links[node])
+
+    def _number(self, meeting: Meeting) -> int:
+        return self._numbers.setdefault(meeting, len(self._numbers) + 1)
+
+    def _join(self, agent: int, meeting: Meeting, wait: int) -> None:
+        """Let *agent* take part in *meeting*, *wait* slots after it was called for, unless it takes part in one."""
+        joined = self._joined[agent]
+        if meeting.parameters in joined:
+            return
+        joined[meeting.parameters] = meeting
+        self.callee.hush(agent, meeting.parameters)
+        slot = self.clock.slot
+        # A call that queued behind others may come late.
+        released = max((meeting.slot + wait) * slot, self.clock.now)
+        adopted = max(meeting.slot + wait + self.delay, self.clock.boundary(released)) * slot
+        self._releases.at(released, agent, meeting)
+        self._adoptions.at(adopted, agent, meeting)
+
+    def _release(self, due: list[tuple[int, list[Meeting]]]) -> None:
+        if self.clock.now >= self.clock.end:
+            return
+        for agent, meetings in due:
+            for meeting in meetings:
+                item = self.callee.release(agent, meeting.parameters)
+                self._heard[agent].setdefault(meeting, {})[agent] = item
+                self._say(agent, _Word(meeting, agent, item, self._ttl, self.clock.now))
+
+    def _adopt(self, due: list[tuple[int, list[Meeting]]]) -> None:
+        if self.clock.now >= self.clock.end:
+            return
+        for agent, meetings in due:
+            for meeting in meetings:
+                heard = self._heard[agent].pop(meeting)
+                del self._joined[agent][meeting.parameters]
+                self.callee.adopt(agent, meeting.parameters, self._conclusion(meeting, heard))
+                self._adopted[meeting] = self._adopted.get(meeting, 0) + 1
+                if self._adopted[meeting] == self._members[meeting.clique]:
+                    self.end(self._number(meeting))
+
+    def _conclusion(self, meeting: Meeting, heard: dict[int, Item]) -> Item:
+        """Return what follows from what was *heard*; the same for all who heard the same, so it is made once."""
+        sources = tuple(sorted(heard))
+        found = self._concluded.get((meeting, sources))
+        if found is None:
+            found = self.callee.conclude([heard[source] for source in sources])
+            self._concluded[meeting, sources] = found
+        return found

@@ -1,0 +1,72 @@
+"""The compiled loop in which agents of FedUCB play the linear bandit: the learner's step, then the world's pull."""
+
+from math import log, sqrt
+
+import numpy as np
+from numba import njit
+
+from netbandit.bandits.linear_draws import draw_reward, draw_set
+from netbandit.learners.ellipsoid import choose_fixed, choose_fresh, learn, wants
+
+
+@njit(cache=True)
+def play(  # type: ignore[no-untyped-def]
+    first, last, world, actions, fixed, columns, beliefs, widths, threshold, every, account
+):
+    """Play the slots from *first* to before *last*, all agents slot by slot; stop after one in which anybody calls.
+
+    Args:
+        first: The first slot.
+        last: The slot after the last one.
+        world: `linear_draws.World`.
+        actions: The fixed actions, or room for fresh ones, shape (1 or M, K, d).
+        fixed: Whether they stay the same.
+        columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
+        beliefs: `Ellipsoids`.
+        widths: What makes the bonus of each agent, shape (M, 5): scale times sigma, ``2 ln(2 / alpha)``,
+            ``rho_max / rho_min``, ``d rho_min``, and scale times what does not grow.
+        threshold: D of each agent, shape (M,).
+        every: Slots from one synchronisation to the next, or 0 where the test decides.
+        account: `play.Account`.
+
+    Returns:
+        The first slot that has not been played.
+    """
+    sets, agents = beliefs.uses.shape
+    dimension = world.theta.size
+    product = np.empty(dimension)
+    account.calls[:] = False
+    for slot in range(first, last):
+        own = slot % sets
+        called = False
+        bonus = 0.0
+        regret = 0.0
+        for agent in range(agents):
+            law = widths[agent]
+            if agent == 0 or not np.array_equal(law, widths[agent - 1]):
+                growth = log(law[2] + (slot + 1) / law[3])
+                bonus = law[0] * sqrt(law[1] + dimension * growth) + law[4]
+            source = 0 if fixed else agent
+            shown = actions[source]
+            if fixed:
+                arm = choose_fixed(beliefs, own, agent, bonus)
+            else:
+                draw_set(world, source, shown)
+                arm = choose_fresh(beliefs, own, agent, bonus, shown)
+            means = world.means[source]
+            reward = draw_reward(world, agent, means[arm])
+            learn(beliefs, own, agent, shown[arm], reward, columns, product)
+            regret += means.max() - means[arm]
+            account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
+            if wants(beliefs, own, agent, threshold[agent], every, sets):
+                beliefs.quiet[own, agent] = True
+                account.calls[agent] = True
+                called = True
+        account.regret[0] += regret
+        knot = account.next_knot[0]
+        if account.knots[knot] == slot + 1:
+            account.curve[knot] = account.regret[0]
+            account.next_knot[0] = knot + 1
+        if called:
+            return slot + 1
+    return last

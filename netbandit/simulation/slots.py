@@ -1,0 +1,141 @@
+"""The rhythm of slots: a decision in every slot, from one network event to the next in a single call."""
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+from simpy import Event
+
+from netbandit.bandits.contextual import ContextualBandit
+from netbandit.learners.slots import SlotLearner, Surroundings
+from netbandit.network.clock import DECISIONS, Appointment
+from netbandit.network.message import NUMBER_BYTES, Kind
+from netbandit.protocols.calls import CallProtocol
+from netbandit.protocols.protocol import Item
+from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.play import Account, compiled, generic
+from netbandit.simulation.result import Curve, Metric
+
+CHOOSE = Kind("choose")
+
+_DIGEST = (1 << 63) - 1
+
+
+class Slots(Driver):
+    """Agents that decide in every slot, and synchronise when one of them calls for it.
+
+    Nothing but a message changes an agent's mind between two of its slots. So when it wakes, all slots that begin
+    before the next event of the network are played in one call; the first slot in which anybody calls ends it, because
+    from there on a message is under way that others could hear. Nobody has then passed a moment at which it could have
+    reached them. What is adopted at a boundary is adopted before its decision; what is released there, after it.
+
+    Args:
+        stage: All that it works with; the bandit shows actions, the learner decides in slots.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        assert isinstance(stage.bandit, ContextualBandit)
+        self._bandit = stage.bandit
+        self._clock = stage.clock
+        self._account = Account.open(stage.topology.agents, stage.clock.horizon)
+        self._played = 0
+        self._callbacks: list[Callable[[Event], None]] = [self._wake]
+        self._released_at: dict[tuple[int, int], int] = {}
+        self._waited = [0, 0]
+        self._releases: dict[tuple[int, int], int] = {}
+
+    def start(self) -> None:
+        """Build the protocol, then the learner that suits it, and appoint the first slot."""
+        point, bandit = self.stage.point, self._bandit
+        found = point.protocol if issubclass(point.protocol, CallProtocol) else point.protocol.called
+        assert found is not None
+        assert issubclass(found, CallProtocol)
+        self._protocol = found(point.protocol_settings, self.stage.network, self)
+        groups = np.asarray(self._protocol.groups)
+        surroundings = Surroundings(
+            agents=bandit.agents,
+            arms=bandit.arms,
+            dimension=bandit.dimension,
+            fixed_actions=bandit.fixed_actions,
+            sub_gaussian=bandit.sub_gaussian,
+            horizon=self._clock.horizon,
+            members=np.bincount(groups)[groups],
+            sets=self._protocol.sets,
+            alone=self._protocol.alone or self._protocol.solitary,
+        )
+        assert issubclass(point.learner, SlotLearner)
+        self.learner = point.learner.build(point.learner_settings, surroundings, self.stage.streams)
+        bandit.start(self.stage.streams.generator)
+        play = compiled(bandit, self.learner, self._account)
+        self._generic = play is None
+        self._play = play or generic(bandit, self.learner, self._account, self._protocol.sets)
+        self._appoint()
+
+    def finish(self) -> Outcome:
+        """Add up."""
+        account = self._account
+        for agent, digest in enumerate(account.digests.tolist()):
+            self.stage.fingerprint.record(self._clock.end, agent, CHOOSE.code, digest & _DIGEST)
+        spent = self.learner.account(max(self._releases.values(), default=0))
+        waited, adopted = self._waited
+        metrics: dict[str, Metric] = {
+            "rounds": len(self._protocol.ended),
+            "round_slots": waited / adopted if adopted else 0.0,
+            "epsilon": spent.epsilon,
+            "delta": spent.delta,
+            "epsilon_claimed": spent.epsilon_claimed,
+            **self.learner.figures(),
+        }
+        curve = Curve(account.knots, account.curve)
+        return Outcome(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit)
+
+    def hush(self, agent: int, parameters: int) -> None:
+        """Tell the learner; see `Callee`."""
+        self.learner.hush(agent, parameters)
+
+    def release(self, agent: int, parameters: int) -> Item:
+        """Ask the learner; see `Callee`."""
+        key = agent, parameters
+        self._released_at[key] = self._played
+        self._releases[key] = self._releases.get(key, 0) + 1
+        numbers = self.learner.release(agent, parameters)
+        return Item(NUMBER_BYTES * len(numbers), numbers)
+
+    def conclude(self, items: Sequence[Item]) -> Item:
+        """Ask the learner; see `Callee`."""
+        combined: NDArray[np.float64] = self.learner.combine([item.value for item in items])
+        return Item(NUMBER_BYTES * len(combined), combined)
+
+    def adopt(self, agent: int, parameters: int, conclusion: Item) -> None:
+        """Tell the learner; see `Callee`."""
+        self._waited[0] += self._played - self._released_at[agent, parameters]
+        self._waited[1] += 1
+        self.learner.adopt(agent, parameters, conclusion.value)
+
+    def _appoint(self) -> None:
+        """Wake at the next slot, after what arrives and is adopted at its boundary."""
+        if self._played < self._clock.horizon:
+            environment = self._clock.environment
+            environment.schedule(
+                Appointment(self._callbacks), DECISIONS, self._played * self._clock.slot - environment.now
+            )
+
+    def _wake(self, _: Event) -> None:
+        """Play on until something else is due, or somebody calls."""
+        clock, account = self._clock, self._account
+        environment, slot = clock.environment, clock.slot
+        first = self._played
+        due = environment.peek()
+        last = clock.horizon if due == inf else min(clock.horizon, -(-int(due) // slot))
+        self._played = self._play(first, max(last, first + 1))
+        if account.calls.any():
+            latest = self._played - 1
+            if latest > first:  # nothing else is due before
+                environment.advance(latest * slot)
+            own = latest % self._protocol.sets
+            begin = self._protocol.call if self.learner.called else self._protocol.begin
+            for agent in np.flatnonzero(account.calls).tolist():
+                begin(agent, own)
+        self._appoint()

@@ -202,7 +202,7 @@ class Local(CallProtocol):
                 self._say(agent, _Word(meeting, agent, item, self._ttl, self.clock.now))
 
     def _adopt(self, due: list[tuple[int, list[Meeting]]]) -> None:
-        if self.clock.now >= self.clock.end:
+        if self.clock.now > self.clock.end:
             return
         for agent, meetings in due:
             for meeting in meetings:

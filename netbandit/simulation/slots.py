@@ -81,7 +81,7 @@ class Slots(Driver):
         spent = self.learner.account(max(self._releases.values(), default=0))
         waited, adopted = self._waited
         metrics: dict[str, Metric] = {
-            "rounds": len(self._protocol.ended),
+            "rounds": sum(ended <= self._clock.end for ended in self._protocol.ended.values()),
             "round_slots": waited / adopted if adopted else 0.0,
             "epsilon": spent.epsilon,
             "delta": spent.delta,

@@ -1,0 +1,209 @@
+"""The whole of FedUCB against a slow reference that knows no compiled loop, no network and no events."""
+
+from math import ceil, inf, log
+
+import feducb_reference as reference
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netbandit.scenario.load import load
+from netbandit.simulation import play, slots
+from netbandit.simulation.parts import check
+
+SLOT = 1_000_000
+
+
+class Watched:
+    """A run, and what its agents did."""
+
+    def __init__(self, folder, monkeypatch, tables, loop="compiled", trace=None):
+        file = folder / "linear.toml"
+        lines = ["schema = 1"]
+        for table, keys in tables.items():
+            lines.append(f"[{table}]")
+            lines += [f"{key} = {value}" for key, value in keys.items()]
+        file.write_text("\n".join(lines))
+        found = check(load(file))
+        self.adoptions, self.driver = [], None
+
+        class Driver(slots.Slots):
+            def start(driver):
+                super().start()
+                self.driver = driver
+
+            def adopt(driver, agent, parameters, conclusion):
+                super().adopt(agent, parameters, conclusion)
+                self.adoptions.append((driver._clock.now, agent))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(slots, "Slots", Driver)
+            if loop == "generic":
+                patch.setattr(slots, "compiled", lambda *_: None)
+            self.result = found.points[0].simulation(0).run(trace)
+        self.digests = self.driver._account.digests.tolist()
+        self.world = self.driver._bandit
+
+
+def tables(agents=4, horizon=200, arms=6, dimension=3, actions="fixed", law="beta", **learner):
+    keys = {"epsilon": "inf", "threshold": 5.0, "beta_scale": 0.1} | learner
+    return {
+        "run": {"horizon": horizon, "slot": '"1 ms"'},
+        "topology": {"family": '"complete"', "agents": agents},
+        "bandit": {
+            "kind": '"linear"',
+            "dimension": dimension,
+            "arms": arms,
+            "actions": f'"{actions}"',
+            "rewards": f'"{law}"',
+        },
+        "learner": {"kind": '"feducb"'} | keys,
+        "protocol": {"kind": '"master-worker"'},
+    }
+
+
+def digests(arms):
+    found = []
+    for column in np.asarray(arms).T.tolist():
+        digest = 0xCBF29CE484222325
+        for arm in column:
+            digest = ((digest ^ (arm + 1)) * 0x100000001B3) % 2**64
+        found.append(digest)
+    return found
+
+
+def setup_of(run, written, **more):
+    learner = {key: value for key, value in written["learner"].items() if key not in ("kind", "schedule", "members")}
+    for key in ("epsilon", "calibration", "beta"):
+        if key in learner:
+            learner[key] = inf if learner[key] == "inf" else eval(str(learner[key]))
+    world = run.world
+    return reference.Setup(
+        agents=world.agents,
+        dimension=world.dimension,
+        arms=world.arms,
+        horizon=written["run"]["horizon"],
+        theta=world.theta,
+        fixed_actions=world.fixed_actions,
+        law=written["bandit"]["rewards"].strip('"'),
+        **learner,
+        **more,
+    )
+
+
+LEARNERS = {
+    "exact": {},
+    "private": {"epsilon": 2000.0, "threshold": 300.0},
+    "noisy": {"epsilon": 1.0, "threshold": 400.0},
+    "zcdp": {"epsilon": 300.0, "threshold": 200.0, "calibration": '"zcdp"', "beta": '"paper"', "beta_scale": 0.02},
+    "fixed": {"schedule": '"fixed"', "every": 7},
+    "fixed private": {"schedule": '"fixed"', "every": 20, "epsilon": 3000.0},
+    "every slot": {"schedule": '"fixed"', "every": 1},
+}
+
+
+@pytest.mark.parametrize("actions", ["fixed", "fresh"])
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("latency", ["0 ms", "0.4 ms", "1 ms", "2.7 ms"])
+def test_over_a_server_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, latency, learner, actions):
+    written = tables(actions=actions, law="beta" if actions == "fixed" else "bernoulli", **LEARNERS[learner])
+    written["links.uplink"] = {"latency": f'"{latency}"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    setup = setup_of(run, written, members=[4] * 4)
+    delay = round(float(latency.split()[0]) * SLOT)
+    arms, adoptions = reference.central(setup, [delay] * 4, SLOT)
+    assert run.adoptions == adoptions
+    assert adoptions
+    assert run.digests == digests(arms)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("family", "ttl", "hop"), [("ring", 1, 1), ("ring", 2, 1), ("path", 3, 1), ("star", 2, 2), ("complete", 1, 3)]
+)
+@pytest.mark.parametrize("members", ["all", "clique"])
+def test_between_neighbours_agents_choose_what_the_reference_chooses(
+    tmp_path, monkeypatch, family, ttl, hop, learner, members
+):
+    written = tables(agents=7, horizon=150, members=f'"{members}"', **LEARNERS[learner])
+    if learner == "every slot" and hop == 3:
+        written["learner"]["every"] = 4
+    written["learner"]["threshold"] /= 4 * ttl  # an agent's sets share its slots
+    written["topology"]["family"] = f'"{family}"'
+    written["protocol"] = {"kind": '"local"', "ttl": ttl}
+    written["links.peer"] = {"latency": f'"{hop - 0.5} ms"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    graph = {"ring": nx.cycle_graph, "path": nx.path_graph, "complete": nx.complete_graph, "star": nx.star_graph}
+    setup = setup_of(run, written, sets=ttl * hop, members=[] if members == "all" else [0])
+    arms, adoptions = reference.local(setup, graph[family](7 - (family == "star")), ttl, hop)
+    assert sorted(run.adoptions) == sorted((slot * SLOT, agent) for slot, agent in adoptions)
+    assert adoptions
+    assert run.digests == digests(arms)
+
+
+@pytest.mark.parametrize("actions", ["fixed", "fresh"])
+def test_alone_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, actions):
+    written = tables(actions=actions, horizon=1_500, epsilon=1.0)
+    written["protocol"] = {"kind": '"silent"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    arms = reference.alone(setup_of(run, written, alone=True))
+    assert run.digests == digests(arms)
+    assert run.result.metrics["messages"] == 0
+    assert run.result.metrics["epsilon"] == 0
+
+
+@pytest.mark.parametrize("learner", ["exact", "private", "fixed"])
+@pytest.mark.parametrize("protocol", ["master-worker", "local"])
+def test_the_generic_loop_has_the_same_law_as_the_compiled_one(tmp_path, monkeypatch, learner, protocol):
+    written = tables(actions="fresh", **LEARNERS[learner])
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    fast = Watched(tmp_path, monkeypatch, written)
+    slow = Watched(tmp_path, monkeypatch, written, loop="generic")
+    assert slow.result.fingerprint == fast.result.fingerprint
+    assert slow.adoptions == fast.adoptions
+    assert slow.result.metrics["regret"] == pytest.approx(fast.result.metrics["regret"], rel=1e-12)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    latency=st.lists(st.integers(0, 4 * SLOT), min_size=3, max_size=3),
+    learner=st.sampled_from(["exact", "private", "fixed"]),
+)
+def test_nobody_hears_too_early_whatever_the_latencies(tmp_path_factory, latency, learner):
+    written = tables(agents=3, horizon=60, **LEARNERS[learner] | {"threshold": 1.0, "every": 5})
+    if learner != "fixed":
+        del written["learner"]["every"]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        original = slots.Slots.start
+
+        def start(driver):
+            driver.stage.network._uplink_latency = latency
+            original(driver)
+
+        monkeypatch.setattr(slots.Slots, "start", start)
+        run = Watched(tmp_path_factory.mktemp("runs"), monkeypatch, written)
+    arms, adoptions = reference.central(setup_of(run, written, members=[3] * 3), latency, SLOT)
+    assert run.adoptions == adoptions
+    assert run.digests == digests(arms)
+
+
+def test_the_inflation_alone_forces_the_first_synchronisation(tmp_path, monkeypatch):
+    written = tables(horizon=400, epsilon=1.0, threshold=500.0)
+    run = Watched(tmp_path, monkeypatch, written)
+    first = run.adoptions[0][0] // SLOT + 1
+    assert 1 < first <= ceil(500 / (3 * log(3)))
+
+
+@pytest.mark.parametrize("learner", ["exact", "private"])
+def test_a_complete_graph_with_ttl_one_is_a_server_one_slot_away_each_way(tmp_path, monkeypatch, learner):
+    written = tables(agents=5, **LEARNERS[learner])
+    central = dict(written)
+    # A call and an answer of a slot each: half a slot up and half a slot down, twice.
+    central["links.uplink"] = {"latency": '"0.5 ms"'}
+    written["protocol"] = {"kind": '"local"', "ttl": 1}
+    near = Watched(tmp_path, monkeypatch, written)
+    far = Watched(tmp_path, monkeypatch, central)
+    assert near.adoptions == sorted(far.adoptions)
+    assert near.digests == far.digests

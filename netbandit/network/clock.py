@@ -60,6 +60,10 @@ class Clock:
         environment: SimPy's environment, in nanoseconds.
         slot: Length of a slot in nanoseconds, at least 1.
         horizon: Number of slots; nothing starts at or after the end of the last one.
+
+    Attributes:
+        hops: The turn in which nodes take in what hops have brought, and pass it on: after the agents that act in
+            phases, but before the decisions of those who decide in every slot.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -67,6 +71,7 @@ class Clock:
         self.slot = slot
         self.horizon = horizon
         self.end = slot * horizon
+        self.hops: EventPriority = SENDS
 
     @property
     def now(self) -> int:
@@ -110,16 +115,16 @@ class Steps(Generic[What]):
     Args:
         clock: The clock.
         act: Called once an instant with (node, what it has to deal with) for each node that acts, ascending.
-        priority: Whose turn in the instant it is.
+        priority: Whose turn in the instant it is; by default the clock's turn of hops.
     """
 
     def __init__(
         self,
         clock: Clock,
         act: Callable[[list[tuple[int, list[What]]]], None],
-        priority: EventPriority = SENDS,
+        priority: EventPriority | None = None,
     ) -> None:
-        self._priority = priority
+        self._priority = clock.hops if priority is None else priority
         self._clock = clock
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}

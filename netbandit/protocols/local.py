@@ -188,7 +188,7 @@ class Local(CallProtocol):
         slot = self.clock.slot
         # A call that queued behind others may come late.
         released = max((meeting.slot + wait) * slot, self.clock.now)
-        adopted = max(meeting.slot + wait + self.delay, self.clock.boundary(released)) * slot
+        adopted = max(meeting.slot + wait + self.delay, released // slot + 1) * slot
         self._releases.at(released, agent, meeting)
         self._adoptions.at(adopted, agent, meeting)
 

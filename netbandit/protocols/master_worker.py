@@ -4,7 +4,6 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.protocols.called_server import CalledServer
 from netbandit.protocols.protocol import Aggregation, Item, ProtocolSettings, RoundProtocol
 from netbandit.protocols.server import Server
 
@@ -17,8 +16,7 @@ class MasterWorker(RoundProtocol):
     latency and with unlimited bandwidth a round takes no time at all.
     """
 
-    talks = frozenset({"round", "call"})
-    called = CalledServer
+    served = True
     chooses = True
     uses_peer_links = False
 

@@ -2,13 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.settings import Problem, Settings
+
+if TYPE_CHECKING:
+    from netbandit.protocols.calls import CallProtocol
 
 
 class ProtocolSettings(Settings):
@@ -88,8 +91,6 @@ class NetworkProtocol(ABC):
     """Whether every agent is a group of its own, so that nothing is shared."""
     chooses: ClassVar[bool] = False
     """Whether there is somebody (a server) who can choose the participants of a round."""
-    called: ClassVar["type[NetworkProtocol] | None"] = None
-    """The protocol of calls that stands for this one, if it can run rounds that somebody calls for."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
@@ -122,7 +123,11 @@ class RoundProtocol(NetworkProtocol):
         aggregation: What is made of the items.
     """
 
-    talks: ClassVar[frozenset[str]] = frozenset({"round"})
+    talks: ClassVar[frozenset[str]] = frozenset({"round", "call"})
+    called: ClassVar["type[CallProtocol] | None"] = None
+    """The protocol that stands for this one where somebody calls for a round; by default calls go before its rounds."""
+    served: ClassVar[bool] = False
+    """Whether there is a server, so that calls go up to it and down from it; if not, they are flooded."""
 
     def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network)

@@ -32,7 +32,6 @@ class CalledSilent(CallProtocol):
 class Silent(RoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
-    talks = frozenset({"round", "call"})
     called = CalledSilent
     alone = True
     uses_peer_links = False

@@ -41,6 +41,7 @@ class Sink(RoundProtocol):
     """
 
     Settings = SinkSettings
+    served = True
 
     def __init__(self, settings: SinkSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network, aggregation)

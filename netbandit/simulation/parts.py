@@ -277,11 +277,7 @@ class _Check:
         elif "round" in learner.talks & protocol.talks and not issubclass(protocol, RoundProtocol):
             text = f"a protocol of rounds must be a subclass of {RoundProtocol.__module__}:{RoundProtocol.__name__}"
             self.problems.append((("protocol", "kind"), text))
-        elif (
-            "call" in learner.talks & protocol.talks
-            and protocol.called is None
-            and not issubclass(protocol, CallProtocol)
-        ):
+        elif "call" in learner.talks & protocol.talks and not issubclass(protocol, CallProtocol | RoundProtocol):
             text = f"a protocol of calls must be a subclass of {CallProtocol.__module__}:{CallProtocol.__name__}"
             self.problems.append((("protocol", "kind"), text))
         elif settings is not None and not protocol.alone:

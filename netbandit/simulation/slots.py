@@ -11,8 +11,9 @@ from netbandit.bandits.contextual import ContextualBandit
 from netbandit.learners.slots import SlotLearner, Surroundings
 from netbandit.network.clock import DECISIONS, Appointment
 from netbandit.network.message import NUMBER_BYTES, Kind
+from netbandit.protocols.called_round import calling
 from netbandit.protocols.calls import CallProtocol
-from netbandit.protocols.protocol import Item
+from netbandit.protocols.protocol import Item, RoundProtocol
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.play import Account, compiled, generic
 from netbandit.simulation.result import Curve, Metric
@@ -49,10 +50,8 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         point, bandit = self.stage.point, self._bandit
-        found = point.protocol if issubclass(point.protocol, CallProtocol) else point.protocol.called
-        assert found is not None
-        assert issubclass(found, CallProtocol)
-        self._protocol = found(point.protocol_settings, self.stage.network, self)
+        assert issubclass(point.protocol, CallProtocol | RoundProtocol)
+        self._protocol = calling(point.protocol, point.protocol_settings, self.stage.network, self)
         groups = np.asarray(self._protocol.groups)
         surroundings = Surroundings(
             agents=bandit.agents,

@@ -283,3 +283,37 @@ def local(setup, graph, ttl, hop):
             released = [beliefs[agent][number].release() for agent in clique]
             adoptions.setdefault(slot + delta, []).append((clique, number, released))
     return arms, log_
+
+
+def flooded(setup, graph):
+    """Calls and items both go one hop a slot, to everybody. Returns the arms (T, M), and the slots of adoptions."""
+    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    world = World(setup)
+    agents = range(setup.agents)
+    beliefs = [Beliefs(setup, agent, 0) for agent in agents]
+    arms = np.zeros((setup.horizon, setup.agents), dtype=int)
+    heard, released, ends, adoptions = {}, {}, None, []
+    for slot in range(setup.horizon + 1):
+        if slot == ends:
+            for agent in agents:
+                beliefs[agent].adopt([released[other] for other in agents])
+            heard, released, ends = {}, {}, None
+            adoptions.append(slot)
+        if slot == setup.horizon:
+            break
+        for agent in agents:
+            told = not setup.every and any(heard.get(near) == slot - 1 for near in graph[agent])
+            if agent not in heard and told:
+                heard[agent] = slot
+                beliefs[agent].quiet = True
+        for agent in agents:
+            arms[slot, agent], _, wants = play(setup, world, [[one] for one in beliefs], agent, slot)
+            if wants:
+                heard[agent] = slot
+                beliefs[agent].quiet = True
+        for agent in agents:
+            if heard.get(agent) == slot:
+                released[agent] = beliefs[agent].release()
+        if len(released) == setup.agents and ends is None:
+            ends = max(heard[u] + distance[u][v] for u in agents for v in agents)
+    return arms, adoptions

@@ -1,5 +1,6 @@
 """The whole of FedUCB against a slow reference that knows no compiled loop, no network and no events."""
 
+from itertools import pairwise
 from math import ceil, inf, log
 
 import feducb_reference as reference
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.scenario.load import load
-from netbandit.simulation import play, slots
+from netbandit.simulation import slots
 from netbandit.simulation.parts import check
 
 SLOT = 1_000_000
@@ -28,15 +29,16 @@ class Watched:
         file.write_text("\n".join(lines))
         found = check(load(file))
         self.adoptions, self.driver = [], None
+        run = self
 
         class Driver(slots.Slots):
-            def start(driver):
+            def start(self):
                 super().start()
-                self.driver = driver
+                run.driver = self
 
-            def adopt(driver, agent, parameters, conclusion):
+            def adopt(self, agent, parameters, conclusion):
                 super().adopt(agent, parameters, conclusion)
-                self.adoptions.append((driver._clock.now, agent))
+                run.adoptions.append((self._clock.now, agent))
 
         with monkeypatch.context() as patch:
             patch.setattr(slots, "Slots", Driver)
@@ -141,6 +143,37 @@ def test_between_neighbours_agents_choose_what_the_reference_chooses(
     assert sorted(run.adoptions) == sorted((slot * SLOT, agent) for slot, agent in adoptions)
     assert adoptions
     assert run.digests == digests(arms)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("protocol", ["gis", "flooding"])
+@pytest.mark.parametrize("family", ["ring", "path", "star"])
+def test_in_rounds_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, protocol, learner):
+    written = tables(agents=6, **LEARNERS[learner])
+    written["topology"]["family"] = f'"{family}"'
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    graph = {"ring": nx.cycle_graph, "path": nx.path_graph, "star": nx.star_graph}[family](6 - (family == "star"))
+    arms, adoptions = reference.flooded(setup_of(run, written, members=[6] * 6), graph)
+    assert sorted(run.adoptions) == [(slot * SLOT, agent) for slot in adoptions for agent in range(6)]
+    assert adoptions
+    assert run.digests == digests(arms)
+
+
+@pytest.mark.parametrize("protocol", ["gossip", "sink"])
+def test_calls_go_before_rounds_of_any_protocol(tmp_path, monkeypatch, protocol):
+    written = tables(agents=6)
+    written["topology"]["family"] = '"ring"'
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    written["links.uplink"] = {"latency": '"2 ms"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    times = sorted({time for time, _ in run.adoptions})
+    assert len(times) > 1
+    # A synchronisation takes three hops at the least, or the call and the answer of a server four milliseconds each.
+    assert all(later - earlier >= (3 if protocol == "gossip" else 8) * SLOT for earlier, later in pairwise(times))
+    assert run.result.metrics["rounds"] == len(times)
+    grams = run.driver.learner.beliefs.shared_gram[0]
+    assert all(np.array_equal(gram, grams[0]) for gram in grams)
 
 
 @pytest.mark.parametrize("actions", ["fixed", "fresh"])

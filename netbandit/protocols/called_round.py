@@ -1,0 +1,196 @@
+"""Synchronisations over any protocol of rounds: a call, itself a message, then a round in which all take part."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from simpy import Event
+
+from netbandit.network.clock import AGENTS, SENDS, Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.protocol import Item, ProtocolSettings, RoundProtocol
+
+ASK = Kind("ASK")
+CALL = Kind("CALL")
+
+
+class CalledRound(CallProtocol):
+    """Rounds of another protocol, each begun by a call of the agent that first wants one.
+
+    All agents are one group with one set of parameters. A call is flooded from neighbour to neighbour, or goes up to
+    the server and down to everybody; who hears it contributes after the decision of that slot. A call that finds a
+    synchronisation under way is dropped: the agent that sent it takes part in that one. What starts without a call
+    begins with the contributions.
+
+    Args:
+        kind: The protocol of rounds.
+        settings: Its settings.
+        network: The network it talks over.
+        callee: What agents do.
+    """
+
+    def __init__(self, kind: type[RoundProtocol], settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+        network.clock.hops = AGENTS  # what a hop brings is there before the decision of its slot
+        self._rounds = kind(settings, network, _Sums(callee, network.agents))
+        self._receive_round = network.receive
+        super().__init__(settings, network, callee)
+        self._rounds.ended = self.ended
+        self.groups = [0] * network.agents
+        self.solitary = kind.alone
+        signal = ServerCall if kind.served else FloodedCall
+        self._signal: Signal = signal(network, settings.timing == "slotted", self._hear)
+        self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
+        self._steps: Steps[int] = Steps(self.clock, self._contribute, SENDS)
+
+    def call(self, agent: int, parameters: int) -> None:
+        """Call everybody to the next round."""
+        self._signal.call(agent, self._joined[agent] + 1)
+
+    def begin(self, agent: int, parameters: int) -> None:
+        """Contribute to the next round, uncalled."""
+        self._hear(agent, self._joined[agent] + 1)
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Let calls be heard, and hand on what belongs to rounds."""
+        rest = []
+        for arrival in arrivals:
+            kind = arrival[2].kind
+            if kind is CALL or kind is ASK:
+                self._signal.receive(node, arrival)
+            else:
+                rest.append(arrival)
+        if rest:
+            self._receive_round(node, rest)
+
+    def _hear(self, agent: int, round: int) -> None:
+        """Let *agent* contribute to *round*, after the decision of this slot."""
+        if round > self._joined[agent]:
+            self._joined[agent] = round
+            self.callee.hush(agent, 0)
+            self._steps.at(self.clock.now, agent, round)
+
+    def _contribute(self, due: list[tuple[int, list[int]]]) -> None:
+        if self.clock.now >= self.clock.end:
+            return
+        for agent, (round, *_) in due:
+            informed = self._rounds.contribute(round, agent, self.callee.release(agent, 0))
+            assert informed.callbacks is not None  # nobody is informed before all have contributed
+            informed.callbacks.append(self._adopting(agent))
+
+    def _adopting(self, agent: int) -> Callable[[Event], None]:
+        def adopt(informed: Event) -> None:
+            conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
+            self.callee.adopt(agent, 0, conclusion)
+
+        return adopt
+
+
+class _Sums:
+    """The aggregation of a round in which everybody takes part; see `Aggregation`."""
+
+    def __init__(self, callee: Callee, agents: int) -> None:
+        self._callee = callee
+        self._everybody = range(agents)
+
+    def participants(self, round: int) -> Sequence[int]:
+        return self._everybody
+
+    def combine(self, items: Sequence[Item]) -> Item:
+        return self._callee.conclude(items)
+
+    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        return self._callee.conclude(items)
+
+
+class Signal(ABC):
+    """How a call gets to everybody.
+
+    Args:
+        network: The network.
+        slotted: Whether a hop between agents takes effect at a slot boundary.
+        hear: Called with (agent, round) when an agent hears the call to a round.
+    """
+
+    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
+        self._network = network
+        self._clock = network.clock
+        self._slotted = slotted
+        self._tell = hear
+
+    @abstractmethod
+    def call(self, agent: int, round: int) -> None:
+        """Let *agent* call everybody to *round*."""
+
+    @abstractmethod
+    def receive(self, node: int, arrival: Arrival) -> None:
+        """Let *node* hear, and pass on, what has arrived."""
+
+
+class FloodedCall(Signal):
+    """A label that every node passes on to its other neighbours when it is new."""
+
+    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
+        super().__init__(network, slotted, hear)
+        self._heard = [0] * network.agents
+        self._steps: Steps[tuple[int, int]] = Steps(self._clock, self._hear_all, AGENTS)
+
+    def call(self, agent: int, round: int) -> None:
+        """See :meth:`Signal.call`."""
+        self._hear(agent, -1, round)
+
+    def receive(self, node: int, arrival: Arrival) -> None:
+        """See :meth:`Signal.receive`."""
+        _, sender, message = arrival
+        if message.round <= self._heard[node]:
+            return
+        if self._slotted:
+            self._steps.at(self._clock.adoption(message.value, self._clock.now), node, (sender, message.round))
+        else:
+            self._hear(node, sender, message.round)
+
+    def _hear_all(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
+        for node, calls in due:
+            for sender, round in calls:
+                self._hear(node, sender, round)
+
+    def _hear(self, node: int, sender: int, round: int) -> None:
+        if round <= self._heard[node]:
+            return
+        self._heard[node] = round
+        self._tell(node, round)
+        links = [link for link in self._network.links[node] if link.receiver != sender]
+        self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), links)
+
+
+class ServerCall(Signal):
+    """A request up to the server, and a call down to everybody. Uplinks are never slotted."""
+
+    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
+        super().__init__(network, slotted, hear)
+        self._called = 0
+
+    def call(self, agent: int, round: int) -> None:
+        """See :meth:`Signal.call`."""
+        self._network.send_up(Message(ASK, HEADER_BYTES, None, round), agent)
+
+    def receive(self, node: int, arrival: Arrival) -> None:
+        """See :meth:`Signal.receive`."""
+        message = arrival[2]
+        if message.kind is CALL:
+            self._tell(node, message.round)
+        elif message.round > self._called:
+            self._called = message.round
+            self._network.send_down(Message(CALL, HEADER_BYTES, None, message.round), range(self._network.agents))
+
+
+def calling(
+    kind: type[CallProtocol] | type[RoundProtocol], settings: ProtocolSettings, network: Network, callee: Callee
+) -> CallProtocol:
+    """Return a protocol of calls: *kind* itself, what it says stands for it, or its rounds with calls before them."""
+    if issubclass(kind, CallProtocol):
+        return kind(settings, network, callee)
+    if kind.called is not None:
+        return kind.called(settings, network, callee)
+    return CalledRound(kind, settings, network, callee)

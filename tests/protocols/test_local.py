@@ -1,0 +1,185 @@
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netbandit.network.cliques import cliques
+from netbandit.network.clock import DECISIONS, Appointment, Clock, Environment
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import LinkClass
+from netbandit.network.network import Network
+from netbandit.network.topology import Topology
+from netbandit.protocols.local import RELEASE, SYNC, Local, LocalSettings
+from netbandit.protocols.protocol import GraphFacts, Item
+
+SLOT = 1_000
+
+
+class Meetings:
+    """Runs the protocol, and writes down who did what when."""
+
+    def __init__(self, graph, ttl, latency, *, calls=(), begins=(), horizon=60, **keys):
+        self.topology = Topology(graph)
+        self.clock = Clock(Environment(), SLOT, horizon)
+        latencies = {tuple(edge): latency for edge in self.topology.edges.tolist()}
+        if not isinstance(latency, int):
+            latencies = dict(zip(latencies, latency, strict=False))
+        network = Network(
+            self.clock,
+            self.topology.neighbours,
+            LinkClass(bandwidth=keys.pop("bandwidth", None)),
+            latencies,
+            LinkClass(),
+            [0] * self.topology.agents,
+            Fingerprint(),
+            topology=self.topology,
+        )
+        self.hushed, self.released, self.adopted, self.sent = [], [], [], []
+        self.protocol = Local(LocalSettings(ttl=ttl, **keys), network, self)
+        self._watch(network)
+        for acts, act in ((calls, self.protocol.call), (begins, self.protocol.begin)):
+            for slot, agent in acts:
+                event = Appointment([lambda _, act=act, slot=slot, agent=agent: act(agent, slot % self.protocol.sets)])
+                self.clock.environment.schedule(event, DECISIONS, slot * SLOT)
+        self.clock.environment.run()
+
+    def _watch(self, network):
+        send = network.send
+
+        def watched(message, links, *rest):
+            for link in links:
+                self.sent.append((self.clock.now, link.sender, link.receiver, message))
+            send(message, links, *rest)
+
+        network.send = watched
+
+    def hush(self, agent, parameters):
+        self.hushed.append((self.clock.now, agent, parameters))
+
+    def release(self, agent, parameters):
+        self.released.append((self.clock.now, agent, parameters))
+        return Item(100, (self.clock.now, agent))
+
+    def conclude(self, items):
+        return Item(100, [item.value for item in items])
+
+    def adopt(self, agent, parameters, conclusion):
+        self.adopted.append((self.clock.now, agent, parameters, conclusion.value))
+
+
+def test_a_clique_releases_after_ttl_hops_and_adopts_after_as_many_again():
+    run = Meetings(nx.path_graph(3), 2, 0, calls=[(4, 0)])
+    assert run.protocol.groups == [0, 0, 0]
+    assert run.protocol.sets == 2
+    assert sorted(run.released) == [(6 * SLOT, agent, 0) for agent in range(3)]
+    heard = [(6 * SLOT, agent) for agent in range(3)]
+    assert sorted(run.adopted) == [(8 * SLOT, agent, 0, heard) for agent in range(3)]
+    assert [agent for _, agent, _ in run.hushed] == [0, 1, 2]
+    assert [time // SLOT for time, _, _ in run.hushed] == [4, 5, 6]
+
+
+def test_what_all_know_ahead_needs_no_call():
+    run = Meetings(nx.complete_graph(3), 1, 0, begins=[(4, agent) for agent in range(3)])
+    assert {time for time, *_ in run.released} == {4 * SLOT}
+    assert {time for time, *_ in run.adopted} == {5 * SLOT}
+    assert {message.kind for *_, message in run.sent} == {RELEASE}
+
+
+def test_calls_of_one_slot_count_once():
+    run = Meetings(nx.complete_graph(4), 1, 0, calls=[(4, agent) for agent in range(4)])
+    assert len(run.released) == len(run.adopted) == 4
+    assert len(run.protocol.ended) == 1
+
+
+def test_sizes_are_a_header_labels_and_the_release():
+    run = Meetings(nx.path_graph(2), 1, 0, calls=[(0, 0)])
+    assert [(message.kind, message.size) for *_, message in run.sent] == [(SYNC, 28), (RELEASE, 124), (RELEASE, 124)]
+
+
+def test_ttl_zero_is_silence():
+    run = Meetings(nx.complete_graph(4), 0, 0)
+    assert run.protocol.solitary
+    assert run.protocol.groups == [0, 1, 2, 3]
+    assert run.protocol.sets == 1
+
+
+def test_what_comes_too_late_is_left_out_and_counted():
+    # A release takes 100 bytes over a link that carries 8 bits in a slot of a microsecond.
+    run = Meetings(nx.path_graph(2), 1, 0, calls=[(0, 0)], bandwidth=8_000_000, horizon=1_000)
+    assert run.protocol.late == 2
+    assert sorted(value for *_, value in run.adopted) == sorted([[(time, agent)] for time, agent, _ in run.released])
+
+
+@st.composite
+def networks(draw):
+    agents = draw(st.integers(1, 9))
+    graph = nx.gnp_random_graph(agents, draw(st.sampled_from([0.2, 0.4, 0.8])), seed=draw(st.integers(0, 10**6)))
+    latency = draw(st.lists(st.integers(0, 3 * SLOT), min_size=36, max_size=36))
+    return graph, latency
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    network=networks(),
+    ttl=st.integers(1, 4),
+    wishes=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 8)), min_size=1, max_size=4),
+    timing=st.sampled_from(["slotted", "asynchronous"]),
+)
+def test_nothing_goes_further_than_ttl_hops_or_is_used_before_it_is_there(network, ttl, wishes, timing):
+    graph, latency = network
+    calls = sorted({(slot, agent % len(graph)) for slot, agent in wishes})
+    quiet_before = {}
+    kept = []
+    for slot, agent in calls:  # an agent does not call again before it has adopted
+        if slot >= quiet_before.get(agent, 0):
+            kept.append((slot, agent))
+            quiet_before[agent] = slot + 40
+    run = Meetings(graph, ttl, latency, calls=kept, horizon=10_000, timing=timing)
+    hops = dict(nx.all_pairs_shortest_path_length(graph))
+    delta = run.protocol.delay
+    for agent in graph:
+        for other in graph:
+            if run.protocol.groups[agent] == run.protocol.groups[other]:
+                assert hops[agent][other] <= ttl
+    for _, sender, receiver, message in run.sent:
+        word = message.value
+        assert hops[word.source][sender] <= ttl - 1 - word.left
+        assert hops[word.source][receiver] <= ttl
+    assert run.protocol.late == 0
+    released = {(agent, time) for time, agent, _ in run.released}
+    for time, agent, _, heard in run.adopted:
+        members = [other for other in graph if run.protocol.groups[other] == run.protocol.groups[agent]]
+        assert [source for _, source in heard] == members
+        for at, source in heard:
+            assert (source, at) in released
+            assert time - at == delta * SLOT
+    assert len(run.adopted) == len(run.released)
+    ends = {slot + 2 * delta for slot, _ in kept}
+    assert {time // SLOT for time, *_ in run.adopted} <= ends
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(network=networks(), hops=st.integers(0, 4))
+def test_cliques_are_those_of_networkx(network, hops):
+    graph, _ = network
+    near = nx.power(graph, hops) if hops else nx.create_empty_copy(graph)
+    colours = nx.greedy_color(nx.complement(near), "largest_first")
+    found = cliques(Topology(graph), hops)
+    assert {frozenset(i for i in graph if found[i] == c) for c in found} == {
+        frozenset(i for i in graph if colours[i] == c) for c in colours.values()
+    }
+    assert found[0] == 0
+    assert max(found) + 1 == len(set(found))
+
+
+def test_sets_must_not_be_used_again_before_they_are_synchronised():
+    problems = list(Local.problems(LocalSettings(ttl=3, stride=5), GraphFacts(4, 1, lambda: 2)))
+    assert problems == [("stride", "must be at least 6: 3 hops of 2 slots take that long")]
+    assert not list(Local.problems(LocalSettings(ttl=3, stride=6), GraphFacts(4, 1, lambda: 2)))
+
+
+@pytest.mark.parametrize("stride", [4, 7])
+def test_a_larger_stride_keeps_more_sets(stride):
+    run = Meetings(nx.path_graph(3), 2, 0, calls=[(5, 0)], stride=stride)
+    assert run.protocol.sets == stride
+    assert {parameters for *_, parameters in run.released} == {5 % stride}

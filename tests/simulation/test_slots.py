@@ -240,3 +240,70 @@ def test_a_complete_graph_with_ttl_one_is_a_server_one_slot_away_each_way(tmp_pa
     far = Watched(tmp_path, monkeypatch, central)
     assert near.adoptions == sorted(far.adoptions)
     assert near.digests == far.digests
+
+
+def metrics(tmp_path, monkeypatch, written):
+    return Watched(tmp_path, monkeypatch, written).result.metrics
+
+
+@pytest.mark.parametrize("protocol", ["master-worker", "local", "gis", "silent"])
+@pytest.mark.parametrize("actions", ["fixed", "fresh"])
+@pytest.mark.parametrize("epsilon", ["inf", 1e-6])
+@pytest.mark.parametrize(("agents", "arms", "dimension"), [(1, 3, 2), (3, 1, 2), (3, 3, 1), (1, 1, 1)])
+def test_the_smallest_worlds_are_played(tmp_path, monkeypatch, agents, arms, dimension, epsilon, actions, protocol):
+    written = tables(agents=agents, arms=arms, dimension=dimension, actions=actions, horizon=60, epsilon=epsilon)
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    regret = run.result.metrics["regret"]
+    assert 0 <= regret <= 60 * agents * 0.3 * (arms > 1)
+    if protocol in ("master-worker", "gis"):
+        assert run.result.metrics["rounds"] > 0
+        # What is adopted can be inverted, however much noise there was.
+        assert np.linalg.eigvalsh(run.driver.learner.beliefs.shared_gram[0]).min() > 0
+
+
+def test_an_indefinite_sum_is_clipped(tmp_path, monkeypatch):
+    run = Watched(tmp_path, monkeypatch, tables(horizon=5, epsilon=1.0, threshold='"paper"'))
+    learner = run.driver.learner
+    least = learner.radii[0].least
+    learner.release(0, 0)
+    upper = np.zeros((3, 3))
+    upper[0, 1] = 5.0
+    upper[2, 2] = 4 * least
+    learner.adopt(0, 0, np.concatenate([upper[np.triu_indices(3)], np.ones(3)]))
+    assert learner.clipped == 1
+    expected = np.diag([least, least, 4 * least])
+    expected[0, 0] = expected[1, 1] = (max(5.0, least) + least) / 2
+    expected[0, 1] = expected[1, 0] = (max(5.0, least) - least) / 2
+    assert learner.beliefs.shared_gram[0, 0] == pytest.approx(expected)
+
+
+def test_ttl_zero_is_the_same_as_silence(tmp_path, monkeypatch):
+    written = tables(epsilon=1.0)
+    written["protocol"] = {"kind": '"local"', "ttl": 0}
+    near = Watched(tmp_path, monkeypatch, written)
+    written["protocol"] = {"kind": '"silent"'}
+    silent = Watched(tmp_path, monkeypatch, written)
+    assert near.digests == silent.digests
+    assert near.result.metrics["messages"] == 0
+
+
+def test_a_ttl_above_the_diameter_makes_one_clique(tmp_path, monkeypatch):
+    written = tables(agents=5, horizon=300)
+    written["topology"]["family"] = '"path"'
+    written["protocol"] = {"kind": '"local"', "ttl": 9}
+    run = Watched(tmp_path, monkeypatch, written)
+    assert set(run.driver._protocol.groups) == {0}
+    assert run.driver._protocol.sets == 9
+    assert len(run.adoptions) % 5 == 0
+    assert run.adoptions
+
+
+@pytest.mark.parametrize("protocol", ["master-worker", "local", "gis"])
+def test_a_horizon_shorter_than_a_hop_is_played_alone(tmp_path, monkeypatch, protocol):
+    written = tables(horizon=4)
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    written["links.peer"] = written["links.uplink"] = {"latency": '"9 ms"'}
+    found = metrics(tmp_path, monkeypatch, written)
+    assert found["rounds"] == 0
+    assert found["regret"] > 0

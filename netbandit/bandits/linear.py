@@ -152,9 +152,10 @@ class Linear(ContextualBandit):
 
     def actions(self, agent: int) -> NDArray[np.float64]:
         """See :meth:`ContextualBandit.actions`."""
-        shown: NDArray[np.float64] = self.shown[0 if self.fixed else agent]
-        if not self.fixed:
-            self._draws.draw_set(self.world, agent, shown)
+        if self.fixed_actions is not None:
+            return self.fixed_actions
+        shown: NDArray[np.float64] = self.shown[agent]
+        self._draws.draw_set(self.world, agent, shown)
         return shown
 
     def pull(self, agent: int, arm: int) -> tuple[float, float]:

@@ -60,8 +60,8 @@ def test_fresh_sets_differ_by_slot_and_agent_and_fixed_ones_do_not() -> None:
     assert not np.allclose(first, fresh.actions(1))
     fixed = build()
     assert fixed.actions(0) is fixed.actions(2)
-    with pytest.raises(ValueError, match="of its own"):
-        _ = fresh.fixed_actions
+    assert fixed.fixed_actions is fixed.actions(2)
+    assert fresh.fixed_actions is None
 
 
 @pytest.mark.parametrize(("law", "variance"), [("beta", None), ("bernoulli", None), ("gaussian", 0.04)])

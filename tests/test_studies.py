@@ -1,0 +1,72 @@
+"""What the README says of the three studies is so: the same scenarios, with as many replications as it takes."""
+
+from pathlib import Path
+
+from netbandit.scenario.load import load
+from netbandit.simulation.parts import check
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+
+
+def points(name, replications, *overrides):
+    """Return (parameters, topology, mean of each metric) of every point."""
+    found = []
+    for point in check(load(SCENARIOS / name, [f"run.replications={replications}", *overrides])).points:
+        runs = [point.simulation(number).run() for number in range(replications)]
+        means = {metric: sum(run.metrics[metric] or 0 for run in runs) / replications for metric in runs[0].metrics}
+        found.append((point.parameters, runs[0].topology, means))
+    return found
+
+
+def test_kilometres_count_where_decisions_are_fast():
+    found = {
+        (Path(parameters["topology.file"]).stem, parameters["run.slot"]): (topology, means)
+        for parameters, topology, means in points("continents.toml", 5, 'sweep.run.slot=["100 ms", "10 ms", "100 us"]')
+    }
+    networks = ("internet2", "geant", "redclara")
+    assert max(networks, key=lambda name: found[name, "10 ms"][0]["diameter"]) == "internet2"
+    waits = [found[name, "100 us"][1]["round_slots"] for name in networks]
+    assert 800 < waits[0] < waits[1] < waits[2] < 2_300
+    for name in networks:
+        at_leisure, ten, fast = (found[name, slot][1]["regret"] for slot in ("100 ms", "10 ms", "100 us"))
+        assert ten < 1.01 * at_leisure  # the same luck in all three, so the difference is exact
+        assert fast > 1.3 * at_leisure
+
+
+def test_cost_grows_with_links_and_ways_and_regret_with_ways():
+    found = {
+        parameters["topology.family"]: (topology, means)
+        for parameters, topology, means in points("cost_vs_diameter.toml", 3, "sweep.topology.agents=[80]")
+    }
+    assert len(found) == 11
+    cost = {family: means["cost"] for family, (_, means) in found.items()}
+    assert min(cost, key=cost.get) == "star"
+    assert set(sorted(cost, key=cost.get)[-3:]) == {"path", "ring", "complete"}
+    assert 15 < cost["complete"] / cost["star"] < 25
+    assert 25 < cost["path"] / cost["star"] < 35
+    fixed = ["complete", "star", "tree", "grid", "ring", "path"]  # the others are drawn afresh in every replication
+    assert sorted(fixed, key=lambda family: found[family][0]["diameter"]) == fixed
+    assert sorted(fixed, key=lambda family: found[family][1]["regret"]) == fixed
+
+
+def test_the_best_split_of_a_budget():
+    for epsilon, best in (("1.0", 4), ("0.1", 2)):
+        found = points(
+            "budget.toml",
+            10,
+            f"learner.epsilon={epsilon}",
+            "sweep.learner.rounds=[2, 4, 8]",
+            "sweep.learner.participation=[0.125, 0.25, 0.5]",
+        )
+        regret = {
+            parameters["learner.rounds"]: means["regret"]
+            for parameters, _, means in found
+            if parameters["learner.rounds"] * parameters["learner.participation"] == 1
+        }
+        assert min(regret, key=regret.get) == best
+    everything = points("equal_cost.toml", 5, "sweep.learner.epsilon=[1.0]")
+    assert all(means["cost"] <= 1600 for _, _, means in everything)
+    by_way = {}
+    for parameters, _, means in everything:
+        by_way.setdefault(parameters.get("protocol.kind", "master-worker"), []).append(means["regret"])
+    assert max(*by_way["gis"], *by_way["sink"]) < 0.35 * min(by_way["master-worker"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
+from netbandit.learners.symmetric_root import ROOM, Expansion, expand
 
 TIE = 1e-12
 """Scores closer than this are equal; the arm with the lowest index is chosen."""
@@ -136,7 +137,8 @@ class LinTs(GatherLearner):
     """Draws ``theta ~ N(theta_hat, v^2 V^-1)`` for each user and chooses the arm with the largest ``<x, theta>``.
 
     The draw is ``theta_hat + v V^(-1/2) z`` with the symmetric root: if contexts and z are rotated alike, the draw is
-    too, so masked and plain runs follow the same path (Agrawal & Goyal 2013; papers/vertical-2022-vfucb, A.1).
+    too, so masked and plain runs follow the same path (Agrawal & Goyal 2013; papers/vertical-2022-vfucb, A.1). How the
+    root is found: :mod:`netbandit.learners.symmetric_root`.
 
     Args:
         settings: The keys.
@@ -148,8 +150,11 @@ class LinTs(GatherLearner):
 
     def __init__(self, settings: LinTsSettings, dimension: int) -> None:
         self._v = settings.v
+        self._regularizer = settings.regularizer
         self._gram = np.eye(dimension) * settings.regularizer
         self._response = np.zeros(dimension)
+        self._expansion: Expansion | None = None
+        self._largest = 0.0
 
     @classmethod
     def build(cls, settings: LinTsSettings, *, dimension: int) -> Self:
@@ -159,21 +164,22 @@ class LinTs(GatherLearner):
     def play(
         self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Choose and learn, user after user; see the base class."""
-        from scipy.linalg import eigh
+        """Choose and learn, user after user, in one compiled loop; see the base class."""
+        from netbandit.learners.linear_kernels import play_lints
 
         arms = np.empty(len(contexts), dtype=np.int64)
-        for user, context in enumerate(contexts):
-            values, vectors = eigh(self._gram, driver="evd", overwrite_a=False, check_finite=False)
-            rotated = (self._response @ vectors) / values + self._v * (normals[user] @ vectors) / np.sqrt(values)
-            scores = context @ (vectors @ rotated)
-            arm = int(np.argmax(scores >= scores.max() - TIE))
-            arms[user] = arm
-            reward = rewards[user, arm]
-            if reward == reward:
-                chosen = context[arm]
-                self._gram += np.outer(chosen, chosen)
-                self._response += reward * chosen
+        largest = float(np.einsum("uki,uki->uk", contexts, contexts).max(initial=0.0))
+        if largest > self._largest:
+            self._largest, self._expansion = largest, None
+        done = 0
+        while done < len(contexts):
+            if self._expansion is None:
+                self._expansion = expand(self._gram, self._response, self._regularizer, self._largest)
+            done = play_lints(
+                contexts, rewards, normals, self._v, TIE, self._gram, self._response, self._expansion, arms, done
+            )
+            if self._expansion.used[0] == ROOM:
+                self._expansion = None
         return arms
 
     @property

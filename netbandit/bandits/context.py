@@ -67,6 +67,10 @@ class ContextBandit(Bandit):
             generator: Streams of the replication.
         """
 
+    def parameter(self) -> NDArray[np.float64] | None:
+        """Return what rewards are linear in, shape (d,), the columns that are seen first; None where nobody knows."""
+        return None
+
     def findings(self, users: NDArray[np.int64], arms: NDArray[np.int64], generator: GeneratorOf) -> Findings:
         """Return what there is to say of all decisions; nothing by default.
 

@@ -90,6 +90,10 @@ class Vertical(ContextBandit):
         theta.setflags(write=False)
         return cls(theta, settings, agents)
 
+    def parameter(self) -> NDArray[np.float64]:
+        """Return theta, shape (d,)."""
+        return self.theta
+
     def users(self, block: int, generator: GeneratorOf) -> Users:
         """Draw the users of a block (streams ``contexts`` and ``rewards``); see the base class."""
         contexts = unit_vectors(generator("contexts", block), (self.block, self.arms, self._whole))

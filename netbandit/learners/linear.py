@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
+from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
 
 TIE = 1e-12
@@ -87,6 +88,16 @@ class GatherLearner(Learner):
             The arm of each user, shape (users,).
         """
 
+    @classmethod
+    def operations(cls, arms: int, dimension: int) -> int | None:
+        """Return the unit operations of a decision, by the paper's count, or None where nobody has counted, as here.
+
+        Args:
+            arms: K.
+            dimension: The columns m of a context.
+        """
+        return None
+
     @property
     @abstractmethod
     def parameter(self) -> NDArray[np.float64]:
@@ -116,6 +127,11 @@ class LinUcb(GatherLearner):
     def build(cls, settings: LinUcbSettings, *, dimension: int) -> Self:
         """Return the learner before its first user."""
         return cls(settings, dimension)
+
+    @classmethod
+    def operations(cls, arms: int, dimension: int) -> int:
+        """Return the unit operations of a decision; see :mod:`netbandit.learners.linear_costs`."""
+        return linucb_slot(arms, dimension)
 
     def play(
         self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
@@ -160,6 +176,11 @@ class LinTs(GatherLearner):
     def build(cls, settings: LinTsSettings, *, dimension: int) -> Self:
         """Return the learner before its first user."""
         return cls(settings, dimension)
+
+    @classmethod
+    def operations(cls, arms: int, dimension: int) -> int:
+        """Return the unit operations of a decision; see :mod:`netbandit.learners.linear_costs`."""
+        return lints_slot(arms, dimension)
 
     def play(
         self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]

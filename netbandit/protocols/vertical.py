@@ -83,6 +83,7 @@ class Vertical(NetworkProtocol):
         waited: The time (ns) from the slot of a user to its decision, summed over decisions.
         decisions: The number of decisions.
         unserved: The number of users who went away unserved.
+        relayed: Whether masks passed through nodes that they were not meant for.
     """
 
     Settings = VerticalProtocolSettings
@@ -111,6 +112,7 @@ class Vertical(NetworkProtocol):
         self.waited = 0
         self.decisions = 0
         self.unserved = 0
+        self.relayed = False
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -206,4 +208,5 @@ class Vertical(NetworkProtocol):
             arrival = free[hop] + link.latency
             if len(path) > 2:
                 moving.append((path[1:], message, arrival))
+                self.relayed = True
             self.setup = max(self.setup, arrival)

@@ -1,5 +1,7 @@
 """Decisions message by message: one node decides for a user when all parts of its contexts have arrived."""
 
+from collections.abc import Iterator
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -7,14 +9,18 @@ from numpy.typing import NDArray
 
 from netbandit.bandits.context import ContextBandit, Users
 from netbandit.learners.linear import GatherLearner
+from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
-from netbandit.protocols.vertical import Vertical, VerticalProtocolSettings
+from netbandit.protocols.vertical import CONTEXT, MASK, Vertical, VerticalProtocolSettings
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.regret import thinned
 from netbandit.simulation.result import Curve, Metric
 
 DECIDE = Kind("decide")
+
+_MOST_ERRORS = 200
+"""How often a run looks how far the estimate is from theta: each time is a system of equations."""
 
 
 class Gathers(Driver):
@@ -40,11 +46,9 @@ class Gathers(Driver):
         assert issubclass(point.learner, GatherLearner)
         assert isinstance(settings, VerticalProtocolSettings)
         self._bandit = bandit
+        self._theta = bandit.parameter()
         self._settings = settings
-        self.learner = point.learner.build(point.learner_settings, dimension=bandit.dimension)
-        self.mask: NDArray[np.float64] | None = None
-        if settings.masks:
-            self.mask = orthogonal_matrix(stage.streams.generator("masks"), bandit.dimension)
+        self._learner = point.learner
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []
@@ -52,7 +56,20 @@ class Gathers(Driver):
         self._slots: list[NDArray[np.int64]] = []
         self._regrets: list[NDArray[np.float64]] = []
         self._rewards: list[NDArray[np.float64]] = []
+        self._errors: list[tuple[int, float]] = []
         self.arms: list[NDArray[np.int64]] = []
+
+    @cached_property
+    def learner(self) -> GatherLearner:
+        """Agent 0's learner; there is none before the first decision."""
+        return self._learner.build(self.stage.point.learner_settings, dimension=self._bandit.dimension)
+
+    @cached_property
+    def mask(self) -> NDArray[np.float64] | None:
+        """The mask, shape (m, m), which no agent knows but the one that drew it; None where contexts are not masked."""
+        if not self._settings.masks:
+            return None
+        return orthogonal_matrix(self.stage.streams.generator("masks"), self._bandit.dimension)
 
     def start(self) -> None:
         """Let the first user come."""
@@ -84,6 +101,10 @@ class Gathers(Driver):
             tracks = {"regret": np.cumsum(np.nan_to_num(np.concatenate([none, *self._regrets]))), **tracks}
             total = float(tracks["regret"][-1]) if decisions else 0.0
         curves = {name: self._curve(values) for name, values in tracks.items()}
+        error = self._note_error() if decisions else None
+        if error is not None and self._theta is not None:
+            slots, errors = zip((0, float(np.linalg.norm(self._theta))), *self._errors, strict=True)
+            curves["parameter_error"] = _to_the_end(np.array(slots), np.array(errors), clock.horizon)
         seconds = clock.end / 1e9
         metrics: dict[str, Metric] = {
             "rounds": decisions,
@@ -97,20 +118,62 @@ class Gathers(Driver):
             "decisions_per_s": decisions / seconds,
             "regret_per_s": None if total is None else total / seconds,
             "masks_s": protocol.setup / 1e9,
+            "parameter_error": error,
+            **self._counted(),
             "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
         }
-        return Outcome(total, curves, metrics, remarks=findings.remarks)
+        return Outcome(total, curves, metrics, remarks=(*findings.remarks, *self._privacy()))
 
     def _curve(self, values: NDArray[np.float64]) -> Curve:
         """Return the curve of a quantity that is zero at first and has these *values* after each decision."""
-        horizon = self.stage.clock.horizon
         slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots])
-        values = np.concatenate([np.zeros(1), values])
-        if slots[-1] < horizon:
-            slots, values = np.append(slots, horizon), np.append(values, values[-1])
-        first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
-        ends = np.flatnonzero(np.append(first[1:], True))
-        return thinned(Curve(slots[ends], values[ends]))
+        return _to_the_end(slots, np.concatenate([np.zeros(1), values]), self.stage.clock.horizon)
+
+    def _note_error(self) -> float | None:
+        """Note how far the estimate is from theta, in the norm; None where nobody knows theta.
+
+        What is estimated of masked contexts is turned back, which no agent could do; of columns that are not seen it
+        is zero.
+        """
+        if self._theta is None:
+            return None
+        theta = self._theta
+        estimate = self.learner.parameter
+        if self.mask is not None:
+            estimate = self.mask.T @ estimate
+        missing = theta[len(estimate) :]
+        error = float(np.sqrt(np.sum((estimate - theta[: len(estimate)]) ** 2) + np.sum(missing**2)))
+        self._errors.append((int(self._slots[-1][-1]), error))
+        return error
+
+    def _privacy(self) -> Iterator[str]:
+        """Yield what agent 0 learns in spite of the masks, and what is assumed."""
+        if not self._settings.masks or not any(len(own) for own in self._bandit.columns[1:]):
+            return
+        if self._settings.secure_sum:
+            yield (
+                "masks are rotations: agent 0 sees inner products of the others' joint contexts exactly, and as many "
+                "known joint contexts as the others have columns give their mask away"
+            )
+        else:
+            yield (
+                "masks are rotations: agent 0 sees norms and inner products of each participant's contexts exactly, "
+                "and as many known contexts as a participant has columns give its mask away"
+            )
+        if self._protocol.relayed:
+            yield "masks pass through other agents, which are assumed to relay them encrypted end to end"
+
+    def _counted(self) -> dict[str, Metric]:
+        """Return unit operations by the paper's count, and what was sent by the ledger's."""
+        arms, dimension, masked = self._bandit.arms, self._bandit.dimension, self._settings.masks
+        kinds = self.stage.network.ledger.kinds
+        return {
+            "slot_operations": self._learner.operations(arms, dimension),
+            "mask_slot_operations": masks_slot(arms, dimension) if masked else 0,
+            "mask_setup_operations": masks_setup(dimension) if masked else 0,
+            "context_bytes": kinds.get(CONTEXT.name, (0, 0))[1],
+            "mask_bytes": kinds.get(MASK.name, (0, 0))[1],
+        }
 
     def _decided(self, user: int) -> None:
         """Note that the contexts of the user of a slot are complete."""
@@ -151,6 +214,8 @@ class Gathers(Driver):
             record(time, 0, DECIDE.code, arm)
         self._due.clear()
         self._times.clear()
+        if len(self._errors) < _MOST_ERRORS * self._slots[-1][-1] / self.stage.clock.horizon:
+            self._note_error()
 
     def _gathered(self, mask: NDArray[np.float64], contexts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what agent 0 makes of what the participants send: the sum of their masked parts."""
@@ -166,3 +231,12 @@ class Gathers(Driver):
         for part in sent:
             total += part
         return total
+
+
+def _to_the_end(slots: NDArray[np.int64], values: NDArray[np.float64], horizon: int) -> Curve:
+    """Return the curve through *values* at *slots*, ascending; of several at one slot the last; level to the end."""
+    if slots[-1] < horizon:
+        slots, values = np.append(slots, horizon), np.append(values, values[-1])
+    first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
+    ends = np.flatnonzero(np.append(first[1:], True))
+    return thinned(Curve(slots[ends], values[ends]))

@@ -102,8 +102,7 @@ def test_users_may_come_in_any_portions(learner):
     arms = whole.play(contexts, rewards, normals)
     cuts = [0, 1, 2, 2, 9, ROOM + 9, 59, 60, 61, 100]
     parts = [
-        bits.play(contexts[first:last], rewards[first:last], normals[first:last])
-        for first, last in pairwise(cuts)
+        bits.play(contexts[first:last], rewards[first:last], normals[first:last]) for first, last in pairwise(cuts)
     ]
     np.testing.assert_array_equal(np.concatenate(parts), arms)
     np.testing.assert_allclose(bits.parameter, whole.parameter, atol=1e-12)

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot, numbers_sent
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.errors import ScenarioError
@@ -55,43 +58,109 @@ def played(parts):
 
 
 CASES = [
-    ("linucb", 10_000, 2, "[1, 1]"),
-    ("linucb", 10_000, 30, "[1, 20, 9]"),
-    ("linucb", 500, 200, "5"),
-    ("lints", 10_000, 2, "[1, 1]"),
-    ("lints", 1_500, 30, "[1, 20, 9]"),
-    ("lints", 10, 200, "5"),
+    ("linucb", 10_000, 2, [1, 1]),
+    ("linucb", 10_000, 30, [1, 20, 9]),
+    ("linucb", 500, 200, [40] * 5),
+    ("lints", 10_000, 2, [1, 1]),
+    ("lints", 10_000, 30, [1, 20, 9]),
+    ("lints", 500, 200, [40] * 5),
 ]
+
+
+def assert_lossless(tmp_path, learner, horizon, parts, secure, *overrides):
+    """Masked and central runs choose the same arm in every slot, and estimate the same once it is turned back."""
+    common = [
+        f"learner.kind={learner}",
+        f"run.horizon={horizon}",
+        f"bandit.dimension={sum(parts)}",
+        f"bandit.participants={parts}",
+        f"topology.agents={len(parts)}",
+        *overrides,
+    ]
+    if learner == "lints":
+        common.append("learner.v=0.1")
+    masked, outcome = played(point(tmp_path, *common, f"protocol.secure_sum={str(secure).lower()}"))
+    central, same = played(point(tmp_path, *common, "protocol.masks=false"))
+    assert outcome.metrics["rounds"] == same.metrics["rounds"] == horizon
+    np.testing.assert_array_equal(np.concatenate(masked.arms), np.concatenate(central.arms))
+    np.testing.assert_allclose(masked.mask.T @ masked.learner.parameter, central.learner.parameter, atol=1e-9, rtol=0)
+    np.testing.assert_allclose(outcome.metrics["parameter_error"], same.metrics["parameter_error"], atol=1e-9, rtol=0)
+    assert outcome.regret == same.regret
 
 
 @pytest.mark.parametrize(("learner", "horizon", "dimension", "parts"), CASES)
 @pytest.mark.parametrize("secure", [False, True])
 def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, horizon, dimension, parts, secure):
-    agents = 5 if parts == "5" else parts.count(",") + 1
-    if secure and agents < 3:
+    assert sum(parts) == dimension
+    if secure and len(parts) < 3:
         pytest.skip("a sum of one hides nothing")
-    common = [
-        f"learner.kind={learner}",
-        f"run.horizon={horizon}",
-        f"bandit.dimension={dimension}",
-        f"bandit.participants={parts}",
-        f"topology.agents={agents}",
-    ]
-    if learner == "lints":
-        common.append("learner.v=0.1")
-    masked, _ = played(point(tmp_path, *common, f"protocol.secure_sum={str(secure).lower()}"))
-    central, outcome = played(point(tmp_path, *common, "protocol.masks=false"))
-    assert outcome.metrics["rounds"] == horizon
-    np.testing.assert_array_equal(np.concatenate(masked.arms), np.concatenate(central.arms))
-    np.testing.assert_allclose(masked.mask.T @ masked.learner.parameter, central.learner.parameter, atol=1e-9, rtol=0)
+    assert_lossless(tmp_path, learner, horizon, parts, secure)
 
 
-def test_bytes_on_a_star(tmp_path):
-    kinds = point(tmp_path).simulation(0).run().kinds
-    users, context = 400, 8 * 5 * 12
-    assert kinds["CONTEXT"] == (3 * users, 3 * users * (context + 20))
-    # Agent 1 makes the masks: three others get three columns each; two of them through the centre, a hop more.
-    assert kinds["MASK"] == (5, 5 * (8 * 12 * 3 + 20))
+@given(
+    learner=st.sampled_from(["linucb", "lints"]),
+    parts=st.lists(st.integers(0, 12), min_size=3, max_size=6).filter(lambda parts: sum(parts) > 1),
+    secure=st.booleans(),
+    arms=st.integers(1, 8),
+    partial=st.sampled_from([0.2, 0.7, 1.0]),
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_split_of_the_columns_is_lossless(tmp_path, learner, parts, secure, arms, partial):
+    assert_lossless(tmp_path, learner, 300, parts, secure, f"bandit.arms={arms}", f"bandit.partial={partial}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", [2, 5, 20, 60, 100, 200])
+@pytest.mark.parametrize("learner", ["linucb", "lints"])
+@pytest.mark.parametrize("secure", [False, True])
+def test_ten_thousand_slots_are_lossless(tmp_path, learner, dimension, secure):
+    """Random partitions, empty parts among them, of up to 200 columns."""
+    rng = np.random.default_rng(dimension)
+    for _ in range(3):
+        agents = int(rng.integers(3, 8))
+        cuts = np.sort(rng.integers(0, dimension + 1, agents - 1))
+        parts = np.diff([0, *cuts, dimension]).tolist()
+        assert_lossless(tmp_path, learner, 10_000, parts, secure, f"run.seed={rng.integers(1000)}", "bandit.arms=10")
+
+
+@given(parts=st.lists(st.integers(0, 9), min_size=3, max_size=6).filter(lambda parts: sum(parts) > 1))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_bytes_on_a_star(tmp_path, parts):
+    horizon, arms, dimension, agents = 50, 5, sum(parts), len(parts)
+    overrides = [f"bandit.dimension={dimension}", f"bandit.participants={parts}", f"topology.agents={agents}"]
+    result = point(tmp_path, *overrides, f"run.horizon={horizon}").simulation(0).run()
+    senders = sum(1 for part in parts[1:] if part)
+    sent = senders * horizon
+    assert result.kinds.get("CONTEXT", (0, 0)) == (sent, sent * (8 * arms * dimension + 20))
+    # Agent 1 makes the masks: that of agent 0 goes one hop, those of the others two, through the centre.
+    hops = [(8 * dimension * part + 20, 2 if agent else 1) for agent, part in enumerate(parts) if part and agent != 1]
+    masks = sum(count for _, count in hops), sum(size * count for size, count in hops)
+    assert result.kinds.get("MASK", (0, 0)) == masks
+    metrics = result.metrics
+    assert (metrics["context_bytes"], metrics["mask_bytes"]) == (sent * (8 * arms * dimension + 20), masks[1])
+    assert metrics["bytes"] == metrics["context_bytes"] + metrics["mask_bytes"]
+    assert metrics["messages"] == sent + masks[0]
+
+
+def test_bytes_are_those_of_the_count(tmp_path):
+    """Equal parts on a star: 8 (N - 1) K d a slot, and 8 (d^2 - d d_g) for masks end to end, and headers."""
+    links = ["topology.family=complete"]  # so that masks go one hop, which is end to end
+    metrics = point(tmp_path, *links).simulation(0).run().metrics
+    masks, contexts = numbers_sent(5, 12, 4, 3)
+    assert metrics["context_bytes"] == 400 * (8 * contexts + 3 * 20)
+    assert metrics["mask_bytes"] == 8 * masks + 3 * 20
+    metrics = point(tmp_path, 'protocol.generator="third-party"').simulation(0).run().metrics
+    assert metrics["context_bytes"] == 400 * (8 * contexts + 3 * 20)
+    assert metrics["mask_bytes"] == 0 == numbers_sent(5, 12, 4, None)[0]
+
+
+def test_operations_are_counted(tmp_path):
+    counted = ("slot_operations", "mask_slot_operations", "mask_setup_operations")
+    for learner, slot in (("linucb", linucb_slot), ("lints", lints_slot)):
+        masked = point(tmp_path, f"learner.kind={learner}").simulation(0).run().metrics
+        assert [masked[name] for name in counted] == [slot(5, 12), masks_slot(5, 12), masks_setup(12)]
+        central = point(tmp_path, f"learner.kind={learner}", "protocol.masks=false").simulation(0).run().metrics
+        assert [central[name] for name in counted] == [slot(5, 12), 0, 0]
 
 
 @pytest.mark.parametrize("pipeline", [1, 2, 100])
@@ -109,12 +178,55 @@ def test_decisions_follow_from_latency_and_bandwidth(tmp_path, pipeline):
         assert decisions == pytest.approx(horizon / 4, abs=4)
 
 
-def test_slotted_hops_take_a_slot_each(tmp_path):
-    parts = point(tmp_path, "topology.family=path", "protocol.timing=slotted", "protocol.pipeline=10")
-    result = parts.simulation(0).run()
-    assert result.metrics["round_slots"] == 3
-    assert result.metrics["rounds"] == 400 - 3
-    assert result.fingerprint == parts.simulation(0).run().fingerprint
+@given(
+    bandwidth=st.integers(1, 40),
+    latency=st.integers(0, 20_000),
+    slot=st.integers(1, 30),
+    pipeline=st.integers(1, 20),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_decisions_a_second_are_those_of_the_bottleneck(tmp_path, bandwidth, latency, slot, pipeline):
+    """500 bytes: transmission x, latency l; at most ``min(1/slot, 1/x, pipeline/(x + l))`` decisions a second."""
+    slots = 300
+    overrides = [
+        f"run.horizon={slots}",
+        f'run.slot="{slot} ms"',
+        f'links.peer.bandwidth="{bandwidth * 100} kbit/s"',
+        f'links.peer.latency="{latency} us"',
+        f"protocol.pipeline={pipeline}",
+        'protocol.generator="third-party"',
+        "topology.agents=2",
+        "bandit.participants=[6, 6]",
+    ]
+    metrics = point(tmp_path, *overrides).simulation(0).run().metrics
+    sending = -(-500 * 8 * 10**9 // (bandwidth * 100_000))
+    slot, latency = slot * 10**6, latency * 1000
+    free, ends = 0, []
+    for user in range(slots):
+        now = user * slot
+        # A decision at the boundary itself comes before the user.
+        if sum(1 for end in ends if end > now) < pipeline:
+            free = max(free, now) + sending
+            ends.append(free + latency)
+    served = sum(1 for end in ends if end < slots * slot)
+    assert metrics["rounds"] == served
+    seconds = slots * slot / 1e9
+    bound = min(1e9 / slot, 1e9 / sending, pipeline * 1e9 / (sending + latency))
+    assert metrics["decisions_per_s"] <= bound + pipeline / seconds + 1e-9
+
+
+def test_a_full_pipeline_is_as_fast_as_the_slowest_link(tmp_path):
+    """Through the middle of a path two parts pass the last link, one behind the other."""
+    overrides = [
+        "topology.family=path",
+        "topology.agents=3",
+        'links.peer.bandwidth="1 Mbit/s"',  # 500 bytes: 4 ms
+        'links.peer.latency="50 ms"',
+        "protocol.pipeline=40",
+        "run.horizon=4000",
+    ]
+    metrics = point(tmp_path, *overrides).simulation(0).run().metrics
+    assert metrics["decisions_per_s"] == pytest.approx(125, rel=0.03)
 
 
 def test_a_participant_with_nothing_to_show_sends_nothing(tmp_path):

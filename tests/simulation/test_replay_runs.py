@@ -67,7 +67,7 @@ def test_a_file_is_replayed_as_the_scenario_that_it_was_made_from(tmp_path, lear
         assert read.metrics[metric] == made.metrics[metric]
     assert made.metrics["regret"] > 0
     assert made.curves["regret"].values[-1] == made.metrics["regret"]
-    assert made.remarks == ()
+    assert [line[:5] for line in made.remarks] == ["masks", "masks"]
     unknown = ["regret", "regret_per_agent", "regret_per_s", "true_ctr"]
     assert [read.metrics[metric] for metric in unknown] == [None] * 4
     assert list(read.curves) == ["relative_ctr"]

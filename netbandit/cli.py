@@ -14,6 +14,7 @@ import netbandit
 if TYPE_CHECKING:
     from netbandit.simulation.parts import Study
     from netbandit.study.claims import Judgement
+    from netbandit.study.results import StudyResult
     from netbandit.study.sweep import FailedRun, SweepResult
 
 MISTAKE = 2
@@ -32,6 +33,9 @@ _set = click.option(
     metavar="KEY=VALUE",
     help="Set a key of the scenario; VALUE is read as TOML, a bare word is a string. May be given several times.",
 )
+
+
+_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -117,19 +121,13 @@ def schema() -> None:
 
 
 @main.command()
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_folder
 def plot(folder: Path) -> None:
     """Draw the pictures of a folder of results."""
     from netbandit.study.files import storage
     from netbandit.study.plots import plot_folder
-    from netbandit.study.results import load_study
 
-    try:
-        study = load_study(folder, details=False)
-    except (FileNotFoundError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
-    if not any(point.finished for point in study.points):
-        raise click.ClickException(f"{folder} has no run that has come to its end")
+    _results(folder, details=False)
     with _plain_errors(), storage(folder):
         for path in plot_folder(folder):
             click.echo(str(path))
@@ -170,6 +168,17 @@ def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None
             f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
             err=True,
         )
+
+
+@main.command()
+@_folder
+def report(folder: Path) -> None:
+    """Write report.html, one page about a folder of results that needs nothing but itself."""
+    study = _results(folder)
+    from netbandit.study.report import write_report
+
+    with _plain_errors():
+        click.echo(str(write_report(folder, study)))
 
 
 @main.command()
@@ -297,6 +306,17 @@ def bench(name: str | None, as_json: bool) -> None:
         for row in rows:
             table.add_row(*(catalogue.text(row, column) for column in row))
         Console().print(table)
+
+
+def _results(folder: Path, details: bool = True) -> "StudyResult":
+    """Return the results in *folder*, or say what is wrong with it: that is a mistake of the user."""
+    from netbandit.study.results import load_finished
+
+    try:
+        return load_finished(folder, details)
+    except (FileNotFoundError, ValueError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(MISTAKE)
 
 
 def _checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":

@@ -67,8 +67,8 @@ def test_every_command_and_piece_of_code_runs(folder):
     done = run([sys.executable, "-c", UNNAMED[0]], folder)
     assert done.returncode == 0, done.stderr
     assert re.match(r"regret \d+, from \d+ to \d+", done.stdout)
-    for picture in ("ring/regret.png", "difference/parameter.png", "own/regret.svg"):
-        assert (folder / "results" / picture).stat().st_size > 0
+    for file in ("ring/regret.png", "difference/parameter.png", "own/regret.svg", "difference/report.html"):
+        assert (folder / "results" / file).stat().st_size > 0
 
 
 def test_every_scenario_named_in_the_readme_is_there_and_the_other_way_round():

@@ -1,8 +1,5 @@
 """Running a scenario and reading results from Python."""
 
-import json
-import math
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +8,7 @@ from netbandit.scenario.load import load
 from netbandit.study import sweep
 from netbandit.study.results import StudyResult, load_study
 from netbandit.study.table import FIXED, parameter_names, records
+from netbandit.study.toml import toml_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,7 +46,7 @@ def run(
     """
     from netbandit.simulation.parts import check
 
-    document = load(file, [f"{key.replace('__', '.')}={_toml(value)}" for key, value in overrides.items()])
+    document = load(file, [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()])
     study = check(document)
     folder = Path(out) if out is not None else Path("results") / document.data["name"]
     result = sweep.run(study, folder, jobs=jobs, scheduler=scheduler, trace=trace)
@@ -78,14 +76,3 @@ def _frame(study: StudyResult) -> "DataFrame":
     frame = DataFrame.from_records(list(records(study)), columns=[*parameter_names(study), *FIXED])
     frame["value"] = frame["value"].astype(float)
     return frame
-
-
-def _toml(value: Any) -> str:
-    """Return *value* as TOML writes it."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return json.dumps(value)

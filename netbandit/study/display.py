@@ -81,7 +81,8 @@ def show(study: StudyResult, console: "Console") -> None:
         console.print(Text(line), soft_wrap=True)
 
 
-_INFINITE = "infinite"
+INFINITE = "infinite"
+"""What a table says of an epsilon without a bound."""
 
 
 def privacy_lines(study: StudyResult) -> list[str]:
@@ -93,10 +94,10 @@ def privacy_lines(study: StudyResult) -> list[str]:
     runs = [run for point in study.points for run in point.finished if run.privacy_unit]
     for unit in dict.fromkeys(run.privacy_unit for run in runs):
         found, claimed = (
-            _range([run.metrics.get(metric) for run in runs if run.privacy_unit == unit])
+            spread([run.metrics.get(metric) for run in runs if run.privacy_unit == unit])
             for metric in ("epsilon", "epsilon_claimed")
         )
-        if found != _INFINITE:
+        if found != INFINITE:
             lines.append(f"privacy of {unit}: epsilon {found} for the agent worst off; the paper states {claimed}")
     return lines
 
@@ -106,12 +107,15 @@ def remarks(study: StudyResult) -> list[str]:
     return list(dict.fromkeys(line for point in study.points for run in point.finished for line in run.remarks))
 
 
-def _range(values: Sequence[float | int | None]) -> str:
-    """Return the least and the largest of *values*; what is infinite or does not exist is null in a result."""
+def spread(values: Sequence[float | int | None]) -> str:
+    """Return the least and the largest of *values*; what is infinite or does not exist is null in a result.
+
+    Of values that are all alike there is one, and of none at all nothing.
+    """
     known = sorted({float(value) for value in values if value is not None})
     ends = [f"{value:,.6g}" for value in ([known[0], known[-1]] if len(known) > 1 else known)]
     if None in values:
-        ends = [*ends[:1], _INFINITE]
+        ends = [*ends[:1], INFINITE]
     return " to ".join(ends)
 
 
@@ -148,7 +152,7 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
 
 def _title(study: StudyResult) -> str:
     points, runs = len(study.points), max((len(point.runs) for point in study.points), default=0)
-    fixed = [key for key in parameter_names(study) if key not in _varied(study)]
+    fixed = [key for key in parameter_names(study) if key not in varied(study)]
     parts = [study.name]
     if points > 1:
         parts.append(f"{points} points")
@@ -157,7 +161,7 @@ def _title(study: StudyResult) -> str:
     return ", ".join(parts)
 
 
-def _varied(study: StudyResult) -> list[str]:
+def varied(study: StudyResult) -> list[str]:
     """Return the parameters that tell the points apart."""
     return [
         key for key in parameter_names(study) if len({cell(point.parameters.get(key)) for point in study.points}) > 1
@@ -186,12 +190,10 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
 
     found = [estimates(point) for point in study.points]
     order = list(dict.fromkeys(name for each in found for name in each))
-    own = [metric for metric in order if metric not in _ALWAYS_THERE]
-    telling = [metric for metric in (*MOST_TELLING[:3], *own, *MOST_TELLING[3:]) if _says_something(metric, found)]
     chosen: list[str] = []
     best = _points_table(study, [], sign)
     room = console.options.update(max_width=100_000)
-    for metric in telling:
+    for metric in telling(found):
         trial = sorted([*chosen, metric], key=order.index)
         table = _points_table(study, [column(name, [each.get(name) for each in found]) for name in trial], sign)
         if Measurement.get(console, room, table).maximum <= console.width or not chosen:
@@ -199,6 +201,13 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
         if len(chosen) == _MOST_COLUMNS:
             break
     return best
+
+
+def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
+    """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere."""
+    own = [name for each in found for name in each if name not in _ALWAYS_THERE]
+    order = dict.fromkeys((*MOST_TELLING[:3], *own, *MOST_TELLING[3:]))
+    return [metric for metric in order if _says_something(metric, found)]
 
 
 def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
@@ -209,13 +218,13 @@ def _points_table(study: StudyResult, columns: Sequence[Column], sign: str) -> "
     from rich.text import Text
 
     table = _table()
-    varied = _varied(study)
-    for name in short_names(varied):
+    keys = varied(study)
+    for name in short_names(keys):
         table.add_column(Text(name), no_wrap=True)
     incomplete = any(len(point.finished) < len(point.runs) for point in study.points)
     if incomplete:
         table.add_column("runs", justify="right", no_wrap=True)
-    cells = [_parameter_cells([point.parameters.get(key) for point in study.points]) for key in varied]
+    cells = [parameter_cells([point.parameters.get(key) for point in study.points]) for key in keys]
     if incomplete:
         cells.append([f"{len(point.finished)}/{len(point.runs)}" for point in study.points])
     for each in columns:
@@ -228,7 +237,8 @@ def _points_table(study: StudyResult, columns: Sequence[Column], sign: str) -> "
     return table
 
 
-def _parameter_cells(values: Sequence[object]) -> list[str]:
+def parameter_cells(values: Sequence[object]) -> list[str]:
+    """Return the values of one key as short texts, numbers below one another."""
     texts = [_repeated(value) or cell(value) for value in values]
     texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):

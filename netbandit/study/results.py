@@ -61,10 +61,15 @@ class StudyResult:
     Attributes:
         name: The scenario's name.
         points: The points, in the order of the sweep.
+        written: The scenario as it was written, merged over what it extends and what ``--set`` changed; None for
+            results that do not know it.
+        inputs: The keys of the scenario that name a file.
     """
 
     name: str
     points: list[PointResult]
+    written: dict[str, Any] | None = None
+    inputs: tuple[str, ...] = ()
 
 
 def run_key(point: Point, replication: int) -> str:
@@ -91,8 +96,14 @@ def run_keys(point: Point) -> list[str]:
     return [_key(scenario, replication) for replication in range(point.resolved["run"]["replications"])]
 
 
-def save_study(out: Path, name: str, points: Sequence[Point], keys: Sequence[Sequence[str]]) -> None:
-    """Write ``study.json``: which runs in *out* belong to which point.
+def save_study(
+    out: Path,
+    name: str,
+    points: Sequence[Point],
+    keys: Sequence[Sequence[str]],
+    written: Mapping[str, Any] | None = None,
+) -> None:
+    """Write ``study.json``: which runs in *out* belong to which point, and the scenario as it was *written*.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -102,7 +113,8 @@ def save_study(out: Path, name: str, points: Sequence[Point], keys: Sequence[Seq
     ]
     with storage(out):
         out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / STUDY, as_text({"format": FORMAT, "name": name, "points": entries}))
+    whole = {"format": FORMAT, "name": name, "points": entries, "inputs": sorted(_inputs(points))}
+    write_whole(out / STUDY, as_text(whole if written is None else {**whole, "written": written}))
 
 
 def load_study(out: Path, details: bool = True) -> StudyResult:
@@ -116,6 +128,10 @@ def load_study(out: Path, details: bool = True) -> StudyResult:
         FileNotFoundError: *out* is not a results folder.
         ValueError: Its ``study.json`` is damaged or of another format.
     """
+    if not out.is_dir():
+        raise FileNotFoundError(
+            f"{out} is not a results folder: {'it is a file' if out.exists() else 'it does not exist'}"
+        )
     if not (out / STUDY).is_file():
         raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}")
     try:
@@ -125,9 +141,32 @@ def load_study(out: Path, details: bool = True) -> StudyResult:
         points = [
             _point(out, whole["name"], native(entry["parameters"]), entry["runs"], details) for entry in whole["points"]
         ]
-        return StudyResult(name=_text(whole["name"]), points=points)
+        written = whole.get("written")
+        return StudyResult(
+            name=_text(whole["name"]),
+            points=points,
+            written=native(written) if isinstance(written, dict) else None,
+            inputs=tuple(map(_text, whole.get("inputs", []))),
+        )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
+
+
+def load_finished(out: Path, details: bool = True) -> StudyResult:
+    """Return the study whose results are in *out*, in which at least one run has come to its end.
+
+    Args:
+        out: A results folder.
+        details: Whether to read the curves and the links too.
+
+    Raises:
+        FileNotFoundError: *out* is not a results folder.
+        ValueError: Its ``study.json`` is damaged or of another format, or no run has come to its end.
+    """
+    study = load_study(out, details)
+    if not any(point.finished for point in study.points):
+        raise ValueError(f"{out} has no run that has come to its end")
+    return study
 
 
 def load_runs(out: Path, details: bool = True) -> list[RunResult]:
@@ -146,7 +185,7 @@ def _hashed(point: Point) -> dict[str, Any]:
     run = dict(scenario.get("run", {}))
     run.pop("replications", None)
     scenario["run"] = run
-    for key, path in getattr(point, "inputs", {}).items():
+    for key, path in _inputs([point]).items():
         found = Path(path).stat()
         _put(scenario, key.split("."), f"blake2b:{_digest(Path(path), found.st_size, found.st_mtime_ns)}")
     return scenario
@@ -161,6 +200,10 @@ def _digest(path: Path, size: int, changed: int) -> str:
     """
     with path.open("rb") as file:
         return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
+
+
+def _inputs(points: Sequence[Point]) -> dict[str, Path]:
+    return {key: path for point in points for key, path in getattr(point, "inputs", {}).items()}
 
 
 def _key(scenario: dict[str, Any], replication: int) -> str:
@@ -198,6 +241,7 @@ __all__ = [
     "PointResult",
     "StudyResult",
     "complete",
+    "load_finished",
     "load_run",
     "load_runs",
     "load_study",

@@ -80,7 +80,7 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
     remarks = list(dict.fromkeys(remark for run in point.finished for remark in run.remarks))
     return {
         "parameters": {key: _finite(value) for key, value in point.parameters.items()},
-        "topology": {name: _over_replications(point, name) for name in TOPOLOGY},
+        "topology": {name: over_replications(point, name) for name in TOPOLOGY},
         "metrics": {
             name: {"mean": estimate.mean, "ci95": estimate.interval, "values": estimate.values}
             for name, estimate in estimates(point).items()
@@ -90,7 +90,7 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
     }
 
 
-def _over_replications(point: PointResult, name: str) -> Metric:
+def over_replications(point: PointResult, name: str) -> Metric:
     """Return a figure of the graph: a replication may draw its own, then it is the mean over them."""
     values = [run.topology.get(name) for run in point.finished]
     numbers = [value for value in values if value is not None]

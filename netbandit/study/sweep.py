@@ -129,7 +129,7 @@ def run(
     """
     out = out.absolute()
     keys = [run_keys(point) for point in study.points]
-    save_study(out, study.document.data["name"], study.points, keys)
+    save_study(out, study.document.data["name"], study.points, keys, study.document.data)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     for point, runs in zip(study.points, keys, strict=True):

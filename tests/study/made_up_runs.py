@@ -1,12 +1,14 @@
 """Results nobody simulated, of the shape and size that simulations leave behind."""
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import networkx
 import numpy as np
 
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
+from netbandit.study.results import run_keys, save_run, save_study
 
 METRICS = ("regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes")
 
@@ -85,3 +87,18 @@ def made_up(
         versions={"netbandit": "0"},
         nodes=nodes,
     )
+
+
+def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:
+    """Write a results folder as a run does."""
+
+    class Point:
+        def __init__(self, run: RunResult) -> None:
+            self.parameters, self.resolved = run.parameters, run.resolved
+
+    points = {repr(run.parameters): Point(run) for run in runs}
+    replications = 1 + max(run.replication for run in runs)
+    keys = {name: run_keys(point)[:replications] for name, point in points.items()}
+    for run in runs:
+        save_run(folder / keys[repr(run.parameters)][run.replication], run)
+    save_study(folder, runs[0].name, list(points.values()), list(keys.values()), written)

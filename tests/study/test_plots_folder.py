@@ -6,13 +6,12 @@ import sys
 import matplotlib
 import networkx
 import pytest
-from made_up_runs import made_up
+from made_up_runs import made_up, write
 
 from netbandit.study.plots import pictures, plot_folder
 from netbandit.study.plots.arrange import arrange
 from netbandit.study.plots.style import encoded, number, save, subtitle
 from netbandit.study.plots.values import scale, shown
-from netbandit.study.results import run_keys, save_run, save_study
 
 
 def stems(runs):
@@ -26,20 +25,6 @@ def family_sweep(replications=2, **keys):
         for family, graph in graphs.items()
         for replication in range(replications)
     ]
-
-
-def write(folder, runs):
-    """Write a results folder as a run does."""
-
-    class Point:
-        def __init__(self, run):
-            self.parameters, self.resolved = run.parameters, run.resolved
-
-    points = {repr(run.parameters): Point(run) for run in runs}
-    keys = {name: run_keys(point) for name, point in points.items()}
-    for run in runs:
-        save_run(folder / keys[repr(run.parameters)][run.replication], run)
-    save_study(folder, runs[0].name, list(points.values()), list(keys.values()))
 
 
 def test_a_single_point_has_its_regret_and_its_network():

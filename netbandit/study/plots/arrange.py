@@ -67,8 +67,8 @@ class Arrangement:
 
     @property
     def _slot(self) -> str:
-        slots = {identity(_lookup(run.resolved, "run.slot")) for point in self.points for run in point.runs}
-        only = _lookup(self.points[0].runs[0].resolved, "run.slot") if len(slots) == 1 else None
+        slots = {identity(lookup(run.resolved, "run.slot")) for point in self.points for run in point.runs}
+        only = lookup(self.points[0].runs[0].resolved, "run.slot") if len(slots) == 1 else None
         return only if isinstance(only, str) else "1 ms"
 
     @cached_property
@@ -149,7 +149,7 @@ def _arranged(name: str, results: Sequence[RunResult]) -> Arrangement:
         )
         for group in groups
     ]
-    slot = _lookup(results[0].resolved, "run.slot")
+    slot = lookup(results[0].resolved, "run.slot")
     choices = {key: _distinct(key, points, slot if isinstance(slot, str) else "1 ms") for key in keys}
     ordered = _series_first(keys, choices)
     ranks = {key: [identity(value) for value in choices[key]] for key in keys}
@@ -181,14 +181,15 @@ def _differs(groups: Sequence[Sequence[RunResult]], key: str) -> bool:
 
 
 def _value(result: RunResult, key: str) -> Any:
-    return result.parameters[key] if key in result.parameters else _lookup(result.resolved, key)
+    return result.parameters[key] if key in result.parameters else lookup(result.resolved, key)
 
 
-def _lookup(resolved: dict[str, Any], key: str) -> Any:
+def lookup(resolved: dict[str, Any], key: str, absent: Any = _ABSENT) -> Any:
+    """Return the value of a dotted *key* of a resolved scenario, or *absent*."""
     value: Any = resolved
     for part in key.split("."):
         if not isinstance(value, dict) or part not in value:
-            return _ABSENT
+            return absent
         value = value[part]
     return value
 

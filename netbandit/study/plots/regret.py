@@ -1,6 +1,7 @@
 """Regret over the slots, with a band over the replications."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,57 @@ _ENTRIES = 14
 _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
+
+
+@dataclass(frozen=True)
+class Line:
+    """The regret of one point.
+
+    Attributes:
+        label: Its value of the series' key, as text; empty without series.
+        look: How it is drawn.
+        slots: Where it is known, shape (k,).
+        estimate: Mean and interval there, arrays of shape (k,).
+    """
+
+    label: str
+    look: Look
+    slots: NDArray[np.int64]
+    estimate: Band
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The regret of the points that share the values of all keys but the series'.
+
+    Attributes:
+        fixed: The values they share.
+        part: The points.
+        lines: A line for each point.
+    """
+
+    fixed: dict[str, Any]
+    part: Arrangement
+    lines: list[Line]
+
+
+def panels_of(arrangement: Arrangement) -> list[Panel]:
+    """Return what the picture of regret shows: at most six panels, evenly spread over the combinations."""
+    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs])
+    chosen = evenly(list(arrangement.slices(arrangement.keys[1:])), _PANELS)
+    return [Panel(fixed, part, _lines(part, logarithmic)) for fixed, part in chosen]
+
+
+def _lines(part: Arrangement, logarithmic: bool) -> list[Line]:
+    key = part.series
+    lines = []
+    for value, points in part.along(key):
+        for point in points:
+            slots = common_grid(min(_horizon(run) for run in point.runs), logarithmic)
+            slots = slots[slots > 0] if logarithmic else slots
+            look = PLAIN if key is None else part.look(key, value)
+            lines.append(Line("" if key is None else shown(value), look, slots, regret_band(point.runs, slots)))
+    return lines
 
 
 def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
@@ -73,9 +125,8 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
 
     With more than six combinations, six of them evenly spread are drawn, and the title says so.
     """
-    others = arrangement.keys[1:]
-    parts = list(arrangement.slices(others))
-    chosen = evenly(parts, _PANELS)
+    chosen = panels_of(arrangement)
+    parts = len(list(arrangement.slices(arrangement.keys[1:])))
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs])
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
     rows = -(-len(chosen) // columns)
@@ -83,21 +134,21 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     subtitle = (
         f"mean of {replications:,} replications, shaded: its 95 % interval" if replications > 1 else "one replication"
     )
-    if len(parts) > len(chosen):
-        subtitle += f"; {len(chosen)} of {len(parts)} combinations"
+    if parts > len(chosen):
+        subtitle += f"; {len(chosen)} of {parts} combinations"
     steep = logarithmic and _decades_apart(arrangement.points)
-    together = _alike([_highest(part) for _, part in chosen])
+    together = _alike([_highest(one.part) for one in chosen])
     drawn, panels = figure(
         f"{arrangement.name}: regret over time", subtitle, rows=rows, columns=columns, sharex=together, sharey=together
     )
     for panel in panels[len(chosen) :]:
         panel.set_visible(False)
-    for panel, (fixed, part) in zip(panels, chosen, strict=False):
-        _panel(panel, part, logarithmic, (7, 4, 3)[columns - 1])
+    for panel, one in zip(panels, chosen, strict=False):
+        _panel(panel, one, logarithmic, (7, 4, 3)[columns - 1])
         if steep:
             _bend_upward(panel)
         if len(chosen) > 1:
-            panel.set_title(wrapped(described(fixed), 66 // columns), fontsize=8)
+            panel.set_title(wrapped(described(one.fixed), 66 // columns), fontsize=8)
     for place, panel in enumerate(panels[: len(chosen)]):
         if place + columns >= len(chosen):
             panel.set_xlabel("time (slots)")
@@ -138,35 +189,29 @@ def _horizon(run: RunResult) -> int:
     return int(run.curves["regret"].slots[-1])
 
 
-def _panel(panel: "Axes", part: Arrangement, logarithmic: bool, ticks: int) -> None:
+def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    key = part.series
-    series = [(value, point) for value, points in part.along(key) for point in points]
     lowest = 0.0
-    for value, point in series:
-        look = PLAIN if key is None else part.look(key, value)
-        lowest = min(lowest, _draw_point(panel, point, look, logarithmic, len(series) <= _BANDS, value))
+    for line in what.lines:
+        lowest = min(lowest, _draw_line(panel, line, len(what.lines) <= _BANDS))
     if logarithmic:
         panel.set_xscale("log")
     else:
         panel.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True, steps=[1, 2, 2.5, 5, 10]))
-    ends = [_horizon(run) for point in part.points for run in point.runs]
+    ends = [_horizon(run) for point in what.part.points for run in point.runs]
     panel.set_xlim(1 if logarithmic else 0, max(*ends, 1))
     if lowest >= 0:
         from_zero(panel)
     readable(panel)
 
 
-def _draw_point(panel: "Axes", point: Point, look: Look, logarithmic: bool, bands: bool, value: Any) -> float:
-    slots = common_grid(min(_horizon(run) for run in point.runs), logarithmic)
-    if logarithmic:
-        slots = slots[slots > 0]
-    estimate = regret_band(point.runs, slots)
-    label = "" if value is None else shown(value)
-    if estimate.known and bands:
-        panel.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.2, linewidth=0, zorder=2)
-    panel.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, label=label, zorder=3)
+def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
+    """Draw one line and return its lowest mean, or 0 where that is above."""
+    estimate, colour = line.estimate, line.look.colour
+    if estimate.known and band:
+        panel.fill_between(line.slots, estimate.low, estimate.high, color=colour, alpha=0.2, linewidth=0, zorder=2)
+    panel.plot(line.slots, estimate.mean, color=colour, linestyle=line.look.dashes, label=line.label, zorder=3)
     return float(estimate.mean.min(initial=0.0))
 
 

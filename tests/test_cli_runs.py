@@ -6,14 +6,12 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-
-import netbandit
+from processes import eventually, is_alive, members, started
 
 SCENARIO = """\
 description = "Small, and done in a moment."
@@ -55,21 +53,6 @@ class Slow(Bernoulli):
 def place(tmp_path):
     (tmp_path / "ring.toml").write_text(SCENARIO)
     return tmp_path
-
-
-def started(place, *arguments, **environment):
-    """The command as a process of a group of its own, like in a terminal."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "netbandit", *map(str, arguments)],
-        cwd=place,
-        env=os.environ | {"PYTHONPATH": str(Path(netbandit.__file__).parent.parent), **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # Where the tests run in the background, Ctrl-C is ignored, and what is ignored stays so in children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
 
 
 def call(place, *arguments, **environment):
@@ -184,34 +167,6 @@ def test_check_schema_plot_and_topology(place):
     assert (place / "results" / "ring" / "regret.png").exists()
     code, output, _ = call(place, "topology", "ring.toml", "--agents", 50)
     assert (code, output.splitlines()[-1].split()[-1]) == (0, "1250")
-
-
-def is_alive(process):
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def members(group):
-    """The living processes of a group."""
-    processes = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [process for process in processes if is_alive(process) and group_of(process) == group]
-
-
-def group_of(process):
-    try:
-        return os.getpgid(process)
-    except ProcessLookupError:
-        return None
-
-
-def eventually(condition):
-    deadline = time.monotonic() + 60
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends the signal of Ctrl-C to a group of processes, uses /proc")

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 _PATIENCE = 10.0
 """Seconds a scheduler has to answer."""
 
+_CONFIGURATION = {
+    # A worker holds one run at a time: a run that waits where a worker dies would be blamed too.
+    "distributed.scheduler.worker-saturation": 1.0,
+    # Two workers may die in a run, a third one not: what takes up all memory does so each time.
+    "distributed.scheduler.allowed-failures": 2,
+}
+
 _KILL_AFTER = 0.5
 """Seconds a worker in the middle of a run has to end when the sweep is stopped; its run is lost either way."""
 
@@ -24,10 +31,11 @@ class SchedulerError(Exception):
 @contextmanager
 def local_workers(count: int) -> "Iterator[Client]":
     """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
+    import dask
     from distributed import Client, LocalCluster
 
     with _quiet():
-        with _interrupts_held_back():
+        with _interrupts_held_back(), dask.config.set(_CONFIGURATION):
             cluster = LocalCluster(
                 n_workers=count,
                 threads_per_worker=1,

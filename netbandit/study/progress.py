@@ -15,7 +15,10 @@ SHOWN_AFTER = 2.0
 """Seconds a sweep may take without saying how far it is."""
 
 LINE_EVERY = 30.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines where there is no terminal, at least."""
+
+LINE_SHARE = 0.05
+"""The part of the time it has taken after which there is a new line: a day needs few more lines than an hour."""
 
 
 class ProgressReport:
@@ -24,23 +27,26 @@ class ProgressReport:
     Use it as a context, and call it with the number of runs that have ended and the number there are to do.
 
     Args:
-        console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines.
+        console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines at intervals,
+            also while no run ends.
         reading: The file that is read, if it is not runs that are counted but bytes.
     """
 
     def __init__(self, console: "Console", reading: str = "") -> None:
         self._console = console
         self._reading = reading
-        self._began = self._said = time.monotonic()
+        self._began = time.monotonic()
         self._done = self._total = 0
         self._bar: Progress | None = None
         self._lock = threading.Lock()
-        self._timer = threading.Timer(SHOWN_AFTER, self._show)
-        self._timer.daemon = True
+        self._lines = 0
+        self._over = False
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
-            self._timer.start()
+            self._later(SHOWN_AFTER, self._show)
+        else:
+            self._later(LINE_EVERY, self._say_again)
         return self
 
     def __exit__(
@@ -48,7 +54,10 @@ class ProgressReport:
     ) -> None:
         self._timer.cancel()
         with self._lock:
+            if self._lines and self._done == self._total:
+                self._say()
             self._total = 0
+            self._over = True
             if self._bar is not None:
                 self._bar.stop()
 
@@ -58,12 +67,27 @@ class ProgressReport:
             self._done, self._total = done, total
             if self._bar is not None:
                 self._update(self._bar)
+
+    def _later(self, seconds: float, what: Callable[[], None]) -> None:
+        self._timer = threading.Timer(seconds, what)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _say_again(self) -> None:
+        """Write a line if something is to be done, and another one later."""
+        with self._lock:
+            if self._over:
                 return
-        now = time.monotonic()
-        if not self._console.is_terminal and 0 < done < total and now - self._said >= LINE_EVERY:
-            self._said = now
-            far = f"{self._reading}: {done / total:.0%}" if self._reading else f"{done} of {total} runs"
-            self._console.print(f"{far}, {self._estimate()}", soft_wrap=True, highlight=False)
+            if self._done < self._total:
+                self._say()
+            self._later(max(LINE_EVERY, LINE_SHARE * (time.monotonic() - self._began)), self._say_again)
+
+    def _say(self) -> None:
+        self._lines += 1
+        share = self._done / self._total
+        far = f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {self._total} runs"
+        parts = [f"{far} after {_rough(time.monotonic() - self._began)}", self._estimate()]
+        self._console.print(", ".join(filter(None, parts)), soft_wrap=True, highlight=False, markup=False)
 
     def _show(self) -> None:
         """Start the bar, even if no run has ended yet."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from netbandit.simulation.result import RunResult
 from netbandit.study.files import StorageError, partial, storage, write_whole
 from netbandit.study.results import Point
-from netbandit.study.run_folder import ERROR, TRACE, save_run
+from netbandit.study.run_folder import ERROR, TRACE, complete, save_run
 
 _STORAGE_IS_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
@@ -75,7 +75,9 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
 
 
 def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, imports: str | None) -> Failure | None:
-    """Do what `perform` does, in a worker process.
+    """Do what `perform` does, in a worker process, unless the run is there.
+
+    When a worker dies, a scheduler repeats what it had done too: that the runs are in their folders it cannot know.
 
     Args:
         packed: The point, pickled.
@@ -86,6 +88,8 @@ def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, im
     """
     if imports is not None and imports not in sys.path:
         sys.path.insert(0, imports)
+    if complete(Path(folder), trace):
+        return None
     return perform(_unpacked(packed), replication, Path(folder), trace)
 
 

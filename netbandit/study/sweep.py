@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from netbandit.study import cluster
-from netbandit.study.files import StorageError, storage
+from netbandit.study.files import StorageError, remove_leftovers, storage
 from netbandit.study.replication import Failure, SweepPoint, perform, perform_packed
 from netbandit.study.results import StudyResult, complete, load_study, run_keys, save_study
 from netbandit.study.table import TABLE, write_table
@@ -128,6 +128,7 @@ def run(
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
     out = out.absolute()
+    remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
     save_study(out, study.document.data["name"], study.points, keys, study.document.data)
     tasks: dict[str, _Task] = {}
@@ -216,27 +217,32 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             key=[f"netbandit-{unique}-{task.key}" for task in tasks],
             pure=False,
         )
-        key_of = {future.key: task.key for future, task in zip(futures, tasks, strict=True)}
+        task_of = {future.key: task for future, task in zip(futures, tasks, strict=True)}
         ended = as_completed(futures, loop=client.loop)
         del futures  # a worker forgets a result when nobody holds its future
         for future in ended:
-            yield key_of[future.key], _outcome(future)
+            task = task_of[future.key]
+            failure = _outcome(future)
+            # A worker that has written the folder and dies before it has said so has done its run.
+            done = failure is not None and failure.report is None and complete(task.folder, task.trace)
+            yield task.key, None if done else failure
 
 
 def _outcome(future: "Future") -> Failure | None:
     from distributed import KilledWorker
+    from distributed.utils import CancelledError
 
-    if future.status == "cancelled":
-        return Failure("the scheduler gave the run up")
-    error = future.exception()
-    if error is None:
+    try:
         failure: Failure | None = future.result()
-        return failure
-    if isinstance(error, StorageError):
-        raise error
-    if isinstance(error, KilledWorker):
+    except StorageError:
+        raise
+    except KilledWorker:
         return Failure("the worker process died, each time it was tried; is there enough memory?")
-    return Failure(f"{type(error).__name__}: {error}")
+    except CancelledError:
+        return Failure("the scheduler gave the run up")
+    except Exception as error:
+        return Failure(f"{type(error).__name__}: {error}")
+    return failure
 
 
 def _has_own_parts(study: Study) -> bool:

@@ -14,12 +14,51 @@ def report(monkeypatch, terminal, shown_after=0.05, line_every=0.0):
     return ProgressReport(Console(file=stream, width=80, force_terminal=terminal)), stream
 
 
-def test_a_log_gets_a_plain_line_now_and_then(monkeypatch):
-    told, stream = report(monkeypatch, terminal=False)
+def test_a_log_gets_plain_lines_at_intervals_even_while_no_run_ends(monkeypatch):
+    told, stream = report(monkeypatch, terminal=False, line_every=0.4)
     with told:
-        for done in range(4):
-            told(done, 3)
-    assert stream.getvalue() == "1 of 3 runs, about 1 s left\n2 of 3 runs, about 1 s left\n"
+        told(0, 3)
+        time.sleep(0.6)
+        assert stream.getvalue() == "0 of 3 runs after 1 s\n"
+        told(1, 3)
+        told(2, 3)
+        time.sleep(0.4)
+        assert stream.getvalue().splitlines()[1:] == ["2 of 3 runs after 1 s, about 1 s left"]
+        told(3, 3)
+    assert stream.getvalue().splitlines()[2:] == ["3 of 3 runs after 1 s"]
+    time.sleep(0.5)
+    assert len(stream.getvalue().splitlines()) == 3
+
+
+def test_the_lines_of_a_long_sweep_come_more_and_more_rarely(monkeypatch):
+    waits = []
+    told, stream = report(monkeypatch, terminal=False, line_every=30.0)
+    monkeypatch.setattr(told, "_later", lambda seconds, what: waits.append(seconds))
+    told(1, 3)
+    for hours in (0, 1, 24):
+        told._began = time.monotonic() - 3600 * hours
+        told._say_again()
+    assert [round(wait) for wait in waits] == [30, 180, 4320]
+    assert stream.getvalue().splitlines()[1:] == [
+        "1 of 3 runs after 60 min, about 2.0 h left",
+        "1 of 3 runs after 24.0 h, about 48.0 h left",
+    ]
+
+
+def test_an_interrupted_sweep_does_not_say_that_it_is_done(monkeypatch):
+    told, stream = report(monkeypatch, terminal=False, line_every=0.05)
+    with told:
+        told(1, 3)
+        time.sleep(0.15)
+    assert set(stream.getvalue().splitlines()) == {"1 of 3 runs after 1 s, about 1 s left"}
+
+
+def test_a_log_is_told_how_much_of_a_long_file_has_been_read(monkeypatch):
+    told, stream = report(monkeypatch, terminal=False, line_every=0.3)
+    with reading(told._console) as watch:
+        watch("clicks[1].txt", 100, 400)
+        time.sleep(0.45)
+    assert stream.getvalue() == "clicks[1].txt: 25% after 1 s, about 1 s left\n"
 
 
 def test_a_log_gets_no_line_from_a_short_sweep(monkeypatch):

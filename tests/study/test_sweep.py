@@ -1,4 +1,5 @@
 import csv
+import errno
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from fake_study import FakePoint, FakeStudy, fake_study, resolved
 from netbandit.study import sweep
 from netbandit.study.cluster import SchedulerError
 from netbandit.study.files import StorageError
-from netbandit.study.results import load_runs, run_key, run_keys
+from netbandit.study.results import load_run, load_runs, run_key, run_keys
 from netbandit.study.sweep import Interrupted
 
 
@@ -121,6 +122,37 @@ def test_a_full_disk_stops_the_sweep_with_one_line(tmp_path):
     with pytest.raises(StorageError, match="No space left on device"):
         sweep.run(study, tmp_path / "out")
     assert len(logged(log)) == 2
+
+
+def test_a_disk_that_is_full_at_any_moment_leaves_nothing_half_written(tmp_path, monkeypatch):
+    """Each write of the sweep in turn is the one that finds no space, and the same call goes on from there."""
+    study = fake_study(3, replications=2)
+    fsync, left = os.fsync, [0]
+
+    def full(file):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    left[0] = 1000
+    sweep.run(study, tmp_path / "whole")
+    writes = 1000 - left[0]
+    assert writes == 2 + 2 * 4  # study.json and table.csv, and for each run scenario, curves, links and result
+    for before in range(writes):
+        out = tmp_path / str(before)
+        left[0] = before
+        with pytest.raises(StorageError, match="No space left on device"):
+            sweep.run(study, out)
+        left[0] = 1000
+        assert not list(out.rglob("*.partial"))
+        assert all(load_run(result.parent) is not None for result in out.glob("*/result.json"))
+        assert len(list(out.glob("*/result.json"))) == max(0, before - 1) // 4
+        assert not (out / "table.csv").exists()
+        again = sweep.run(study, out)
+        assert (again.reused, again.failed) == (max(0, before - 1) // 4, [])
+        assert tree(out) == tree(tmp_path / "whole")
 
 
 def test_a_file_in_place_of_the_results_folder_stops_before_the_first_run(tmp_path):

@@ -1,0 +1,58 @@
+"""The command as processes that a test starts, looks for, and kills."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import netbandit
+
+
+def started(place, *arguments, first=lambda: None, **environment):
+    """The command as a process of a group of its own, like in a terminal; *first* is called in it before all else."""
+
+    def prepare():
+        # Where the tests run in the background, Ctrl-C is ignored, and what is ignored stays so in children.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        first()
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "netbandit", *map(str, arguments)],
+        cwd=place,
+        env=os.environ | {"PYTHONPATH": str(Path(netbandit.__file__).parent.parent), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=prepare,
+    )
+
+
+def is_alive(process):
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def members(group):
+    """The living processes of a group."""
+    processes = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [process for process in processes if is_alive(process) and group_of(process) == group]
+
+
+def group_of(process):
+    try:
+        return os.getpgid(process)
+    except ProcessLookupError:
+        return None
+
+
+def eventually(condition):
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()

@@ -122,14 +122,25 @@ def schema() -> None:
 
 @main.command()
 @_folder
-def plot(folder: Path) -> None:
-    """Draw the pictures of a folder of results."""
+@click.option("--x", metavar="KEY|METRIC", help="What is across: a key that varies, or a metric.")
+@click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
+@click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
+def plot(folder: Path, x: str | None, y: str | None, color: str | None) -> None:
+    """Draw the pictures of a folder of results.
+
+    Which there are is up to what the sweep varies. With --x, --y or --color one picture of just that is drawn.
+    """
+    from netbandit.study import plots
     from netbandit.study.files import storage
-    from netbandit.study.plots import plot_folder
 
     _results(folder, details=False)
     with _plain_errors(), storage(folder):
-        for path in plot_folder(folder):
+        try:
+            files = plots.plot_against(folder, x, y, color) if x or y or color else plots.plot_folder(folder)
+        except plots.UnknownNameError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(MISTAKE)
+        for path in files:
             click.echo(str(path))
 
 

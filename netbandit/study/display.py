@@ -120,10 +120,13 @@ def spread(values: Sequence[float | int | None]) -> str:
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
-    """Return the last word of each dotted key, or as many as it takes to tell the keys apart."""
+    """Return the last word of each dotted key, or as many as it takes to tell the keys apart.
+
+    The kind of a part is called by the part: ``protocol`` for ``protocol.kind``.
+    """
     names = []
     for key in keys:
-        words = key.split(".")
+        words = key.removesuffix(".kind").split(".")
         count = 1
         while count < len(words) and any(
             other != key and other.split(".")[-count:] == words[-count:] for other in keys

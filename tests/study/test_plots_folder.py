@@ -1,3 +1,4 @@
+import json
 import math
 import os
 import subprocess
@@ -8,7 +9,7 @@ import networkx
 import pytest
 from made_up_runs import made_up, write
 
-from netbandit.study.plots import pictures, plot_folder
+from netbandit.study.plots import pictures, plot_against, plot_folder
 from netbandit.study.plots.arrange import arrange
 from netbandit.study.plots.style import encoded, number, save, subtitle
 from netbandit.study.plots.values import scale, shown
@@ -32,7 +33,7 @@ def test_a_single_point_has_its_regret_and_its_network():
 
 
 def test_a_sweep_of_topologies():
-    expected = ["regret", "diameter", "tradeoff", "network-star", "network-ring", "network-complete"]
+    expected = ["regret", "diameter", "tradeoff", "delay", "network-star", "network-ring", "network-complete"]
     assert stems(family_sweep()) == expected
 
 
@@ -62,9 +63,63 @@ def test_other_keys_are_held_fixed_one_picture_each():
         "parameter-0.5",
         "parameter-1",
     ]
-    assert names[7:] == [f"network-{kind}-{agents}" for kind in ("gis", "flooding") for agents in (4, 8, 12)]
+    assert names[7] == "privacy"
+    assert names[8:] == [f"network-{kind}-{agents}" for kind in ("gis", "flooding") for agents in (4, 8, 12)]
     drawn = {picture.name: picture.figure for picture in pictures(runs)}
     assert "protocol: gis, privacy budget ε: 0.5" in subtitle(drawn["diameter-gis-0.5"])
+
+
+def test_what_a_sweep_varies_says_which_frontiers_there_are():
+    def runs(key, values, **metrics):
+        return [
+            made_up(
+                parameters={key: value},
+                metrics={metric: at[place] for metric, at in metrics.items()},
+                replication=replication,
+            )
+            for place, value in enumerate(values)
+            for replication in range(2)
+        ]
+
+    cost = {"cost": [10.0] * 3}
+    latency = stems(runs("links.peer.latency", ["0 ms", "5 ms", "9 ms"], round_slots=[1, 5, 9], **cost))
+    assert latency == ["regret", "parameter", "delay", "network"]
+    epsilon = stems(runs("learner.epsilon", [0.5, 1.0, math.inf], epsilon=[4, 8, None], **cost))
+    assert epsilon == ["regret", "parameter", "privacy", "network"]
+    budget = stems(runs("learner.rounds", [2, 4, 8], bytes=[200, 400, 800], **cost))
+    assert budget == ["regret", "parameter", "communication", "network"]
+
+
+def test_two_numbers_that_vary_have_a_heat_map():
+    runs = [
+        made_up(parameters={"learner.rounds": rounds, "bandit.arms": arms}, metrics={"cost": 10.0})
+        for rounds in (2, 4, 8)
+        for arms in (5, 10, 20)
+    ]
+    assert "heatmap" in stems(runs)
+    assert "heatmap" not in stems(runs[:6])
+
+
+def test_networks_that_carried_nothing_are_not_drawn():
+    assert stems([made_up(rounds=0, parameters={"protocol.kind": "silent"})]) == ["regret"]
+    both = [made_up(parameters={"protocol.kind": "gis"}), made_up(rounds=0, parameters={"protocol.kind": "silent"})]
+    assert [name for name in stems(both) if name.startswith("network")] == ["network-gis"]
+
+
+def test_pictures_of_an_earlier_plot_go_away_and_what_is_not_ours_stays(tmp_path):
+    write(tmp_path, family_sweep(1))
+    (tmp_path / "mine.png").write_bytes(b"mine")
+    before = {file.name for file in plot_folder(tmp_path)}
+    asked = {file.name for file in plot_against(tmp_path, x="cost")}
+    assert asked == {"regret-against-cost.png", "regret-against-cost.svg"}
+    assert {file.name for file in tmp_path.glob("*.*g")} == before | asked | {"mine.png"}
+    write(tmp_path, [made_up()])
+    after = {file.name for file in plot_folder(tmp_path)}
+    assert {file.name for file in tmp_path.glob("*.*g")} == after | {"mine.png"}
+    assert after < before | {"network.png", "network.svg"}
+    (tmp_path / "pictures.json").write_text('{"files": ["../mine.png", "mine.txt", 3]}')
+    plot_folder(tmp_path)
+    assert (tmp_path / "mine.png").exists()
 
 
 def test_scenarios_of_one_folder_have_files_of_their_own():
@@ -111,7 +166,7 @@ def test_a_folder_without_results_is_a_clear_error(tmp_path):
     write(tmp_path, [made_up()])
     for result in tmp_path.glob("*/result.json"):
         result.unlink()
-    with pytest.raises(ValueError, match="no finished run"):
+    with pytest.raises(ValueError, match="no run that has come to its end"):
         plot_folder(tmp_path)
     assert list(tmp_path.glob("*.png")) == []
 
@@ -124,7 +179,8 @@ def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):
     there = tmp_path / "there"
     environment = {**os.environ, "PYTHONHASHSEED": "17", "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code, tmp_path, there], check=True, env=environment)
-    assert {file.name: file.read_bytes() for file in there.iterdir()} == here
+    assert json.loads((there / "pictures.json").read_text()) == {"files": sorted(here)}
+    assert {file.name: file.read_bytes() for file in there.iterdir() if file.name != "pictures.json"} == here
     for name, content in here.items():
         assert b"atplotlib v" not in content, name
         assert b"<dc:date>" not in content

@@ -224,3 +224,12 @@ def test_components_stand_apart():
 def test_numbers_that_are_called_names_stand_in_the_nodes():
     plain, named = made_up(), made_up(nodes=Nodes(tuple(str(node) for node in range(20))))
     assert encoded(drawn(plain), "svg") == encoded(drawn(named), "svg")
+
+
+def test_sinks_are_squares_beside_the_round_agents():
+    graph = networkx.disjoint_union(networkx.star_graph(4), networkx.path_graph(3))
+    figure = drawn(made_up(graph, family="hybrid", parameters={"protocol.kind": "sink"}))
+    agents, sinks = [one for one in figure.axes[0].collections if isinstance(one, PathCollection)]
+    assert len(agents.get_offsets()) == 8
+    np.testing.assert_array_equal(sinks.get_offsets(), agents.get_offsets()[[0, 6]])
+    assert subtitle(figure) == "one replication; squares: the sinks, each with an uplink to the server"

@@ -43,10 +43,12 @@ def markers(panel):
     return [(line.get_marker(), to_hex(line.get_color()), line) for line in (box[0] for box in panel.containers)]
 
 
-def test_cost_and_regret_stand_against_the_diameter():
+def test_cost_delay_and_regret_stand_against_the_diameter():
     runs = families()
     figure = draw_against_diameter(arrange(runs)[0])
-    cost, regret = figure.axes
+    cost, delay, regret = figure.axes
+    assert delay.get_ylabel() == "waiting per round (slots)"
+    assert [line.get_ydata().tolist() for _, _, line in markers(delay)] == [[2.0], [5.0], [1.0]]
     assert cost.get_xlabel() == regret.get_xlabel() == "diameter (hops)"
     assert cost.get_ylabel() == "cost (weighted link activations)"
     assert regret.get_ylabel() == "regret of all agents (reward)"
@@ -214,3 +216,13 @@ def test_many_values_have_round_ticks():
 
 def test_a_single_value_of_a_number_is_no_axis():
     assert axis_key(arrange([made_up()])[0]) is None
+
+
+def test_diameters_far_apart_stand_on_a_logarithmic_axis():
+    runs = [
+        made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})
+        for agents in (3, 10, 90)
+    ]
+    for panel in draw_against_diameter(arrange(runs)[0]).axes:
+        assert panel.get_xscale() == "log"
+        assert panel.get_xlim()[0] < 2 < 89 < panel.get_xlim()[1]

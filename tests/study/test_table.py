@@ -211,7 +211,7 @@ def test_names_are_as_short_as_can_be_told_apart():
         "uplink.latency",
         "agents",
     ]
-    assert short_names(["protocol.kind", "learner.kind"]) == ["protocol.kind", "learner.kind"]
+    assert short_names(["protocol.kind", "learner.kind"]) == ["protocol", "learner"]
 
 
 def test_points_that_differ_in_nothing_can_be_shown(tmp_path):

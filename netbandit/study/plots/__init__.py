@@ -1,10 +1,14 @@
 """The pictures of a results folder: ``plot_folder`` writes them, ``pictures`` draws them from runs in memory.
 
+``plot_against`` draws one more, of what the user wants to see against what.
+
 | module | draws |
 |---|---|
 | `regret` | regret over the slots with a band over replications |
 | `parameter` | regret and waiting against a swept number |
-| `tradeoff` | cost and regret against the diameter, regret against cost |
+| `heatmap` | regret over two numbers that vary together |
+| `tradeoff` | cost, delay and regret against the diameter, regret against cost |
+| `against` | regret against delay, privacy and communication; any metric against any key or metric |
 | `structure` | regret against cost of protocols, delay as size |
 | `network` | the network, its links coloured by use |
 
@@ -12,6 +16,7 @@
 `style` is how all of them look and how they are written.
 """
 
-from netbandit.study.plots.choose import Picture, pictures, plot_folder
+from netbandit.study.plots.choose import Picture, pictures, plot_against, plot_folder
+from netbandit.study.plots.names import UnknownNameError
 
-__all__ = ["Picture", "pictures", "plot_folder"]
+__all__ = ["Picture", "UnknownNameError", "pictures", "plot_against", "plot_folder"]

@@ -1,5 +1,6 @@
 """Which pictures a results folder calls for."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.simulation.result import RunResult
-from netbandit.study.plots import network, parameter, structure, tradeoff
+from netbandit.study.files import write_whole
+from netbandit.study.plots import against, heatmap, network, parameter, structure, tradeoff
 from netbandit.study.plots.arrange import Arrangement, Point, arrange, evenly
+from netbandit.study.plots.names import UnknownNameError, metric_names, resolve
 from netbandit.study.plots.regret import draw_regret
 from netbandit.study.plots.style import save, subtitle
 from netbandit.study.plots.values import identity, shown
@@ -16,9 +19,17 @@ from netbandit.study.plots.values import identity, shown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+PICTURES = "pictures.json"
+"""The file of a results folder that says which pictures in it are ours: those a later plot may remove."""
+
 _SLICES = 6
 _NETWORKS = 12
 _SHAPING = ("topology.", "protocol.")
+_FRONTIERS = {
+    "delay": against.delay_view,
+    "privacy": against.privacy_view,
+    "communication": against.communication_view,
+}
 
 
 @dataclass(frozen=True)
@@ -50,10 +61,14 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
     - ``regret``: regret over the slots;
     - ``diameter``: cost and regret against the diameter, if the topology varies;
     - ``parameter``: regret and waiting against the swept number with the most values, if there is one;
+    - ``heatmap``: regret over the two numbers with the most values, if two have three values or more;
     - ``tradeoff``: regret against cost, if three points or more differ in cost;
+    - ``delay``: regret against the slots waited per round, if three points or more differ in these;
+    - ``privacy``: regret against epsilon, if it varies;
+    - ``communication``: regret against the data sent, along the budget of communication, if that varies;
     - ``structure``: regret against cost, delay as size, if three protocols or more are compared;
     - ``network``: the network with its links coloured by messages, for each point whose topology or protocol
-      is another, at most twelve of them evenly spread.
+      is another and whose agents do send messages to one another, at most twelve of them evenly spread.
 
     Where a picture holds other keys fixed there is one per combination, at most six evenly spread.
 
@@ -69,7 +84,7 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
 
 
 def plot_folder(folder: Path, into: Path | None = None, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Draw the pictures of a results folder and return their files.
+    """Draw the pictures of a results folder and return their files; those of earlier plots that are no more go away.
 
     Args:
         folder: A results folder.
@@ -80,25 +95,97 @@ def plot_folder(folder: Path, into: Path | None = None, kinds: Sequence[str] = (
         FileNotFoundError: *folder* is not a results folder.
         ValueError: It is damaged, or has no finished run.
     """
-    from netbandit.study.results import load_runs
-
-    results = load_runs(folder)
-    if not results:
-        raise ValueError(f"{folder} has no finished run to draw")
+    results = _finished_runs(folder)
     target = folder if into is None else into
     target.mkdir(parents=True, exist_ok=True)
     files = []
     for picture in pictures(results):
         files += save(picture.figure, target / picture.name, kinds)
+    _remember(target, files, forget=True)
     return files
+
+
+def plot_against(
+    folder: Path,
+    x: str | None = None,
+    y: str | None = None,
+    color: str | None = None,
+    kinds: Sequence[str] = ("png", "svg"),
+) -> list[Path]:
+    """Draw one picture of a results folder, of what the user wants to see against what, and return its files.
+
+    Args:
+        folder: A results folder.
+        x: A key that varies or a metric; if not given, the number with the most values, else the first key.
+        y: A metric; the regret if not given.
+        color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
+        kinds: ``png``, ``svg`` or both.
+
+    Raises:
+        FileNotFoundError: *folder* is not a results folder.
+        ValueError: It is damaged, or has no finished run.
+        UnknownNameError: There is no such key or metric.
+    """
+    arrangement = arrange(_finished_runs(folder))[0]
+    metrics = metric_names(arrangement)
+    found_y = "regret" if y is None else resolve(y, "--y", (), metrics)
+    found_color = None if color is None else resolve(color, "--color", arrangement.keys)
+    if x is not None:
+        found_x = resolve(x, "--x", arrangement.keys, metrics)
+    else:
+        free = [key for key in arrangement.keys if key != found_color]
+        best = parameter.axis_key(arrangement)
+        if not free:
+            raise UnknownNameError(f"--x: must be given, one of {', '.join((*arrangement.keys, *metrics))}")
+        found_x = best if best in free else next((key for key in free if arrangement.scale(key) is not None), free[0])
+    if color is None and arrangement.series != found_x:
+        found_color = arrangement.series
+    drawn = against.draw_against(arrangement, against.View(found_x, found_y, found_color))
+    words = [found_y, "against", found_x] + ([] if color is None else ["by", str(found_color)])
+    files = save(drawn, folder / _stem("-".join(words), {}), kinds)
+    _remember(folder, files, forget=False)
+    return files
+
+
+def _finished_runs(folder: Path) -> list[RunResult]:
+    from netbandit.study.results import load_finished
+
+    return [run for point in load_finished(folder).points for run in point.finished]
+
+
+def _remember(folder: Path, files: Sequence[Path], *, forget: bool) -> None:
+    """Note which pictures are in *folder*, and remove those of earlier plots that are no longer among them.
+
+    Args:
+        folder: The folder of the pictures.
+        files: The pictures drawn now.
+        forget: Whether these are all there are to be.
+    """
+    try:
+        before = json.loads((folder / PICTURES).read_bytes())["files"]
+        known = [name for name in before if isinstance(name, str) and Path(name).name == name]
+    except (OSError, ValueError, TypeError, KeyError):
+        known = []
+    now = [file.name for file in files]
+    if forget:
+        for name in known:
+            if name not in now and Path(name).suffix in (".png", ".svg"):
+                (folder / name).unlink(missing_ok=True)
+        known = []
+    write_whole(folder / PICTURES, json.dumps({"files": sorted({*known, *now})}, indent=2) + "\n")
 
 
 def _drawn(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     yield "regret", draw_regret(arrangement)
     yield from _against_diameter(arrangement)
     yield from _against_parameter(arrangement)
+    yield from _heatmaps(arrangement)
     if tradeoff.cost_varies(arrangement):
         yield "tradeoff", tradeoff.draw_regret_against_cost(arrangement)
+    for name, view_of in _FRONTIERS.items():
+        view = view_of(arrangement)
+        if view is not None:
+            yield name, against.draw_against(arrangement, view)
     if structure.structures_vary(arrangement):
         yield "structure", structure.draw_structures(arrangement)
     yield from _networks(arrangement)
@@ -119,11 +206,20 @@ def _against_parameter(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]
         yield stem, parameter.draw_against_parameter(part, key, fixed)
 
 
+def _heatmaps(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
+    pair = heatmap.axis_keys(arrangement)
+    if pair is not None:
+        others = [key for key in arrangement.keys if key not in pair]
+        for stem, fixed, part in _parts(arrangement, "heatmap", others):
+            yield stem, heatmap.draw_heatmap(part, *pair, fixed)
+
+
 def _networks(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
     chosen: dict[str, Point] = {}
     for point in arrangement.points:
-        if (point.runs[0].topology.get("agents") or 0) <= network.MOST_AGENTS:
+        talking = any(run.links.messages.any() for run in point.runs)
+        if talking and (point.runs[0].topology.get("agents") or 0) <= network.MOST_AGENTS:
             chosen.setdefault(identity({key: point.values[key] for key in keys}), point)
     few = evenly(list(chosen.values()), _NETWORKS)
     stems = _distinct([_stem("network", {key: point.values[key] for key in keys}) for point in few])
@@ -139,7 +235,9 @@ def _parts(arrangement: Arrangement, name: str, keys: Sequence[str]) -> list[tup
 
 def _stem(name: str, values: dict[str, Any]) -> str:
     words = [name, *(shown(value) for value in values.values())]
-    return "-".join(filter(None, (re.sub(r"[^a-z0-9._]+", "-", word.lower()).strip("-.") for word in words)))[:80]
+    return "-".join(
+        filter(None, (re.sub(r"[^a-z0-9._]+", "-", word.replace("∞", "inf").lower()).strip("-.") for word in words))
+    )[:80]
 
 
 def _distinct(stems: Sequence[str]) -> list[str]:

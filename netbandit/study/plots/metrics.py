@@ -15,11 +15,34 @@ if TYPE_CHECKING:
 
 AXES = {
     "regret": "regret of all agents (reward)",
+    "regret_per_agent": "regret per agent (reward)",
     "cost": "cost (weighted link activations)",
+    "activations": "activations (links in slots)",
     "round_slots": "waiting per round (slots)",
+    "rounds": "rounds",
+    "messages": "messages",
+    "bytes": "data sent (bytes)",
+    "energy_j": "energy (J)",
+    "epsilon": "privacy spent ε, agent worst off",
+    "epsilon_claimed": "privacy ε, claimed",
+    "delta": "privacy δ",
+    "simulated_s": "simulated time (s)",
+    "wall_s": "computing time (s)",
     "diameter": "diameter (hops)",
+    "radius": "radius (hops)",
+    "agents": "agents",
+    "links": "links",
 }
-"""What an axis says of a metric."""
+"""What an axis says of a metric or of a fact of the topology."""
+
+UNBOUNDED = ("epsilon", "epsilon_claimed")
+"""Metrics that are infinite where a result has none."""
+
+
+def label(metric: str) -> str:
+    """Return what an axis says of *metric*: one that a part of the user's own adds is called by its name."""
+    return AXES.get(metric, metric.replace("_", " "))
+
 
 _DECADES = 100.0
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.result import RunResult
 from netbandit.study.plots import layout
-from netbandit.study.plots.arrange import Point, described
-from netbandit.study.plots.style import FAINT, NEUTRAL, drawing, figure, number, readable
+from netbandit.study.plots.arrange import Point, described, lookup
+from netbandit.study.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, number, readable
 from netbandit.study.plots.text import place_labels
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ MOST_LINKS = 50_000
 MOST_AGENTS = 20_000
 """A network of more agents is not drawn."""
 
+_MOST_SINKS = 2_000
 _NUMBERED = 60
 _LOGARITHMIC = 100.0
 
@@ -42,6 +43,7 @@ class Drawing:
         use: What each link carried, shape (links,), or None if nothing is known of it.
         names: The names of the nodes, or None for their numbers.
         map: Whether the positions are those of a map.
+        sinks: The nodes that talk to the server for their component; drawn as squares.
     """
 
     places: NDArray[np.float64]
@@ -49,6 +51,7 @@ class Drawing:
     use: NDArray[np.float64] | None
     names: Sequence[str] | None = None
     map: bool = False
+    sinks: Sequence[int] = ()
 
 
 def network(run: RunResult, use: NDArray[np.float64] | None = None) -> Drawing:
@@ -64,8 +67,23 @@ def network(run: RunResult, use: NDArray[np.float64] | None = None) -> Drawing:
     coordinates = None if nodes is None else nodes.coordinates
     names = None if nodes is None or nodes.names == tuple(map(str, range(agents))) else nodes.names
     if coordinates is not None and np.isfinite(coordinates).all(axis=1).any():
-        return Drawing(layout.geographic(coordinates, links), links, carried, names, map=True)
-    return Drawing(layout.drawn(agents, links, family), links, carried, names)
+        places, on_map = layout.geographic(coordinates, links), True
+    else:
+        places, on_map = layout.drawn(agents, links, family), False
+    return Drawing(places, links, carried, names, on_map, _sinks(run, agents, links))
+
+
+def _sinks(run: RunResult, agents: int, links: NDArray[np.int64]) -> list[int]:
+    """Return the sinks of a run whose protocol has them."""
+    if lookup(run.resolved, "protocol.kind") != "sink" or agents > _MOST_SINKS:
+        return []
+    import networkx
+
+    from netbandit.network.topology import Topology
+
+    graph = networkx.empty_graph(agents)
+    graph.add_edges_from(map(tuple, links.tolist()))
+    return Topology(graph).sinks
 
 
 def draw_network(name: str, point: Point) -> "Figure":
@@ -106,6 +124,8 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
     notes = [subtitle]
     if drawing.use is not None and total and not drawing.use.any():
         notes.append("no link carried a message")
+    if drawing.sinks:
+        notes.append("squares: the sinks, each with an uplink to the server")
     if len(shown) < total:
         notes.append(f"the {number(len(shown))} most used of {number(total)} links")
     drawn, (panel,) = figure(title, "; ".join(filter(None, notes)))
@@ -194,6 +214,18 @@ def _draw_nodes(panel: "Axes", drawing: Drawing) -> float:
         rasterized=agents > MANY_LINKS,
         zorder=2,
     )
+    if drawing.sinks:
+        corners = drawing.places[list(drawing.sinks)]
+        panel.scatter(
+            corners[:, 0],
+            corners[:, 1],
+            s=(2 * max(radius, 3.0)) ** 2,
+            marker="s",
+            facecolors=COLOURS[4],
+            edgecolors=NEUTRAL,
+            linewidths=1.0,
+            zorder=2.5,
+        )
     return radius
 
 

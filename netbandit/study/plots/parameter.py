@@ -1,27 +1,23 @@
 """Regret and waiting against a swept number, such as the latency of the links."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netbandit.study.plots.arrange import Arrangement, Point, described
+from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
 from netbandit.study.plots.metrics import AXES, bend, draw_points, estimate, means
-from netbandit.study.plots.style import PLAIN, drawing, figure, from_zero, legend_below, number, readable, wrapped
-from netbandit.study.plots.values import Scale, identity, name, shown, words
+from netbandit.study.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
+from netbandit.study.plots.values import identity, name, shown, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-_FAR_APART = 30.0
-_NEAR = 0.07
 _ASIDE = 0.014
-_TICKS = 9
 
 
 def numeric_keys(arrangement: Arrangement) -> list[str]:
@@ -54,7 +50,7 @@ def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, 
     drawn, panels = figure(f"{arrangement.name}: {what} against {name(key)}", subtitle, columns=2)
     scale = arrangement.scale(key)
     assert scale is not None
-    axis = _Axis.of(scale)
+    axis = Axis.of(scale)
     for panel, metric in zip(panels, ("regret", second), strict=True):
         handles = _draw(panel, arrangement, key, series, metric, axis)
         axis.apply(panel)
@@ -71,7 +67,7 @@ def _matters(points: Sequence[Point], metric: str) -> bool:
 
 
 def _draw(
-    panel: "Axes", arrangement: Arrangement, key: str, series: str | None, metric: str, axis: "_Axis"
+    panel: "Axes", arrangement: Arrangement, key: str, series: str | None, metric: str, axis: Axis
 ) -> "list[Line2D]":
     places = {identity(value): place for value, place in zip(arrangement.choices[key], axis.places, strict=True)}
     heights: list[Band] = []
@@ -107,66 +103,3 @@ def _draw(
 def _exact(place: float) -> Band:
     where = np.float64(place)
     return Band(where, where, where, 1)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """Where the values of a number stand on the horizontal axis.
-
-    Infinity stands one step beyond the largest finite value; zero, on a logarithmic axis, one step before the
-    smallest positive one. Steps are as wide as those between the other values on average.
-
-    Attributes:
-        places: Where each value stands.
-        ticks: Places and texts of the different values, ascending.
-        last: Where the largest finite value stands; what is beyond is infinite.
-        plain: Whether every value stands at itself.
-    """
-
-    places: tuple[float, ...]
-    ticks: tuple[tuple[float, str], ...]
-    last: float
-    plain: bool
-
-    @property
-    def span(self) -> float:
-        """How far the last value stands from the first; 1 if there is one."""
-        return (self.ticks[-1][0] - self.ticks[0][0]) or 1.0
-
-    @classmethod
-    def of(cls, scale: Scale) -> "_Axis":
-        finite = sorted({value for value in scale.numbers if math.isfinite(value)})
-        positive = [value for value in finite if value > 0]
-        wide = len(positive) > 1 and positive[-1] >= _FAR_APART * positive[0] and (not finite or finite[0] >= 0)
-
-        def bent(value: float) -> float:
-            return math.log10(value) if wide else value
-
-        on_axis = [bent(value) for value in (positive if wide else finite)]
-        step = (on_axis[-1] - on_axis[0]) / (len(on_axis) - 1) if len(on_axis) > 1 else 1.0
-
-        def place(value: float) -> float:
-            if value == math.inf:
-                return (on_axis[-1] if on_axis else 0.0) + step
-            if wide and value == 0:
-                return on_axis[0] - step
-            return bent(value)
-
-        places = tuple(place(value) for value in scale.numbers)
-        ticks = dict(sorted((place(value), number(value)) for value in scale.numbers))
-        last = on_axis[-1] if on_axis else -math.inf
-        return cls(places, tuple(ticks.items()), last, not wide and math.inf not in scale.numbers)
-
-    def apply(self, panel: "Axes") -> None:
-        """Put a tick at every value that has room, or at round numbers if there are many values."""
-        low, high, span = self.ticks[0][0], self.ticks[-1][0], self.span
-        panel.set_xlim(low - 0.07 * span, high + 0.07 * span)
-        if self.plain and len(self.ticks) > _TICKS:
-            readable(panel, y=False)
-            return
-        kept: list[tuple[float, str]] = []
-        for place, text in self.ticks:
-            room = max(_NEAR, 0.022 * (len(text) + 1))
-            if not kept or place - kept[-1][0] >= room * span:
-                kept.append((place, text))
-        panel.set_xticks([place for place, _ in kept], [text for _, text in kept])

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.study.plots.arrange import Arrangement, Point
 from netbandit.study.plots.metrics import AXES, bend, estimate
+from netbandit.study.plots.silence import PROTOCOL, silence, talking
 from netbandit.study.plots.style import (
     NEUTRAL,
     drawing,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from netbandit.study.plots.bands import Band
 
-PROTOCOL = "protocol.kind"
 
 _LEAST = 3
 _SMALLEST, _LARGEST = 25.0, 320.0
@@ -42,10 +42,10 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     Protocols are told apart by colour, the values of the first other key that varies by shape.
     """
     shape = next((key for key in arrangement.keys if key != PROTOCOL), None)
-    shown_points = _talking(arrangement)
+    shown_points = talking(arrangement)
     longest = max((_delay(point) for point in shown_points), default=0.0)
     sizes = f"area of a mark: slots waited per round, up to {number(float(round(longest)))}" if longest > 0 else ""
-    subtitle = "; ".join(filter(None, ("means over replications", sizes, _silence(arrangement))))
+    subtitle = "; ".join(filter(None, ("means over replications", sizes, silence(arrangement))))
     drawn, panels = figure(f"{arrangement.name}: what each structure costs", subtitle)
     panel = panels[0]
     costs = []
@@ -83,24 +83,6 @@ def _axes(panel: "Axes", costs: "Sequence[Band]") -> None:
     readable(panel)
 
 
-def _silence(arrangement: Arrangement) -> str:
-    """Return what the subtitle says of points that cost nothing: they are far off, and would hide the rest."""
-    silent = [point for point in arrangement.points if point not in _talking(arrangement)]
-    regrets = [float(one.mean) for one in (estimate(point, "regret") for point in silent) if one is not None]
-    if not regrets:
-        return ""
-    least, most = (number(float(round(end))) for end in (min(regrets), max(regrets)))
-    names = ", ".join(dict.fromkeys(shown(point.values[PROTOCOL]) for point in silent))
-    return f"not shown: {names}, with regret {least if least == most else f'{least} to {most}'} at no cost"
-
-
-def _talking(arrangement: Arrangement) -> list[Point]:
-    """Return the points to draw: those that cost something, or all where none does."""
-    costs = {place: estimate(point, "cost") for place, point in enumerate(arrangement.points)}
-    paid = [arrangement.points[place] for place, cost in costs.items() if cost is not None and float(cost.mean) > 0]
-    return paid or list(arrangement.points)
-
-
 def _legend(arrangement: Arrangement, shape: str | None) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
@@ -108,7 +90,7 @@ def _legend(arrangement: Arrangement, shape: str | None) -> tuple[list[Any], lis
         return Line2D([], [], color=colour, marker=marker, linestyle="none", markerfacecolor="white")
 
     handles, labels = [], []
-    drawn = [point.values[PROTOCOL] for point in _talking(arrangement)]
+    drawn = [point.values[PROTOCOL] for point in talking(arrangement)]
     for value in (value for value in arrangement.choices[PROTOCOL] if value in drawn):
         look = arrangement.look(PROTOCOL, value)
         handles.append(handle(look.colour, look.marker if shape is None else "o"))

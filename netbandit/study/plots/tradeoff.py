@@ -1,4 +1,4 @@
-"""One metric against another: cost and regret against the diameter, regret against cost."""
+"""One metric against another: cost, delay and regret against the diameter, regret against cost."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _LEAST = 3
+_FAR_APART = 20.0
+"""Diameters so many times as large stand on a logarithmic axis."""
 
 
 def diameter_varies(arrangement: Arrangement) -> bool:
@@ -46,7 +48,7 @@ def beside_topology(arrangement: Arrangement) -> list[str]:
 
 @drawing()
 def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> "Figure":
-    """Draw cost and regret against the diameter, two panels; families are told apart by colour and marker.
+    """Draw cost, waiting and regret against the diameter; families are told apart by colour and marker.
 
     Args:
         arrangement: The points, in which only the topology varies.
@@ -54,8 +56,8 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
     """
     key = _family_key(arrangement)
     subtitle = _subtitle(arrangement, key, fixed)
-    drawn, panels = figure(f"{arrangement.name}: cost and regret against the diameter", subtitle, columns=2)
-    for panel, metric in zip(panels, ("cost", "regret"), strict=True):
+    drawn, panels = figure(f"{arrangement.name}: cost, delay and regret against the diameter", subtitle, columns=3)
+    for panel, metric in zip(panels, ("cost", "round_slots", "regret"), strict=True):
         handles = _draw(panel, arrangement, key, "diameter", metric)
     if key is not None:
         legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(key))
@@ -125,8 +127,12 @@ def _axes(panel: "Axes", drawn: Sequence[tuple[Band, Band]], across: str, upward
     from matplotlib.ticker import MaxNLocator
 
     panel.margins(0.08)
-    if not bend(panel, [x for x, _ in drawn], across=True) and across == "diameter":
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    means_across = [float(x.mean) for x, _ in drawn]
+    if across == "diameter" and means_across and max(means_across) >= _FAR_APART * min(means_across) > 0:
+        panel.set(xscale="log", xlim=(0.7 * min(means_across), 1.4 * max(means_across)))
+    elif not bend(panel, [x for x, _ in drawn], across=True) and across == "diameter":
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+        panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
     if not bend(panel, [y for _, y in drawn]) and all(float(y.mean) >= 0 for _, y in drawn):
         from_zero(panel)
     panel.set_xlabel(AXES[across])

@@ -39,7 +39,14 @@ def seen_by_agent_0(tmp_path, monkeypatch, *overrides):
     monkeypatch.setattr(gathers, "masked_part", masked)
     monkeypatch.setattr(gathers, "padded_parts", padded)
     driver, _ = played(
-        point(tmp_path, "bandit.dimension=16", "bandit.participants=[4, 3, 5, 4]", "run.horizon=100", *overrides)
+        point(
+            tmp_path,
+            "bandit.dimension=16",
+            "bandit.participants=[4, 3, 5, 4]",
+            "run.horizon=100",
+            "bandit.arms=5",
+            *overrides,
+        )
     )
     assert len(clear) == 1
     return driver, clear[0], received[:3], sums[0]

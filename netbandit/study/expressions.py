@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.simulation.result import RunResult
+from netbandit.units import parse_bandwidth, parse_duration
 
 _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -38,6 +39,8 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
 
 _OF_THE_RUN = ("curve", "growth", "sent", "adjacency_eigenvalue", "laplacian_eigenvalue")
 
+_TAKES_A_WORD = ("curve", "growth", "sent", "seconds", "bits_per_second")
+
 
 class ExpressionError(ValueError):
     """A text that is no expression, or names what a run does not have."""
@@ -50,6 +53,8 @@ class Expression:
     - A dotted name is a key of the scenario (``run.horizon``).
     - ``curve("regret", 0.5)`` is the height of a curve after that share of the horizon, ``growth("regret", 0.5, 1)``
       how much it grows between two of them; ``sent("ADV")`` is a number of messages.
+    - ``seconds("links.peer.latency")`` and ``bits_per_second("links.peer.bandwidth")`` are what a key of the scenario
+      says, as a number.
     - ``adjacency_eigenvalue(k)`` is the k-th largest eigenvalue of the adjacency matrix divided by the square roots of
       both degrees, ``laplacian_eigenvalue(k)`` that of degrees minus adjacency.
     - ``+ - * / **``, a comparison (1 if it is true, else 0), and ``abs ceil floor log log2 log10 sqrt min max``.
@@ -107,9 +112,9 @@ class Expression:
             case ast.Compare(ops=[operation], comparators=[right]) if type(operation) in _OPERATORS:
                 self._check(node.left)
                 return self._check(right)
-            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS or name in _OF_THE_RUN:
+            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS or name in _OWN:
                 for place, argument in enumerate(node.args):
-                    word = place == 0 and name in ("curve", "growth", "sent")
+                    word = place == 0 and name in _TAKES_A_WORD
                     if not (word and isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
                         self._check(argument)
                 return None
@@ -148,6 +153,16 @@ def _dotted(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def _setting(name: str, run: RunResult) -> Any:
+    """Return what the scenario says of a dotted key."""
+    found: Any = run.resolved
+    for key in name.split("."):
+        if not isinstance(found, Mapping) or key not in found:
+            raise ExpressionError(f"a run of {run.name} has no {name}")
+        found = found[key]
+    return found
+
+
 def _figure(name: str, run: RunResult) -> float:
     found: Any
     if name in run.metrics:
@@ -155,11 +170,7 @@ def _figure(name: str, run: RunResult) -> float:
     elif name in run.topology:
         found = run.topology[name]
     else:
-        found = run.resolved
-        for key in name.split("."):
-            if not isinstance(found, Mapping) or key not in found:
-                raise ExpressionError(f"a run of {run.name} has no {name}")
-            found = found[key]
+        found = _setting(name, run)
     if found is None or found == math.inf:
         raise _MissingError
     if isinstance(found, bool) or not isinstance(found, int | float):
@@ -180,6 +191,24 @@ def _growth(run: RunResult, name: Any, start: float, end: float) -> float:
 
 def _sent(run: RunResult, kind: Any) -> float:
     return run.kinds.get(kind, (0, 0))[0]
+
+
+def _seconds(run: RunResult, key: Any) -> float:
+    slot = parse_duration(_setting("run.slot", run)).nanoseconds(0)
+    try:
+        return parse_duration(_setting(key, run)).nanoseconds(slot) / 1e9
+    except (TypeError, ValueError) as error:
+        raise ExpressionError(f"{key} is no duration") from error
+
+
+def _bits_per_second(run: RunResult, key: Any) -> float:
+    found = _setting(key, run)
+    if found is None:  # unlimited
+        raise _MissingError
+    try:
+        return parse_bandwidth(found)
+    except (TypeError, ValueError) as error:
+        raise ExpressionError(f"{key} is no bandwidth") from error
 
 
 def _adjacency(run: RunResult) -> Any:
@@ -203,6 +232,8 @@ _OWN: Mapping[str, Callable[..., float]] = {
     "curve": _curve,
     "growth": _growth,
     "sent": _sent,
+    "seconds": _seconds,
+    "bits_per_second": _bits_per_second,
     "adjacency_eigenvalue": _adjacency_eigenvalue,
     "laplacian_eigenvalue": _laplacian_eigenvalue,
 }

@@ -14,7 +14,11 @@ def ring(agents=6):
     return RunResult(
         name="ring",
         parameters={},
-        resolved={"run": {"horizon": 100}, "learner": {"epsilon": math.inf, "kind": "elimination"}},
+        resolved={
+            "run": {"horizon": 100, "slot": "4 ms"},
+            "learner": {"epsilon": math.inf, "kind": "elimination"},
+            "links": {"peer": {"latency": "0.5 slots", "bandwidth": "3 Mbit/s"}, "uplink": {"bandwidth": None}},
+        },
         seed=0,
         replication=0,
         metrics={"regret": 12.0, "rounds": 0, "delta": None},
@@ -43,6 +47,9 @@ def ring(agents=6):
         ("adjacency_eigenvalue(1)", 1),
         ("adjacency_eigenvalue(2)", 0.5),  # cos(2 pi / 6)
         ("laplacian_eigenvalue(1)", 4),
+        ("seconds('links.peer.latency') + seconds('run.slot')", 0.006),
+        ("8 / bits_per_second('links.peer.bandwidth')", 8 / 3e6),
+        ("bits_per_second('links.uplink.bandwidth')", None),
         ("regret / rounds", None),
         ("log(rounds)", None),
         ("delta", None),
@@ -61,7 +68,19 @@ def test_what_is_no_expression(text):
         Expression(text)
 
 
-@pytest.mark.parametrize("text", ["regrets", "run.horizons", "learner.kind", "curve('cost', 1)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "regrets",
+        "run.horizons",
+        "learner.kind",
+        "curve('cost', 1)",
+        "seconds('links.latency')",
+        "seconds('run.horizon')",
+        "seconds('learner.kind')",
+        "bits_per_second('learner.kind')",
+    ],
+)
 def test_what_a_run_does_not_have(text):
     with pytest.raises(ExpressionError):
         Expression(text).of(ring())

@@ -5,7 +5,7 @@ import pytest
 import netbandit
 from netbandit.study import papers
 from netbandit.study.papers import PaperError, load_paper, paper_names, papers_folder, read_paper
-from netbandit.study.reproduce import FigureRuns, PointRuns, points_of
+from netbandit.study.reproduce import FigureRuns, PointRuns, points_of, reproduce
 
 SCENARIO = """
 schema = 1
@@ -70,6 +70,27 @@ def test_the_figures_of_li_and_song_are_there():
     expected = {"fig4", "fig5", "fig6", "fig7", "fig8", "fig10", "fig11", "fig12"}
     assert expected <= {figure.id for figure in paper.figures}
     assert expected <= {claim.figure for claim in paper.claims}
+
+
+def test_the_figures_of_cao_are_there_and_what_is_counted_is_decided(tmp_path):
+    """Counted costs are exact, so their verdicts are known: what does not hold is not for want of replications."""
+    paper = load_paper("vertical")
+    figures = {"fig4", "fig5", "fig6", "fig6-log", "delay", "delay-bandwidth"}
+    assert {figure.id for figure in paper.figures} == {claim.figure for claim in paper.claims} == figures
+    judgements, failed = reproduce(paper.only("fig5"), tmp_path, replications=2, tell=lambda line: None)
+    assert not failed
+    assert {judgement.claim.id for judgement in judgements if judgement.verdict == "does not hold"} == {
+        "fig5-vfucb-marginal",
+        "fig5-vfucb-items",
+        "fig5-vfts-falls",
+        "fig5-masks-star",
+    }
+    assert {judgement.verdict for judgement in judgements} == {"holds", "does not hold"}
+    measured = {judgement.claim.id: judgement.deciding.interval.value for judgement in judgements}
+    assert measured["fig5-vfts-first"] == pytest.approx(5.3, abs=0.05)
+    assert measured["fig5-vfts-last"] == pytest.approx(1.2, abs=0.05)
+    assert measured["fig5-gigabytes"] == pytest.approx(0.032, rel=1e-4)
+    assert (tmp_path / "fig5.png").stat().st_size > 10_000
 
 
 def test_one_figure_of_a_paper():

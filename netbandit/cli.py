@@ -162,13 +162,14 @@ def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None
     it explores and exploits, arrows for messages, and the rounds.
     """
     from netbandit.study import perfetto
+    from netbandit.study.trace import TraceError
 
     with _plain_errors():
         try:
             source = perfetto.find_trace(place)
             target = out if out is not None else source.parent / perfetto.PICTURE
             made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
-        except perfetto.TraceError as error:
+        except TraceError as error:
             click.echo(str(error), err=True)
             sys.exit(MISTAKE)
     found = (_count(made.messages, "message"), _count(made.phases, "phase"), _count(made.rounds, "round"))

@@ -9,23 +9,21 @@ import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import netbandit
 from netbandit.study.files import write_whole
 from netbandit.study.results import STUDY, load_study
 from netbandit.study.run_folder import TRACE, load_run
+from netbandit.study.trace import SERVER, Lines, TraceError, Transfer, read_trace
 
 LIMIT = 100_000
 """How many lines of a trace are shown unless one asks for more: viewers become slow beyond."""
 
 PICTURE = "trace.perfetto.json"
 """The name of the file beside the trace it was made from."""
-
-SERVER = "server"
 
 _PROCESS = 1
 _ROUNDS = 1
@@ -36,10 +34,6 @@ _SHORTEST = 1_000
 
 _SHOWN = 12
 """How many of the nodes that a node sends to at once are named."""
-
-
-class TraceError(Exception):
-    """There is no trace, or it is none."""
 
 
 @dataclass(frozen=True)
@@ -61,39 +55,6 @@ class Converted:
     rounds: int
     lines: int
     total: int
-
-
-class _Transfer(NamedTuple):
-    """A message, as its line says; times in nanoseconds."""
-
-    kind: str
-    round: int
-    sender: int | str
-    receiver: int | str
-    size: int
-    sent: int
-    start: int
-    arrival: int
-
-
-class _Phase(NamedTuple):
-    """What an agent did for a while; times in nanoseconds."""
-
-    name: str
-    agent: int
-    round: int
-    begin: int
-    end: int
-    details: Mapping[str, int]
-
-
-@dataclass
-class _Lines:
-    """The lines of a trace that are shown."""
-
-    messages: list[_Transfer] = field(default_factory=list)
-    phases: list[_Phase] = field(default_factory=list)
-    total: int = 0
 
 
 def find_trace(place: Path) -> Path:
@@ -137,7 +98,7 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
         TraceError: A line is none of a trace, with its number.
         StorageError: *target* cannot be written.
     """
-    lines = _read(trace, limit)
+    lines = read_trace(trace, limit)
     run = load_run(trace.parent)
     names = run.nodes.names if run is not None and run.nodes is not None else None
     rounds = _rounds(lines)
@@ -153,35 +114,7 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
     return Converted(target, len(lines.messages), len(lines.phases), len(rounds), shown, lines.total)
 
 
-def _read(trace: Path, limit: int) -> _Lines:
-    lines = _Lines()
-    try:
-        with trace.open(encoding="utf-8") as file:
-            for number, text in enumerate(islice(file, limit), start=1):
-                _take(lines, text, f"{trace}:{number}")
-                lines.total += 1
-            lines.total += sum(1 for _ in file)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise TraceError(f"{trace} cannot be read: {reason}") from None
-    return lines
-
-
-def _take(lines: _Lines, text: str, place: str) -> None:
-    try:
-        entry: dict[str, Any] = json.loads(text)
-        if "phase" in entry:
-            name, agent, round, begin, end = (entry.pop(key) for key in ("phase", "agent", "round", "begin", "end"))
-            lines.phases.append(_Phase(str(name), int(agent), int(round), int(begin), int(end), entry))
-        else:
-            ends = [entry[key] if entry[key] == SERVER else int(entry[key]) for key in ("from", "to")]
-            numbers = [int(entry[key]) for key in ("bytes", "sent", "start", "arrival")]
-            lines.messages.append(_Transfer(str(entry["kind"]), int(entry["round"]), *ends, *numbers))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise TraceError(f"{place}: this is not a line of a trace as --trace writes it") from None
-
-
-def _rounds(lines: _Lines) -> list[tuple[int, int, int, int]]:
+def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
     """Return number, begin, end and lane of each round: rounds in a lane do not overlap."""
     spans: dict[int, tuple[int, int]] = {}
     waits = (phase for phase in lines.phases if phase.name == "exploit")
@@ -199,7 +132,7 @@ def _rounds(lines: _Lines) -> list[tuple[int, int, int, int]]:
     return rounds
 
 
-def _nodes(lines: _Lines, first: int) -> list[tuple[int, int | str]]:
+def _nodes(lines: Lines, first: int) -> list[tuple[int, int | str]]:
     """Return track and node of each that does something, from the track *first* on, the server before the agents."""
     ends = {node for message in lines.messages for node in (message.sender, message.receiver)}
     nodes = ends | {phase.agent for phase in lines.phases}
@@ -220,13 +153,13 @@ def _round_events(rounds: Iterable[tuple[int, int, int, int]]) -> Iterator[_Even
             yield from _outer(f"round {number}", "round", _ROUNDS + lane, begin, end, {"round": number})
 
 
-def _agent_events(lines: _Lines, tracks: Mapping[int | str, int]) -> Iterator[_Event]:
+def _agent_events(lines: Lines, tracks: Mapping[int | str, int]) -> Iterator[_Event]:
     for phase in lines.phases:
         name = f"{phase.name} arm {phase.details['arm']}" if "arm" in phase.details else phase.name
         details = ({"round": phase.round} if phase.round else {}) | dict(phase.details)
         yield from _outer(name, "phase", tracks[phase.agent], phase.begin, phase.end, details)
-    sent: dict[int | str, dict[int, list[_Transfer]]] = defaultdict(lambda: defaultdict(list))
-    received: dict[int | str, dict[int, list[_Transfer]]] = defaultdict(lambda: defaultdict(list))
+    sent: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
+    received: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     for flow, message in enumerate(lines.messages, start=1):
         sent[message.sender][message.start].append(message)
         received[message.receiver][message.arrival].append(message)
@@ -248,7 +181,7 @@ def _agent_events(lines: _Lines, tracks: Mapping[int | str, int]) -> Iterator[_E
 
 
 def _moment(
-    track: int, time: int, end: int, received: Sequence[_Transfer], sent: Sequence[_Transfer]
+    track: int, time: int, end: int, received: Sequence[Transfer], sent: Sequence[Transfer]
 ) -> Iterator[_Event]:
     """Yield the slice of a node that receives and sends messages at one time."""
     details: dict[str, str] = {}

@@ -14,7 +14,8 @@ from netbandit.cli import main
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
 from netbandit.study import sweep
-from netbandit.study.perfetto import TraceError, convert, find_trace
+from netbandit.study.perfetto import convert, find_trace
+from netbandit.study.trace import TraceError
 
 SCENARIO = """\
 [run]

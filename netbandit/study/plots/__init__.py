@@ -10,13 +10,14 @@
 | `tradeoff` | cost, delay and regret against the diameter, regret against cost |
 | `against` | regret against delay, privacy and communication; any metric against any key or metric |
 | `structure` | regret against cost of protocols, delay as size |
-| `network` | the network, its links coloured by use |
+| `network` | the network, its links coloured by use, its sinks |
+| `timeline` | a round in time, from a trace |
 
 `choose` decides which of them some results call for, `arrange` makes points, series and colours of loose runs,
 `style` is how all of them look and how they are written.
 """
 
-from netbandit.study.plots.choose import Picture, pictures, plot_against, plot_folder
+from netbandit.study.plots.choose import Picture, folder_pictures, pictures, plot_against, plot_folder
 from netbandit.study.plots.names import UnknownNameError
 
-__all__ = ["Picture", "UnknownNameError", "pictures", "plot_against", "plot_folder"]
+__all__ = ["Picture", "UnknownNameError", "folder_pictures", "pictures", "plot_against", "plot_folder"]

@@ -3,18 +3,23 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.simulation.result import RunResult
+from netbandit.study.display import varied
 from netbandit.study.files import write_whole
-from netbandit.study.plots import against, heatmap, network, parameter, structure, tradeoff
+from netbandit.study.plots import against, heatmap, network, parameter, structure, timeline, tradeoff
 from netbandit.study.plots.arrange import Arrangement, Point, arrange, evenly
 from netbandit.study.plots.names import UnknownNameError, metric_names, resolve
 from netbandit.study.plots.regret import draw_regret
 from netbandit.study.plots.style import save, subtitle
 from netbandit.study.plots.values import identity, shown
+from netbandit.study.results import StudyResult, load_finished
+from netbandit.study.run_folder import TRACE
+from netbandit.study.trace import TraceError, read_trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,6 +88,28 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
             yield Picture(prefix + stem, drawn)
 
 
+def folder_pictures(folder: Path, study: StudyResult) -> Iterator[Picture]:
+    """Yield the pictures of *study*, whose results are in *folder*, and its timelines.
+
+    ``round``: the first round in which a message is sent, of the first run of each point that has a trace; of at most
+    six points evenly spread.
+    """
+    yield from pictures([run for point in study.points for run in point.finished])
+    traced: list[tuple[Path, RunResult]] = []
+    for point in study.points:
+        runs = [(folder / key / TRACE, run) for key, run in zip(point.keys, point.runs, strict=True) if run is not None]
+        traced += [(trace, run) for trace, run in runs if trace.is_file()][:1]
+    keys = [key for key in varied(study) if key != "run.replications"]
+    chosen = evenly(traced, _SLICES)
+    values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]
+    stems = _distinct([_stem("round", fixed) for fixed in values])
+    for stem, (trace, run), fixed in zip(stems, chosen, values, strict=True):
+        with suppress(TraceError):  # a trace may be damaged, or of something else: then there is nothing to draw
+            found = timeline.first_round(read_trace(trace, timeline.MOST_LINES))
+            if found is not None:
+                yield Picture(stem, timeline.draw_timeline(run, found, fixed))
+
+
 def plot_folder(folder: Path, into: Path | None = None, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Draw the pictures of a results folder and return their files; those of earlier plots that are no more go away.
 
@@ -95,11 +122,11 @@ def plot_folder(folder: Path, into: Path | None = None, kinds: Sequence[str] = (
         FileNotFoundError: *folder* is not a results folder.
         ValueError: It is damaged, or has no finished run.
     """
-    results = _finished_runs(folder)
+    study = load_finished(folder)
     target = folder if into is None else into
     target.mkdir(parents=True, exist_ok=True)
     files = []
-    for picture in pictures(results):
+    for picture in folder_pictures(folder, study):
         files += save(picture.figure, target / picture.name, kinds)
     _remember(target, files, forget=True)
     return files
@@ -148,8 +175,6 @@ def plot_against(
 
 
 def _finished_runs(folder: Path) -> list[RunResult]:
-    from netbandit.study.results import load_finished
-
     return [run for point in load_finished(folder).points for run in point.finished]
 
 

@@ -27,12 +27,12 @@ def write_report(folder: Path, study: StudyResult | None = None) -> Path:
         ValueError: It is damaged, or has no finished run.
         StorageError: The folder cannot be written.
     """
-    write_whole(folder / REPORT, page(load_finished(folder) if study is None else study))
+    write_whole(folder / REPORT, page(folder, load_finished(folder) if study is None else study))
     return folder / REPORT
 
 
-def page(study: StudyResult) -> str:
-    """Return the report of *study*, which has a finished run, as HTML."""
+def page(folder: Path, study: StudyResult) -> str:
+    """Return the report of *study*, whose results are in *folder*, as HTML; a run at least is finished."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
@@ -42,12 +42,11 @@ def page(study: StudyResult) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html").render(_content(study))
+    return environment.get_template("page.html").render(_content(folder, study))
 
 
-def _content(study: StudyResult) -> dict[str, Any]:
-    results = [run for point in study.points for run in point.finished]
-    found = drawn(results)
+def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
+    found = drawn(folder, study)
     networks = [picture for picture in found if picture.name.startswith("network")]
     spent, units = privacy(study)
     return {

@@ -1,14 +1,14 @@
 """The pictures of some results as drawings inside a page."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.simulation.result import RunResult
-from netbandit.study.plots import pictures
+from netbandit.study.plots import folder_pictures
 from netbandit.study.plots.style import encoded
 from netbandit.study.report.curves import Reading, readings
+from netbandit.study.results import StudyResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,10 +40,11 @@ class Drawn:
     reading: Reading | None
 
 
-def drawn(results: Sequence[RunResult]) -> list[Drawn]:
-    """Return the pictures that *results*, all of one scenario, call for: the curves of regret first."""
+def drawn(folder: Path, study: StudyResult) -> list[Drawn]:
+    """Return the pictures of *study*, whose results are in *folder*: the curves of regret first."""
+    results = [run for point in study.points for run in point.finished]
     found = []
-    for place, picture in enumerate(pictures(results)):
+    for place, picture in enumerate(folder_pictures(folder, study)):
         svg = inline(picture.figure, f"p{place}-")
         reading = readings(results, picture.figure) if picture.name == "regret" else None
         found.append(Drawn(picture.name, picture.title, picture.subtitle, svg, reading))

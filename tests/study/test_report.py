@@ -132,6 +132,14 @@ def test_the_networks_are_told_once_each(html):
     assert rows[1:] == [["1", "star", "8", "7", "1.75", "2", "1"], ["3", "ring", "8", "8", "2", "4", "4"]]
 
 
+def test_what_a_sweep_varies_is_not_told_twice(tmp_path):
+    runs = [made_up(networkx.path_graph(n), family="path", parameters={"topology.agents": n}) for n in (3, 4)]
+    assert Page(report(tmp_path, runs)).table(["point", "agents", "links"])[1:] == [
+        ["1", "3", "2", "1.33", "2", "1"],
+        ["2", "4", "3", "1.5", "3", "2"],
+    ]
+
+
 def test_every_picture_says_what_it_is(html):
     labels = Page(html).labels
     assert labels[0] == "quickstart: regret over time; mean of 3 replications, shaded: its 95 % interval"

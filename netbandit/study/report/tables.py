@@ -108,7 +108,8 @@ def graphs(study: StudyResult) -> Table:
             kept.setdefault(repr([point.parameters.get(key) for key in keys]), point)
     points = list(kept.values())
     table = _by_point("The networks", study, points, keys)
-    names = (*TOPOLOGY[:2], "links per agent", *TOPOLOGY[2:])
+    known = {key.removeprefix("topology.") for key in keys}
+    names = [name for name in (*TOPOLOGY[:2], "links per agent", *TOPOLOGY[2:]) if name not in known]
     table.headings.extend((name, _GRAPH[name]) for name in names)
     for row, point in zip(table.rows, points, strict=True):
         facts = {name: over_replications(point, name) for name in TOPOLOGY}

@@ -1,14 +1,15 @@
 """netbandit: a discrete-event simulator of agents that learn together over a network.
 
-From Python, ``netbandit.run("scenario.toml")`` runs a scenario and ``netbandit.load_results("results/scenario")``
-reads what one left behind; both return a table.
+From Python, ``netbandit.run("scenario.toml")`` runs a scenario, ``netbandit.sweep("scenario.toml", topology__agents=[9,
+99])`` a grid of them, and ``netbandit.load_results("results/scenario")`` reads what one left behind; all return a
+table, and ``netbandit.compare(table, "regret")`` the differences between its points.
 """
 
 from typing import Any
 
 __version__ = "0.1.0"
 
-_LAZY = ("load_results", "run")
+_LAZY = ("compare", "load_results", "run", "sweep")
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ def main() -> None:
     help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
+@click.option("--parquet", is_flag=True, help="Write table.parquet too; needs the extra netbandit[parquet].")
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
 def run(
     files: tuple[str, ...],
@@ -78,12 +80,15 @@ def run(
     scheduler: str | None,
     out: Path | None,
     as_json: bool,
+    parquet: bool,
     trace: bool,
 ) -> None:
     """Run scenarios and their sweeps.
 
     Runs that are already in the folder of the results are not done again.
     """
+    if parquet and find_spec("pyarrow") is None:
+        raise click.UsageError("--parquet needs pyarrow: pip install 'netbandit[parquet]'.")
     if as_json and len(files) > 1:
         raise click.UsageError("--json prints the object of one scenario: give one FILE.")
     overrides = [*changes]
@@ -94,7 +99,7 @@ def run(
         folders = _folders(files, studies, out)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
-            failed |= not _run(study, folder, jobs, scheduler, trace, as_json)
+            failed |= not _run(study, folder, jobs, scheduler, trace, parquet, as_json)
     if failed:
         sys.exit(FAILURE)
 
@@ -142,6 +147,34 @@ def plot(folder: Path, x: str | None, y: str | None, color: str | None) -> None:
             sys.exit(MISTAKE)
         for path in files:
             click.echo(str(path))
+
+
+@main.command()
+@_folder
+@click.argument("against", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="What to compare.  [default: regret]")
+def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) -> None:
+    """Show how much the points of a folder of results differ, pair by pair.
+
+    Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
+    the first point. The same replication has the same random numbers at both, so their difference is known better than
+    either mean.
+    """
+    from rich.console import Console
+
+    from netbandit.study.compare import CompareError, differences, show_differences
+    from netbandit.study.frame import Results
+
+    table = Results.of(_results(folder, details=False))
+    wanted = dict(entry.partition("=")[::2] for entry in against) or None
+    if wanted is not None and not all("=" in entry for entry in against):
+        raise click.UsageError("Give what to compare with as KEY=VALUE, such as topology.family=star.")
+    try:
+        for metric in metrics or ("regret",):
+            show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
+    except CompareError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(MISTAKE)
 
 
 @main.command()
@@ -366,7 +399,9 @@ def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None)
     return list(folders)
 
 
-def _run(study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: bool, as_json: bool) -> bool:
+def _run(
+    study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: bool, parquet: bool, as_json: bool
+) -> bool:
     """Run one scenario and show what it found; return whether all runs came to their end."""
     from rich.console import Console
 
@@ -379,6 +414,10 @@ def _run(study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: 
         result = sweep.run(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, progress=progress)
     if as_json:
         click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
+    if parquet:
+        from netbandit.study.frame import write_parquet
+
+        write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)
     if finished:
         show(result.study, Console(stderr=as_json, highlight=False))

@@ -9,7 +9,7 @@ from typing import Any
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.merge import FIRST_OVERRIDE, Merged, Origin, written_order
 from netbandit.scenario.overrides import Override, read_overrides
-from netbandit.scenario.source import Source, read_source
+from netbandit.scenario.source import Source, read_source, source_of
 from netbandit.scenario.wording import key_text, show
 from netbandit.settings import KeyPath, Problem
 
@@ -90,7 +90,7 @@ class Document:
         return (origin or self._top).place(path if origin is not None else ())
 
 
-def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Document:
+def load(file: str | os.PathLike[str], overrides: Sequence[str] = (), text: str | None = None) -> Document:
     """Read a scenario file, the files it extends, and the overrides.
 
     Tables are merged key by key; a key that is given again, or set, replaces what was there, a sweep of it included.
@@ -99,6 +99,7 @@ def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Documen
     Args:
         file: The file; messages name it as it is given here.
         overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win.
+        text: What is in the file, if there is none to read.
 
     Raises:
         ScenarioError: A file cannot be read, is not TOML or of another ``schema``, or an override is malformed.
@@ -110,7 +111,7 @@ def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Documen
     except ScenarioError as error:
         lines += error.lines
     try:
-        sources = _sources(os.fspath(file), changes)
+        sources = _sources(os.fspath(file), changes, text)
     except ScenarioError as error:
         raise ScenarioError(error.lines + lines) from None
     if lines:
@@ -123,9 +124,9 @@ def load(file: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Documen
     return Document(sources[0].name, merged.data, merged.parameters, merged.origins, merged.former_kinds, sources[0])
 
 
-def _sources(name: str, changes: Sequence[Override]) -> list[Source]:
-    """Read a file and those it extends, the named one first."""
-    sources = [_read(name, 0)]
+def _sources(name: str, changes: Sequence[Override], text: str | None) -> list[Source]:
+    """Read a file, whose text may be known, and those it extends, the named one first."""
+    sources = [_checked(read_source(name, 0) if text is None else source_of(name, text, 0))]
     extends = next((change.value for change in reversed(changes) if change.path == ("extends",)), None)
     place = next((change.place for change in reversed(changes) if change.path == ("extends",)), None)
     if extends is None:
@@ -140,13 +141,12 @@ def _sources(name: str, changes: Sequence[Override]) -> list[Source]:
         if again:
             circle = " -> ".join([*names[again[0] :], base])
             raise ScenarioError([f"{place}: extends: must not lead back to the file itself: {circle}"])
-        sources.append(_read(base, len(sources), (place, "extends")))
+        sources.append(_checked(read_source(base, len(sources), (place, "extends"))))
         extends, place = sources[-1].data.get("extends"), sources[-1].place(("extends",))
     return sources
 
 
-def _read(name: str, layer: int, wanted_by: tuple[Place, str] | None = None) -> Source:
-    source = read_source(name, layer, wanted_by)
+def _checked(source: Source) -> Source:
     schema = source.data.get("schema", 1)
     if type(schema) is not int or schema != 1:
         text = f"must be 1, the only format this version reads, not {show(schema)}"

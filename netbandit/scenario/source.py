@@ -78,7 +78,15 @@ def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = Non
         where, key = wanted_by or (Place(layer, 1, 1, name), "file")
         reason = "is a folder, must be a scenario file" if os.path.isdir(name) else _reason(error)
         raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"]) from None
-    text = _decoded(name, content, layer)
+    return source_of(name, _decoded(name, content, layer), layer)
+
+
+def source_of(name: str, text: str, layer: int) -> Source:
+    """Return the source that a file called *name* with this *text* is.
+
+    Raises:
+        ScenarioError: It is not TOML; one line.
+    """
     # tomllib rewrites CRLF itself, and counts lines and columns as we do.
     text = text.replace("\r\n", "\n")
     try:

@@ -34,7 +34,7 @@ def local_workers(count: int) -> "Iterator[Client]":
     import dask
     from distributed import Client, LocalCluster
 
-    with _quiet():
+    with _quiet(), _main_left_alone():
         with _interrupts_held_back(), dask.config.set(_CONFIGURATION):
             cluster = LocalCluster(
                 n_workers=count,
@@ -89,6 +89,24 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+@contextmanager
+def _main_left_alone() -> Iterator[None]:
+    """Start processes that do not import the main module.
+
+    What runs on a worker is never the main module's, and a script that calls us without ``if __name__ == "__main__"``
+    would begin anew in each of them.
+    """
+    main = sys.modules["__main__"]
+    kept = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
+    for name in kept:
+        setattr(main, name, None)
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            setattr(main, name, value)
 
 
 @contextmanager

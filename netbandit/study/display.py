@@ -72,7 +72,7 @@ def show(study: StudyResult, console: "Console") -> None:
     from rich.text import Text
 
     console.print(Text(_title(study)), soft_wrap=True)
-    sign = _sign(console)
+    sign = sign_of(console)
     table = _vertical(study, sign) if len(study.points) == 1 else _horizontal(study, console, sign)
     console.print(table)
     if any(len(point.finished) > 1 for point in study.points):
@@ -173,7 +173,7 @@ def varied(study: StudyResult) -> list[str]:
 
 def _vertical(study: StudyResult, sign: str) -> "Table":
     """Return a line for each metric of the only point."""
-    table = _table()
+    table = plain_table()
     for heading, justify in (("metric", "left"), ("value", "right"), ("", "left"), ("unit", "left")):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     columns = [
@@ -220,7 +220,7 @@ def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
 def _points_table(study: StudyResult, columns: Sequence[Column], sign: str) -> "Table":
     from rich.text import Text
 
-    table = _table()
+    table = plain_table()
     keys = varied(study)
     for name in short_names(keys):
         table.add_column(Text(name), no_wrap=True)
@@ -260,14 +260,16 @@ def _padded(texts: Sequence[str]) -> list[str]:
     return [text.rjust(width) for text in texts]
 
 
-def _table() -> "Table":
+def plain_table() -> "Table":
+    """Return an empty table in the style of all."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     return Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", highlight=False)
 
 
-def _sign(console: "Console") -> str:
+def sign_of(console: "Console") -> str:
+    """Return what stands between a mean and its half-width, if *console* can show it."""
     try:
         "±".encode(console.encoding)
     except (UnicodeEncodeError, LookupError):

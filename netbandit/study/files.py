@@ -33,8 +33,9 @@ def partial(target: Path) -> Path:
     return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}{_LEFTOVER}")
 
 
-def write_whole(target: Path, text: str) -> None:
-    """Write *text* to *target* by a rename, after it has reached the disk.
+@contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """Give the name under which the body writes *target*, which is there when the body has ended, or not at all.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -42,13 +43,22 @@ def write_whole(target: Path, text: str) -> None:
     temporary = partial(target)
     with storage(target.parent):
         try:
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+            yield temporary
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Write *text* to *target* by a rename, after it has reached the disk.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    with whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -12,7 +12,7 @@ from netbandit.study import cluster
 from netbandit.study.files import StorageError, remove_leftovers, storage
 from netbandit.study.replication import Failure, SweepPoint, perform, perform_packed
 from netbandit.study.results import StudyResult, complete, load_study, run_keys, save_study
-from netbandit.study.table import TABLE, write_table
+from netbandit.study.table import PARQUET, TABLE, write_table
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -142,7 +142,8 @@ def run(
     failures: dict[str, Failure] = {}
     if tasks:
         with storage(out):
-            (out / TABLE).unlink(missing_ok=True)
+            for table in (TABLE, PARQUET):
+                (out / table).unlink(missing_ok=True)
         imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
     loaded = load_study(out, details=False)

@@ -13,6 +13,9 @@ from netbandit.study.results import StudyResult
 TABLE = "table.csv"
 """The name of the table in a results folder."""
 
+PARQUET = "table.parquet"
+"""The same table in another format, where it is asked for."""
+
 FIXED = ("replication", "seed", "metric", "value", "run")
 """The columns every table has, after those of the parameters."""
 

@@ -18,6 +18,8 @@ _CONFIGURATION = {
     "distributed.scheduler.worker-saturation": 1.0,
     # Two workers may die in a run, a third one not: what takes up all memory does so each time.
     "distributed.scheduler.allowed-failures": 2,
+    # Nobody looks at where the workers spend their time, and asking them a hundred times a second costs some of it.
+    "distributed.worker.profile.enabled": False,
 }
 
 _KILL_AFTER = 0.5

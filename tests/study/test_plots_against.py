@@ -102,6 +102,15 @@ def test_who_is_silent_is_named_and_not_drawn():
     assert "not shown: silent, with regret 300 to 900 at no cost" in subtitle(figure)
 
 
+def test_silence_alone_makes_no_frontier():
+    def silent(kind, _):
+        return 0 if kind == "silent" else 5
+
+    runs = grid(("protocol.kind", ["gis", "silent"]), ("bandit.arms", [5, 10]), cost=silent, epsilon=silent)
+    (arrangement,) = arrange(runs)
+    assert privacy_view(arrangement) is None
+
+
 def test_a_series_has_the_same_look_as_in_every_other_picture():
     (arrangement,) = arrange(grid(PROTOCOLS, ("learner.rounds", [2, 4, 8])))
     colours = [to_hex(line.get_color()) for line in draw_regret(arrangement).axes[0].lines]

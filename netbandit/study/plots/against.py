@@ -15,7 +15,7 @@ from netbandit.study.plots.arrange import Arrangement, Point
 from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
 from netbandit.study.plots.metrics import UNBOUNDED, bend, draw_points, estimate, label, means
-from netbandit.study.plots.silence import silence, talking
+from netbandit.study.plots.silence import PROTOCOL, silence, talking
 from netbandit.study.plots.style import (
     FAINT,
     PLAIN,
@@ -70,17 +70,17 @@ class View:
 
 def delay_view(arrangement: Arrangement) -> View | None:
     """Return regret against the slots waited per round, if three points or more differ in these."""
-    if len(_values(arrangement, "round_slots")) < _LEAST or not _is_design(arrangement):
+    if len(_values(_talking(arrangement), "round_slots")) < _LEAST or not _is_design(arrangement):
         return None
-    return View("round_slots", color=arrangement.series, title="what regret a wait buys", frontier=True, priced=True)
+    return View("round_slots", color=_color(arrangement), title="regret against delay", frontier=True, priced=True)
 
 
 def privacy_view(arrangement: Arrangement) -> View | None:
     """Return regret against the privacy spent, or, where no result knows that, against the budget; if these vary."""
     numeric = EPSILON in arrangement.keys and arrangement.scale(EPSILON) is not None
-    color = arrangement.series if not numeric or arrangement.series != EPSILON else _second(arrangement)
-    how: dict[str, Any] = {"color": color, "title": "what regret privacy costs", "priced": True}
-    if len(_values(arrangement, "epsilon")) > 1:
+    color = _color(arrangement, EPSILON if numeric else None)
+    how: dict[str, Any] = {"color": color, "title": "regret against privacy", "priced": True}
+    if len(_values(_talking(arrangement), "epsilon")) > 1:
         return View("epsilon", frontier=_is_design(arrangement), step=EPSILON if numeric else None, **how)
     return View(EPSILON, **how) if numeric else None
 
@@ -88,17 +88,27 @@ def privacy_view(arrangement: Arrangement) -> View | None:
 def communication_view(arrangement: Arrangement) -> View | None:
     """Return regret against the data sent, with the budget along the line, if a budget of communication varies."""
     budget = next((key for key in _BUDGETS if key in arrangement.keys and arrangement.scale(key) is not None), None)
-    if budget is None or len(_values(arrangement, "bytes")) < 2:
+    if budget is None or len(_values(_talking(arrangement), "bytes")) < 2:
         return None
-    color = arrangement.series if arrangement.series != budget else _second(arrangement)
-    return View("bytes", color=color, title="what regret communication buys", step=budget, labelled=True, priced=True)
+    color, title = _color(arrangement, budget), "regret against communication"
+    return View("bytes", color=color, title=title, step=budget, labelled=True, priced=True)
+
+
+def _color(arrangement: Arrangement, other: str | None = None) -> str | None:
+    """Return the key that colours tell apart, not *other*: the protocol if that varies, else the key of the series."""
+    keys = [key for key in (PROTOCOL, *arrangement.keys) if key in arrangement.keys and key != other]
+    return next(iter(keys), None)
+
+
+def _talking(arrangement: Arrangement) -> Arrangement:
+    return replace(arrangement, points=tuple(talking(arrangement)))
 
 
 @drawing()
 def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     """Draw *view* of the points of *arrangement*: a marker with the bars of its intervals for each."""
     unspoken = silence(arrangement) if view.priced else ""
-    arrangement = replace(arrangement, points=tuple(talking(arrangement))) if view.priced else arrangement
+    arrangement = _talking(arrangement) if view.priced else arrangement
     across = words(view.x) if view.x in arrangement.keys else label(view.x)
     title = view.title or f"{label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
     step = _step(arrangement, view)
@@ -215,10 +225,6 @@ def _is_design(arrangement: Arrangement) -> bool:
     How many agents there are is no choice: the regret of more agents is that of more pulls.
     """
     return all(key.startswith(_DESIGN) and key != "topology.agents" for key in arrangement.keys)
-
-
-def _second(arrangement: Arrangement) -> str | None:
-    return next(iter(arrangement.keys[1:]), None)
 
 
 def _step(arrangement: Arrangement, view: View) -> str | None:

@@ -1,5 +1,9 @@
+import math
+
+import numpy as np
 import pytest
 from made_up_runs import made_up
+from matplotlib.collections import PathCollection
 
 from netbandit.study.plots.arrange import arrange
 from netbandit.study.plots.structure import draw_structures, structures_vary
@@ -27,6 +31,10 @@ def runs(points=POINTS, families=("star", "ring")):
     ]
 
 
+def circles(panel):
+    return [one for one in panel.collections if isinstance(one, PathCollection)]
+
+
 def test_three_protocols_or_more_are_compared():
     assert structures_vary(arrange(runs())[0])
     two = {kind: POINTS[kind] for kind in ("gis", "sink")}
@@ -38,7 +46,7 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
     figure = draw_structures(arrange(runs())[0])
     (panel,) = figure.axes
     drawn = {}
-    for marks in panel.collections:
+    for marks in circles(panel):
         [(x, y)] = marks.get_offsets().tolist()
         drawn[x] = (y, float(marks.get_sizes()[0]))
     assert drawn[5_000.0][0] == pytest.approx(910)
@@ -46,6 +54,14 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
     assert drawn[400.0][1] < 0.2 * drawn[5_000.0][1] < drawn[300.0][1]
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["master-worker", "gis", "sink", "star", "ring"]
+
+
+def test_a_mark_has_the_bar_of_its_interval():
+    (panel,) = draw_structures(arrange(runs(families=("star",)))[0]).axes
+    ends = [bars.get_segments()[0] for bars in panel.collections if not isinstance(bars, PathCollection)]
+    half = 4.3026527 * 10 / math.sqrt(3)  # of 0, 10 and 20 above the least
+    np.testing.assert_allclose(ends[1], [(400, 810 - half), (400, 810 + half)])
+    assert len(ends) == 3  # costs do not differ, so no bar lies across
 
 
 def test_who_says_nothing_is_told_of_in_words():
@@ -63,5 +79,5 @@ def test_one_family_needs_no_shapes():
 def test_where_nothing_costs_anything_all_is_drawn():
     free = {kind: (0.0, regret, 0.0) for kind, (_, regret, _) in POINTS.items()}
     figure = draw_structures(arrange(runs(free))[0])
-    assert len(figure.axes[0].collections) == 8
+    assert len(circles(figure.axes[0])) == 8
     assert "not shown" not in subtitle(figure)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from netbandit.study.plots.arrange import Arrangement, Point
-from netbandit.study.plots.metrics import AXES, bend, estimate
+from netbandit.study.plots.metrics import AXES, bend, estimate, means
 from netbandit.study.plots.silence import PROTOCOL, silence, talking
 from netbandit.study.plots.style import (
     NEUTRAL,
@@ -45,7 +45,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     shown_points = talking(arrangement)
     longest = max((_delay(point) for point in shown_points), default=0.0)
     sizes = f"area of a mark: slots waited per round, up to {number(float(round(longest)))}" if longest > 0 else ""
-    subtitle = "; ".join(filter(None, ("means over replications", sizes, silence(arrangement))))
+    subtitle = "; ".join(filter(None, (means(arrangement.points), sizes, silence(arrangement))))
     drawn, panels = figure(f"{arrangement.name}: what each structure costs", subtitle)
     panel = panels[0]
     costs = []
@@ -57,6 +57,18 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
         look = arrangement.look(PROTOCOL, point.values[PROTOCOL])
         marker = look.marker if shape is None else arrangement.look(shape, point.values[shape]).marker
         area = _SMALLEST + (_LARGEST - _SMALLEST) * (_delay(point) / longest if longest else 0.0)
+        panel.errorbar(
+            float(cost.mean),
+            float(regret.mean),
+            xerr=[[float(cost.mean - cost.low)], [float(cost.high - cost.mean)]] if _spreads(cost) else None,
+            yerr=[[float(regret.mean - regret.low)], [float(regret.high - regret.mean)]] if regret.known else None,
+            color=look.colour,
+            linestyle="none",
+            elinewidth=0.9,
+            capsize=2.0,
+            alpha=0.7,
+            zorder=2.5,
+        )
         panel.scatter(
             float(cost.mean),
             float(regret.mean),
@@ -76,8 +88,8 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
 def _axes(panel: "Axes", costs: "Sequence[Band]") -> None:
     panel.margins(0.12)
     if bend(panel, costs, across=True):
-        means = [float(one.mean) for one in costs]
-        panel.set_xlim(0.4 * min(means), 2.5 * max(means))
+        middles = [float(one.mean) for one in costs]
+        panel.set_xlim(0.4 * min(middles), 2.5 * max(middles))
     panel.set_xlabel(AXES["cost"])
     panel.set_ylabel(AXES["regret"])
     readable(panel)
@@ -99,6 +111,10 @@ def _legend(arrangement: Arrangement, shape: str | None) -> tuple[list[Any], lis
         handles.append(handle(NEUTRAL, arrangement.look(str(shape), value).marker))
         labels.append(wrapped(shown(value), 22))
     return handles, labels
+
+
+def _spreads(band: "Band") -> bool:
+    return band.known and bool(band.high > band.low)
 
 
 def _delay(point: Point) -> float:

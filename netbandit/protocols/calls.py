@@ -51,6 +51,10 @@ class CallProtocol(NetworkProtocol):
         super().__init__(settings, network)
         self.callee = callee
 
+    def figures(self) -> dict[str, float | int | None]:
+        """Return metrics of its own; by default there are none."""
+        return {}
+
     @abstractmethod
     def call(self, agent: int, parameters: int) -> None:
         """Let *agent* ask its group for a synchronisation of a set of *parameters*, from this instant on."""

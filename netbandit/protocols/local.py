@@ -123,6 +123,10 @@ class Local(CallProtocol):
             hops = f"{settings.ttl} hop{'s' * (settings.ttl > 1)} of {hop} slot{'s' * (hop > 1)}"
             yield "stride", f"must be at least {needed}: {hops} take that long"
 
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how many releases came too late to be used."""
+        return {"late": self.late}
+
     def call(self, agent: int, parameters: int) -> None:
         """Call the members of the agent's clique to synchronise the set of this slot."""
         meeting = Meeting(self.groups[agent], parameters, self.clock.now // self.clock.slot)

@@ -12,6 +12,7 @@ from netbandit.network.clock import SENDS, Appointment
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.regret import knots
 from netbandit.simulation.result import Curve, Metric
@@ -147,6 +148,7 @@ class Exchange(Driver):
         """Let all agents play the slots before *until* that they have not played yet."""
         from netbandit.simulation.market import play
 
+        announce(play, "pfcb and procurement")
         bandit, learner = self._bandit, self._learner
         while self._played < until:
             if self._played == self._luck_until:

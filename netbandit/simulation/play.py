@@ -6,10 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.contextual import ContextualBandit
 from netbandit.bandits.linear import Linear
 from netbandit.learners.feducb import FedUcb
+from netbandit.learners.learner import Learner
 from netbandit.learners.slots import SlotLearner
+from netbandit.simulation.compiling import announce
 from netbandit.simulation.regret import knots
 
 Play = Callable[[int, int], int]
@@ -52,9 +55,23 @@ class Account(NamedTuple):
         )
 
 
+def is_compiled(bandit: type[Bandit], learner: type[Learner]) -> bool:
+    """Return whether this pair has a loop of its own; the first time one is used, a line says that it is compiled."""
+    if bandit is not Linear or learner is not FedUcb:
+        return False
+    from netbandit.simulation.linear_play import play
+
+    announce(play, "feducb and linear")
+    return True
+
+
 def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -> Play | None:
     """Return the compiled loop of this pair, or None if there is none."""
-    if type(bandit) is not Linear or type(learner) is not FedUcb:
+    if (
+        not isinstance(bandit, Linear)
+        or not isinstance(learner, FedUcb)
+        or not is_compiled(type(bandit), type(learner))
+    ):
         return None
     from netbandit.simulation.linear_play import play
 

@@ -15,7 +15,7 @@ from netbandit.protocols.called_round import calling
 from netbandit.protocols.calls import CallProtocol
 from netbandit.protocols.protocol import Item, RoundProtocol
 from netbandit.simulation.driver import Driver, Outcome, Stage
-from netbandit.simulation.play import Account, compiled, generic
+from netbandit.simulation.play import Account, compiled, generic, is_compiled
 from netbandit.simulation.result import Curve, Metric
 
 CHOOSE = Kind("choose")
@@ -65,6 +65,7 @@ class Slots(Driver):
             alone=self._protocol.alone or self._protocol.solitary,
         )
         assert issubclass(point.learner, SlotLearner)
+        is_compiled(point.bandit, point.learner)
         self.learner = point.learner.build(point.learner_settings, surroundings, self.stage.streams)
         bandit.start(self.stage.streams.generator)
         play = compiled(bandit, self.learner, self._account)
@@ -86,6 +87,7 @@ class Slots(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
             **self.learner.figures(),
+            **self._protocol.figures(),
         }
         curve = Curve(account.knots, account.curve)
         return Outcome(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit)

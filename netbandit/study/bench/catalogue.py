@@ -5,7 +5,7 @@ from importlib import import_module
 
 from netbandit.study.bench.measure import Row
 
-NAMES = ("messages", "horizon", "rounds", "scale", "procurement", "vertical")
+NAMES = ("messages", "horizon", "rounds", "scale", "procurement", "decisions", "vertical")
 
 
 def run(name: str) -> list[Row]:

@@ -67,12 +67,10 @@ def is_compiled(bandit: type[Bandit], learner: type[Learner]) -> bool:
 
 def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -> Play | None:
     """Return the compiled loop of this pair, or None if there is none."""
-    if (
-        not isinstance(bandit, Linear)
-        or not isinstance(learner, FedUcb)
-        or not is_compiled(type(bandit), type(learner))
-    ):
+    if not is_compiled(type(bandit), type(learner)):
         return None
+    assert isinstance(bandit, Linear)
+    assert isinstance(learner, FedUcb)
     from netbandit.simulation.linear_play import play
 
     world, actions, fixed = bandit.world, bandit.shown, bandit.fixed

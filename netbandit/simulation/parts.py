@@ -1,6 +1,7 @@
 """From a scenario as it was written to parts that can run, or to all of its mistakes at once."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -140,18 +141,22 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     """
     problems = sweep.problems(document.data)
     points: list[PointParts] = []
-    notes: dict[Problem, None] = {}
+    notes: Counter[Problem] = Counter()
     graphs: dict[str, Topology | TopologyError] = {}
+    count = 0
     for point in sweep.expand(document.data, document.parameters):
+        count += 1
         checked = _Check(document, point, graphs, watch)
         parts = checked.parts()
         problems += [point.origin(problem) for problem in checked.problems]
-        notes.update(dict.fromkeys(checked.notes))
+        notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         if parts is not None:
             points.append(parts)
     if problems:
         raise document.error(problems)
-    return Study(document, points, document.error(notes).lines)
+    # A key that some point of the sweep uses is no leftover.
+    everywhere = [note for note, points_with in notes.items() if points_with == count]
+    return Study(document, points, document.error(everywhere).lines)
 
 
 def schema() -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Slots(Driver):
     def release(self, agent: int, parameters: int) -> Item:
         """Ask the learner; see `Callee`."""
         key = agent, parameters
-        self._released_at[key] = self._played
+        self._released_at[key] = self._clock.now
         self._releases[key] = self._releases.get(key, 0) + 1
         numbers = self.learner.release(agent, parameters)
         return Item(NUMBER_BYTES * len(numbers), numbers)
@@ -111,7 +111,8 @@ class Slots(Driver):
 
     def adopt(self, agent: int, parameters: int, conclusion: Item) -> None:
         """Tell the learner; see `Callee`."""
-        self._waited[0] += self._played - self._released_at[agent, parameters]
+        waited = self._clock.now - self._released_at[agent, parameters]
+        self._waited[0] += -(-waited // self._clock.slot)
         self._waited[1] += 1
         self.learner.adopt(agent, parameters, conclusion.value)
 

@@ -307,3 +307,16 @@ def test_a_horizon_shorter_than_a_hop_is_played_alone(tmp_path, monkeypatch, pro
     found = metrics(tmp_path, monkeypatch, written)
     assert found["rounds"] == 0
     assert found["regret"] > 0
+
+
+@pytest.mark.parametrize(("protocol", "slots"), [("master-worker", 5), ("local", 2), ("gis", 6)])
+def test_a_round_lasts_from_the_release_to_the_adoption(tmp_path, monkeypatch, protocol, slots):
+    written = tables(agents=4, schedule='"fixed"', every=10)
+    written["topology"]["family"] = '"path"'
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    if protocol == "local":
+        written["protocol"]["ttl"] = 2
+    if protocol == "gis":
+        written["links.peer"] = {"latency": '"0.4 ms"'}  # three of them do not fit a slot
+    written["links.uplink"] = {"latency": '"2.1 ms"'}
+    assert metrics(tmp_path, monkeypatch, written)["round_slots"] == slots

@@ -170,7 +170,7 @@ class FedUcb(SlotLearner):
         self.adoptions = 0
 
     @classmethod
-    def build(cls, settings: FedUcbSettings, surroundings: Surroundings, streams: Streams) -> Self:
+    def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
         """See :meth:`SlotLearner.build`."""
         return cls(settings, surroundings, streams)
 

@@ -13,6 +13,7 @@ from pydantic import Field
 from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
+from netbandit.learners.slots import SlotLearner
 
 TIE = 1e-12
 """Scores closer than this are equal; the arm with the lowest index is chosen."""
@@ -23,9 +24,11 @@ class LinearSettings(LearnerSettings):
 
     Attributes:
         regularizer: What V starts from, times the identity.
+        every: Slots from one synchronisation to the next, where each agent decides on its own and shares its sums.
     """
 
     regularizer: float = Field(default=1.0, gt=0)
+    every: int = Field(default=1, ge=1)
 
 
 class LinUcbSettings(LinearSettings):
@@ -60,6 +63,11 @@ class GatherLearner(Learner):
     rhythm: ClassVar[Rhythm] = "slots"
     talks: ClassVar[frozenset[Talk]] = frozenset({"gather"})
     draws_normals: ClassVar[bool] = False
+
+    @classmethod
+    def in_slots(cls) -> type[SlotLearner] | None:
+        """Return the learner that stands for it where each agent decides in every slot; None if there is none."""
+        return None
 
     @classmethod
     @abstractmethod
@@ -115,6 +123,14 @@ class LinUcb(GatherLearner):
     """
 
     Settings: ClassVar[type[LearnerSettings]] = LinUcbSettings
+    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call"})
+
+    @classmethod
+    def in_slots(cls) -> type[SlotLearner] | None:
+        """Return `SharedLinUcb`."""
+        from netbandit.learners.shared_linear import SharedLinUcb
+
+        return SharedLinUcb
 
     def __init__(self, settings: LinUcbSettings, dimension: int) -> None:
         self._alpha = settings.alpha
@@ -162,6 +178,15 @@ class LinTs(GatherLearner):
     """
 
     Settings: ClassVar[type[LearnerSettings]] = LinTsSettings
+    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call"})
+
+    @classmethod
+    def in_slots(cls) -> type[SlotLearner] | None:
+        """Return `SharedLinTs`."""
+        from netbandit.learners.shared_linear import SharedLinTs
+
+        return SharedLinTs
+
     draws_normals: ClassVar[bool] = True
 
     def __init__(self, settings: LinTsSettings, dimension: int) -> None:

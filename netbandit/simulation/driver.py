@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import Talk
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
@@ -64,7 +65,12 @@ class Driver(ABC):
 
     Args:
         stage: All that it works with.
+
+    Attributes:
+        talk: How its agents talk; the protocol must offer it.
     """
+
+    talk: ClassVar[Talk]
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

@@ -5,9 +5,17 @@ from netbandit.bandits.context import ContextBandit
 from netbandit.bandits.contextual import ContextualBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.learner import EpochLearner, Learner
+from netbandit.learners.linear import GatherLearner
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.slots import SlotLearner
 from netbandit.simulation.driver import Driver
+
+
+def slot_learner(learner: type[Learner]) -> type[SlotLearner] | None:
+    """Return the learner that decides in every slot of each agent: *learner* itself, or what stands for it."""
+    if issubclass(learner, SlotLearner):
+        return learner
+    return learner.in_slots() if issubclass(learner, GatherLearner) else None
 
 
 def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
@@ -22,7 +30,7 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.epochs import Epochs
 
         return Epochs
-    if issubclass(learner, SlotLearner):
+    if slot_learner(learner) is not None and (issubclass(learner, SlotLearner) or issubclass(bandit, ContextualBandit)):
         if not issubclass(bandit, ContextualBandit):
             raise TypeError("this learner chooses among vectors, which this bandit does not show")
         from netbandit.simulation.slots import Slots

@@ -73,6 +73,8 @@ class Epochs(Driver):
         stage: All that it works with; the bandit is finite, the learner an epoch learner, the protocol one of rounds.
     """
 
+    talk = "round"
+
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         point = stage.point

@@ -48,6 +48,8 @@ class Exchange(Driver):
         stage: All that it works with; the bandit is a `Procurement`, the learner `Pfcb`, the protocol broadcasts.
     """
 
+    talk = "broadcast"
+
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         bandit = stage.bandit

@@ -40,6 +40,8 @@ class Gathers(Driver):
         stage: All that it works with; the bandit has contexts, the learner gathers.
     """
 
+    talk = "gather"
+
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         point = stage.point

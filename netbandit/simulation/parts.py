@@ -191,12 +191,13 @@ class _Check:
         bandit, bandit_settings = self._part("bandit")
         learner, learner_settings = self._part("learner")
         protocol, protocol_settings = self._part("protocol")
+        talks = frozenset() if learner is None else learner.talks
         if bandit is not None and learner is not None:
-            self._check_world(bandit, learner)
+            talks = self._check_world(bandit, learner)
         if bandit_settings is not None and learner_settings is not None:
             self._within("learner", learner_settings.problems_with(bandit_settings.facts()))
         if learner is not None and protocol is not None:
-            self._check_pair(learner, learner_settings, protocol)
+            self._check_pair(talks, learner_settings, protocol)
         files = {} if bandit_settings is None else self._bandit_files(bandit_settings)
         if scenario is not None:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
@@ -266,23 +267,25 @@ class _Check:
         self._within("topology", iter(families.problems(settings.family, keys)))
         self.notes += [(("topology", key), text) for key, text in families.unused(settings.family, keys)]
 
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> None:
+    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[str]:
+        """Return how the learner talks in this world."""
         try:
-            driver_of(bandit, learner)
+            return frozenset({driver_of(bandit, learner).talk})
         except TypeError as error:
             self.problems.append((("learner", "kind"), str(error)))
+            return learner.talks
 
     def _check_pair(
-        self, learner: type[Learner], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
+        self, talks: frozenset[str], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
     ) -> None:
-        if not learner.talks & protocol.talks:
-            needs, offers = one_of(sorted(learner.talks)), one_of(sorted(protocol.talks))
+        if not talks & protocol.talks:
+            needs, offers = one_of(sorted(talks)), one_of(sorted(protocol.talks))
             text = f"this learner talks by {needs}, but this protocol offers {offers}"
             self.problems.append((("protocol", "kind"), text))
-        elif "round" in learner.talks & protocol.talks and not issubclass(protocol, RoundProtocol):
+        elif "round" in talks & protocol.talks and not issubclass(protocol, RoundProtocol):
             text = f"a protocol of rounds must be a subclass of {RoundProtocol.__module__}:{RoundProtocol.__name__}"
             self.problems.append((("protocol", "kind"), text))
-        elif "call" in learner.talks & protocol.talks and not issubclass(protocol, CallProtocol | RoundProtocol):
+        elif "call" in talks & protocol.talks and not issubclass(protocol, CallProtocol | RoundProtocol):
             text = f"a protocol of calls must be a subclass of {CallProtocol.__module__}:{CallProtocol.__name__}"
             self.problems.append((("protocol", "kind"), text))
         elif settings is not None and not protocol.alone:

@@ -11,6 +11,7 @@ from netbandit.bandits.contextual import ContextualBandit
 from netbandit.bandits.linear import Linear
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.learner import Learner
+from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import SlotLearner
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.regret import knots
@@ -57,7 +58,7 @@ class Account(NamedTuple):
 
 def is_compiled(bandit: type[Bandit], learner: type[Learner]) -> bool:
     """Return whether this pair has a loop of its own; the first time one is used, a line says that it is compiled."""
-    if bandit is not Linear or learner is not FedUcb:
+    if bandit is not Linear or learner not in (FedUcb, SharedLinUcb):
         return False
     from netbandit.simulation.linear_play import play
 

@@ -8,19 +8,22 @@ from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.bandits.contextual import ContextualBandit
-from netbandit.learners.slots import SlotLearner, Surroundings
+from netbandit.learners.slots import Surroundings
 from netbandit.network.clock import DECISIONS, Appointment
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.protocols.called_round import calling
 from netbandit.protocols.calls import CallProtocol
 from netbandit.protocols.protocol import Item, RoundProtocol
 from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.drivers import slot_learner
 from netbandit.simulation.play import Account, compiled, generic, is_compiled
 from netbandit.simulation.result import Curve, Metric
 
 CHOOSE = Kind("choose")
 
 _DIGEST = (1 << 63) - 1
+
+_GENERIC = "this learner and this bandit have no compiled loop: the generic one has the same law, but takes longer"
 
 
 class Slots(Driver):
@@ -34,6 +37,8 @@ class Slots(Driver):
     Args:
         stage: All that it works with; the bandit shows actions, the learner decides in slots.
     """
+
+    talk = "call"
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
@@ -64,9 +69,10 @@ class Slots(Driver):
             sets=self._protocol.sets,
             alone=self._protocol.alone or self._protocol.solitary,
         )
-        assert issubclass(point.learner, SlotLearner)
-        is_compiled(point.bandit, point.learner)
-        self.learner = point.learner.build(point.learner_settings, surroundings, self.stage.streams)
+        learner = slot_learner(point.learner)
+        assert learner is not None
+        is_compiled(point.bandit, learner)
+        self.learner = learner.build(point.learner_settings, surroundings, self.stage.streams)
         bandit.start(self.stage.streams.generator)
         play = compiled(bandit, self.learner, self._account)
         self._generic = play is None
@@ -90,7 +96,8 @@ class Slots(Driver):
             **self._protocol.figures(),
         }
         curve = Curve(account.knots, account.curve)
-        return Outcome(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit)
+        remarks = (_GENERIC,) if self._generic else ()
+        return Outcome(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
 
     def hush(self, agent: int, parameters: int) -> None:
         """Tell the learner; see `Callee`."""

@@ -1,0 +1,89 @@
+"""LinUCB and Thompson sampling that agents share over protocols of calls."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm
+
+from netbandit.bandits.linear import Linear, LinearSettings
+from netbandit.learners.linear import LinTsSettings
+from netbandit.learners.shared_linear import SharedLinTs
+from netbandit.learners.slots import Surroundings
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.simulation.parts import check
+from netbandit.streams import Streams
+
+SCENARIO = """\
+schema = 1
+run = {{ horizon = {horizon}, slot = "1 ms" }}
+topology = {{ family = "ring", agents = 4 }}
+bandit = {{ kind = "{bandit}", dimension = 3, arms = 5 }}
+learner = {{ kind = "{learner}", every = 20 }}
+protocol = {{ kind = "{protocol}" }}
+"""
+
+
+def run(tmp_path, *, horizon=500, bandit="linear", learner="linucb", protocol="gis"):
+    file = tmp_path / "linear.toml"
+    file.write_text(SCENARIO.format(horizon=horizon, bandit=bandit, learner=learner, protocol=protocol))
+    return check(load(file)).points[0].simulation(0).run()
+
+
+@pytest.mark.parametrize("learner", ["linucb", "lints"])
+@pytest.mark.parametrize("protocol", ["master-worker", "gis", "sink", "flooding", "gossip", "local", "silent"])
+def test_every_protocol_of_calls_carries_them(tmp_path, learner, protocol):
+    found = run(tmp_path, learner=learner, protocol=protocol)
+    assert found.metrics["regret"] > 0
+    assert (found.metrics["rounds"] > 0) == (protocol != "silent")
+    assert bool(found.remarks) == (learner == "lints")
+
+
+@pytest.mark.parametrize("protocol", ["master-worker", "silent"])
+def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
+    """Every agent, its own matrix and what all released every twenty slots, in plain numpy."""
+    found = run(tmp_path, protocol=protocol)
+    streams = Streams(0, 0)
+    world = Linear(LinearSettings(dimension=3, arms=5), 4, streams.generator)
+    arms, means = world.actions(0), world.actions(0) @ world.theta
+    luck = [streams.generator("rewards", agent) for agent in range(4)]
+    gram, response = np.stack([np.eye(3)] * 4), np.zeros((4, 3))
+    fresh, paid = np.zeros((4, 3, 3)), np.zeros((4, 3))
+    regret = 0.0
+    for slot in range(500):
+        for agent in range(4):
+            inverse = np.linalg.inv(gram[agent] + fresh[agent])
+            widths = np.sqrt(np.einsum("ki,ij,kj->k", arms, inverse, arms))
+            arm = int(np.argmax(arms @ inverse @ (response[agent] + paid[agent]) + 0.1 * widths))
+            fresh[agent] += np.outer(arms[arm], arms[arm])
+            paid[agent] += arms[arm] * luck[agent].beta(means[arm], 1 - means[arm])
+            regret += means.max() - means[arm]
+        if protocol == "master-worker" and slot % 20 == 19:
+            gram += fresh.sum(axis=0)
+            response += paid.sum(axis=0)
+            fresh[:], paid[:] = 0, 0
+    assert found.metrics["regret"] == pytest.approx(regret, rel=1e-9)
+
+
+def test_thompson_draws_have_the_covariance_of_the_posterior():
+    around = Surroundings(1, 1, 3, None, 0.5, 100, np.ones(1, dtype=np.int64), 1, True)
+    learner = SharedLinTs(LinTsSettings(v=0.7), around, Streams(0, 0))
+    for action, reward in [((0.9, 0.1, 0.0), 0.5), ((0.2, -0.6, 0.3), 0.1), ((0.2, 0.6, 0.5), 0.9)]:
+        learner.learn(0, 0, np.array(action), reward)
+    beliefs = learner.beliefs
+    gram = beliefs.shared_gram[0, 0] + beliefs.own_gram[0, 0]
+    estimate = np.linalg.solve(gram, beliefs.own_response[0, 0])
+    for pair in (
+        [(0.3, 0.8, -0.4), (0.1, 0.2, 0.5)],
+        [(0.6, -0.1, 0.2), (0.5, 0.5, 0.5)],
+        [(0.0, 0.0, 0.4), (0.1, 0, 0)],
+    ):
+        across = np.subtract(*pair)
+        deviation = 0.7 * np.sqrt(across @ np.linalg.solve(gram, across))
+        first = sum(learner.choose(0, 0, 0, np.array(pair)) == 0 for _ in range(3_000))
+        assert binomtest(first, 3_000, norm.cdf(across @ estimate / deviation)).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("learner", ["linucb", "lints"])
+def test_contexts_in_parts_cannot_be_shared_by_calls(tmp_path, learner):
+    with pytest.raises(ScenarioError, match=r"protocol\.kind: this learner talks by "gather""):
+        run(tmp_path, bandit="vertical", learner=learner, protocol="gis")

@@ -85,5 +85,5 @@ def test_thompson_draws_have_the_covariance_of_the_posterior():
 
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 def test_contexts_in_parts_cannot_be_shared_by_calls(tmp_path, learner):
-    with pytest.raises(ScenarioError, match=r"protocol\.kind: this learner talks by "gather""):
+    with pytest.raises(ScenarioError, match=r'protocol\.kind: this learner talks by "gather"'):
         run(tmp_path, bandit="vertical", learner=learner, protocol="gis")

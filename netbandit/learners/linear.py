@@ -12,8 +12,8 @@ from pydantic import Field
 
 from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
-from netbandit.learners.symmetric_root import ROOM, Expansion, expand
 from netbandit.learners.slots import SlotLearner
+from netbandit.learners.symmetric_root import ROOM, Expansion, expand
 
 TIE = 1e-12
 """Scores closer than this are equal; the arm with the lowest index is chosen."""

@@ -1,0 +1,131 @@
+from math import inf, log, sqrt
+
+import numpy as np
+import pytest
+
+from netbandit.learners.feducb import FedUcb, FedUcbSettings
+from netbandit.learners.slots import Surroundings
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.simulation.parts import check
+from netbandit.streams import Streams
+
+SCENARIO = """\
+schema = 1
+run = {{ horizon = 100 }}
+topology = {{ family = "ring", agents = 4 }}
+bandit = {{ kind = "linear", dimension = 2, arms = 3 }}
+protocol = {{ kind = "{protocol}"{more} }}
+[learner]
+kind = "feducb"
+{keys}
+"""
+
+
+def learner(*, agents=3, dimension=2, horizon=1_000, sets=1, members=None, **keys):
+    around = Surroundings(
+        agents=agents,
+        arms=4,
+        dimension=dimension,
+        fixed_actions=None,
+        sub_gaussian=0.5,
+        horizon=horizon,
+        members=np.array(members or [agents] * agents),
+        sets=sets,
+        alone=False,
+    )
+    return FedUcb(FedUcbSettings(**keys), around, Streams(0, 0))
+
+
+def mistakes(tmp_path, keys, protocol="master-worker", more=""):
+    file = tmp_path / "feducb.toml"
+    file.write_text(SCENARIO.format(keys=keys, protocol=protocol, more=more))
+    try:
+        return check(load(file)).notes
+    except ScenarioError as error:
+        return error.lines
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "text"),
+    [
+        ('schedule = "fixed"', "6:1: learner.every", 'is missing: schedule = "fixed" needs it'),
+        ('threshold = "best"', "8:1: learner.threshold", 'must be "paper", "dislinucb" or a number > 0'),
+        ("threshold = 0", "8:1: learner.threshold", 'must be "paper", "dislinucb" or a number > 0'),
+        ("epsilon = 0", "8:1: learner.epsilon", "must"),
+        ("delta = 1.0", "8:1: learner.delta", "must"),
+        ("beta_scales = 0.1", "8:1: learner.beta_scales", 'did you mean "beta_scale"'),
+        ("epsilon = inf\ndelta = 0.2", "9:1: learner.delta", "is not used with epsilon = inf"),
+        ("every = 5", "8:1: learner.every", "is used only with schedule"),
+        ('schedule = "fixed"\nevery = 5\nthreshold = 3', "10:1: learner.threshold", "is not used with schedule"),
+        ("regularizer = 2.0", "8:1: learner.regularizer", "is used only with epsilon = inf"),
+    ],
+)
+def test_a_mistake_has_a_place_and_a_fix(tmp_path, keys, place, text):
+    (line,) = mistakes(tmp_path, keys)
+    assert f"feducb.toml:{place}: " in line
+    assert text in line
+
+
+def test_too_small_a_stride_is_a_mistake(tmp_path):
+    (line,) = mistakes(tmp_path, "", "local", ", ttl = 3, stride = 2")
+    assert line.endswith("protocol.stride: must be at least 3: 3 hops of 1 slot take that long")
+
+
+def test_the_radius_is_that_of_the_formulas():
+    exact = learner(epsilon=inf, regularizer=2.0)
+    assert exact.radii[0].least == exact.radii[0].most == 2 / 3
+    expected = 0.5 * sqrt(2 * log(20) + 2 * log(1 + 50 / (2 * 2 / 3))) + sqrt(2)
+    assert exact.radii[0].beta(50) == pytest.approx(expected)
+    private = learner(epsilon=1.0)
+    noise = private.noise
+    assert private.radii[0].most == 3 * private.radii[0].least == 3 * noise.shift
+    assert private.radii[0].offset == pytest.approx(sqrt(3 * 3 * noise.shift) + sqrt(3) * noise.kappa(2))
+    paper = learner(epsilon=1.0, beta="paper")
+    assert paper.radii[0].offset == pytest.approx(3 * sqrt(3 * noise.shift) + 3 * noise.paper_kappa(2, 1.0))
+
+
+def test_thresholds_are_those_of_the_papers():
+    exact = learner(epsilon=inf)
+    assert exact.threshold[0] == pytest.approx(2 * 1_000 * 2 / (log(1 + 1_000 * 3 / 2) + 1))
+    assert learner(epsilon=inf, threshold="dislinucb").threshold[0] == pytest.approx(1_000 * log(3_000) / 6)
+    assert learner(epsilon=inf, threshold=7.5).threshold[0] == 7.5
+    assert learner(epsilon=inf, schedule="fixed", every=3).threshold[0] == inf
+
+
+def test_several_sets_share_the_budget_of_time_and_not_that_of_privacy():
+    one, four = learner(epsilon=1.0), learner(epsilon=1.0, sets=4)
+    assert one.noise.depth == 1 + 10
+    assert four.noise.depth == 1 + 8
+    assert four.noise.log_term == pytest.approx(log(2 * 1_000 * 3 * 4 / 0.1))
+
+
+def test_a_release_bounds_what_enters_the_noise_and_holds_all_that_was_seen():
+    private, exact = learner(epsilon=1e9, alpha=0.5), learner(epsilon=inf)
+    seen = [((0.6, 0.3), 4.0), ((0.1, -0.9), -2.5), ((0.0, 0.2), 0.25)]
+    for one in (private, exact):
+        for action, reward in seen[:2]:
+            one.learn(0, 0, np.array(action), reward)
+        one.release(0, 0)
+        one.adopt(0, 0, one.combine([one.release(agent, 0) for agent in (1, 2)]))
+        one.learn(0, 0, np.array(seen[2][0]), seen[2][1])
+    actions = np.array([action for action, _ in seen])
+    gram = actions.T @ actions
+    shifted = gram + 2 * private.noise.shift * np.eye(2)
+    hidden, plain = private.release(0, 0), exact.release(0, 0)
+    assert plain[:3] == pytest.approx(gram[np.triu_indices(2)])
+    assert plain[3:] == pytest.approx(actions.T @ [4.0, -2.5, 0.25])
+    assert hidden[:3] == pytest.approx(shifted[np.triu_indices(2)], abs=1e-6)
+    assert hidden[3:] == pytest.approx(actions.T @ [1.0, -1.0, 0.25], abs=1e-6)
+
+
+def test_what_is_spent_is_told_with_its_limits():
+    private = learner(epsilon=1.0, calibration="zcdp", delta=0.01)
+    assert private.account(0).epsilon == 0
+    spent = private.account(100)
+    assert 0 < spent.epsilon <= 1
+    assert spent.epsilon_claimed == 1
+    assert "depends on their data" in spent.unit
+    ahead = learner(epsilon=1.0, calibration="zcdp", delta=0.01, schedule="fixed", every=10)
+    assert "depends on their data" not in ahead.account(100).unit
+    assert learner(epsilon=inf).account(3).epsilon == inf

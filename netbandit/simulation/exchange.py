@@ -90,6 +90,9 @@ class Exchange(Driver):
 
     def start(self) -> None:
         """Appoint the first slot in which agents share."""
+        from netbandit.simulation.market import play
+
+        announce(play, "pfcb and procurement")
         point = self.stage.point
         assert issubclass(point.protocol, BroadcastProtocol)
         self._protocol = point.protocol(point.protocol_settings, self.stage.network, self._hear)
@@ -115,7 +118,7 @@ class Exchange(Driver):
             "accepted": learner.accepted / learner.heard if learner.heard else None,
             "delay_slots": self._delays[0] / self._delays[1] if self._delays[1] else None,
         }
-        return Outcome(float(values[-1]), {"regret": Curve(self._knots, values)}, metrics)
+        return Outcome(float(values[-1]), {"regret": Curve(self._knots, values)}, metrics, spent.unit)
 
     def _appoint(self) -> None:
         """Have the next slot in which agents share wake them, after what is heard at its boundary."""
@@ -150,7 +153,6 @@ class Exchange(Driver):
         """Let all agents play the slots before *until* that they have not played yet."""
         from netbandit.simulation.market import play
 
-        announce(play, "pfcb and procurement")
         bandit, learner = self._bandit, self._learner
         while self._played < until:
             if self._played == self._luck_until:

@@ -84,6 +84,8 @@ def show(study: StudyResult, console: "Console") -> None:
 INFINITE = "infinite"
 """What a table says of an epsilon without a bound."""
 
+_FEW = 4
+
 
 def privacy_lines(study: StudyResult) -> list[str]:
     """Return what an agent's privacy came to, beside the paper's own statement, and what it protects; a line a unit.
@@ -108,15 +110,17 @@ def remarks(study: StudyResult) -> list[str]:
 
 
 def spread(values: Sequence[float | int | None]) -> str:
-    """Return the least and the largest of *values*; what is infinite or does not exist is null in a result.
+    """Return the few values there are, or the least and the largest; what is infinite is null in a result.
 
     Of values that are all alike there is one, and of none at all nothing.
     """
     known = sorted({float(value) for value in values if value is not None})
-    ends = [f"{value:,.6g}" for value in ([known[0], known[-1]] if len(known) > 1 else known)]
+    texts = list(dict.fromkeys(f"{value:,.6g}" for value in known))
     if None in values:
-        ends = [*ends[:1], INFINITE]
-    return " to ".join(ends)
+        texts.append(INFINITE)
+    if len(texts) <= _FEW:
+        return " or ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+    return f"{texts[0]} to {texts[-1]}"
 
 
 def short_names(keys: Sequence[str]) -> list[str]:

@@ -23,8 +23,10 @@ def study(*spent, unit=UNIT):
     [
         ([(60.0, 100.0)], "60", "100"),
         ([(60.0, 100.0), (60.0, 100.0)], "60", "100"),
-        ([(0.5, 100.0), (2.0, 100.0), (1.0, 100.0)], "0.5 to 2", "100"),
-        ([(3.0, 4.0), (None, None)], "3 to infinite", "4 to infinite"),
+        ([(0.5, 100.0), (2.0, 100.0), (1.0, 100.0)], "0.5, 1 or 2", "100"),
+        ([(3.0, 4.0), (None, None)], "3 or infinite", "4 or infinite"),
+        ([(float(epsilon), 100.0) for epsilon in range(1, 6)], "1 to 5", "100"),
+        ([(float(epsilon), 100.0) for epsilon in range(1, 5)] + [(None, None)], "1 to infinite", "100 or infinite"),
     ],
 )
 def test_privacy_is_told_with_its_unit(spent, found, stated):

@@ -44,6 +44,27 @@ class Meeting(NamedTuple):
     slot: int
 
 
+class _Progress:
+    """How far a meeting has come; forgotten when all have adopted and nothing of it is under way any more.
+
+    Attributes:
+        number: Its number among all synchronisations, from 1.
+        furthest: For (node, source, whether it is a call) how many hops the copy that got furthest may still go.
+        heard: For each member that takes part, the releases it has heard, by their source.
+        concluded: What follows from the releases of some sources.
+        adopted: How many members have adopted.
+        under_way: Copies of its messages that nobody has heard yet.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.furthest: dict[tuple[int, int, bool], int] = {}
+        self.heard: dict[int, dict[int, Item]] = {}
+        self.concluded: dict[tuple[int, ...], Item] = {}
+        self.adopted = 0
+        self.under_way = 0
+
+
 class _Word(NamedTuple):
     """What a message says.
 
@@ -100,12 +121,9 @@ class Local(CallProtocol):
         self._members = [0] * (max(self.groups, default=-1) + 1)
         for clique in self.groups:
             self._members[clique] += 1
-        self._numbers: dict[Meeting, int] = {}
+        self._meetings: dict[Meeting, _Progress] = {}
+        self._met = 0
         self._joined: list[dict[int, Meeting]] = [{} for _ in self.groups]
-        self._heard: list[dict[Meeting, dict[int, Item]]] = [{} for _ in self.groups]
-        self._furthest: list[dict[tuple[Meeting, int, bool], int]] = [{} for _ in self.groups]
-        self._concluded: dict[tuple[Meeting, tuple[int, ...]], Item] = {}
-        self._adopted: dict[Meeting, int] = {}
         self._hops: Steps[_Word] = Steps(self.clock, self._hear_all, AGENTS)
         self._adoptions: Steps[Meeting] = Steps(self.clock, self._adopt, ADOPTIONS)
         self._releases: Steps[Meeting] = Steps(self.clock, self._release, SENDS)
@@ -152,20 +170,23 @@ class Local(CallProtocol):
                 self._hear(node, word)
 
     def _hear(self, node: int, word: _Word) -> None:
-        key = word.meeting, word.source, word.item is None
-        furthest = self._furthest[node]
-        if word.source == node or furthest.get(key, -1) >= word.left:
-            return
-        first = key not in furthest
-        furthest[key] = word.left
-        if word.left:
+        progress = self._meetings[word.meeting]
+        progress.under_way -= 1
+        key = node, word.source, word.item is None
+        known = progress.furthest.get(key, -1)
+        if word.source != node and word.left > known:
+            progress.furthest[key] = word.left
             self._say(node, word._replace(begun=self.clock.now))
-        if not first or self.groups[node] != word.meeting.clique:
-            return
+            if known < 0 and self.groups[node] == word.meeting.clique:
+                self._note(node, word, progress)
+        self._forget(word.meeting, progress)
+
+    def _note(self, agent: int, word: _Word, progress: _Progress) -> None:
+        """Let *agent* act on a word of its own clique that it has not heard before."""
         if word.item is None:
-            self._join(node, word.meeting, self.delay)
-        elif word.meeting == self._joined[node].get(word.meeting.parameters):
-            self._heard[node].setdefault(word.meeting, {})[word.source] = word.item
+            self._join(agent, word.meeting, self.delay)
+        elif word.meeting == self._joined[agent].get(word.meeting.parameters):
+            progress.heard.setdefault(agent, {})[word.source] = word.item
         else:
             self.late += 1
 
@@ -177,10 +198,22 @@ class Local(CallProtocol):
         labels = 2 if word.item is None else 1
         size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
         kind = SYNC if word.item is None else RELEASE
-        self.network.send(Message(kind, size, further, self._number(word.meeting)), self.network.links[node])
+        progress = self._progress(word.meeting)
+        links = self.network.links[node]
+        progress.under_way += len(links)
+        self.network.send(Message(kind, size, further, progress.number), links)
 
-    def _number(self, meeting: Meeting) -> int:
-        return self._numbers.setdefault(meeting, len(self._numbers) + 1)
+    def _progress(self, meeting: Meeting) -> _Progress:
+        progress = self._meetings.get(meeting)
+        if progress is None:
+            self._met += 1
+            progress = self._meetings[meeting] = _Progress(self._met)
+        return progress
+
+    def _forget(self, meeting: Meeting, progress: _Progress) -> None:
+        """Forget *meeting* if nothing of it is left to happen."""
+        if not progress.under_way and progress.adopted == self._members[meeting.clique]:
+            del self._meetings[meeting]
 
     def _join(self, agent: int, meeting: Meeting, wait: int) -> None:
         """Let *agent* take part in *meeting*, *wait* slots after it was called for, unless it takes part in one."""
@@ -202,7 +235,7 @@ class Local(CallProtocol):
         for agent, meetings in due:
             for meeting in meetings:
                 item = self.callee.release(agent, meeting.parameters)
-                self._heard[agent].setdefault(meeting, {})[agent] = item
+                self._progress(meeting).heard.setdefault(agent, {})[agent] = item
                 self._say(agent, _Word(meeting, agent, item, self._ttl, self.clock.now))
 
     def _adopt(self, due: list[tuple[int, list[Meeting]]]) -> None:
@@ -210,18 +243,18 @@ class Local(CallProtocol):
             return
         for agent, meetings in due:
             for meeting in meetings:
-                heard = self._heard[agent].pop(meeting)
+                progress = self._meetings[meeting]
                 del self._joined[agent][meeting.parameters]
-                self.callee.adopt(agent, meeting.parameters, self._conclusion(meeting, heard))
-                self._adopted[meeting] = self._adopted.get(meeting, 0) + 1
-                if self._adopted[meeting] == self._members[meeting.clique]:
-                    self.end(self._number(meeting))
+                self.callee.adopt(agent, meeting.parameters, self._conclusion(progress, progress.heard.pop(agent)))
+                progress.adopted += 1
+                if progress.adopted == self._members[meeting.clique]:
+                    self.end(progress.number)
+                self._forget(meeting, progress)
 
-    def _conclusion(self, meeting: Meeting, heard: dict[int, Item]) -> Item:
+    def _conclusion(self, progress: _Progress, heard: dict[int, Item]) -> Item:
         """Return what follows from what was *heard*; the same for all who heard the same, so it is made once."""
         sources = tuple(sorted(heard))
-        found = self._concluded.get((meeting, sources))
+        found = progress.concluded.get(sources)
         if found is None:
-            found = self.callee.conclude([heard[source] for source in sources])
-            self._concluded[meeting, sources] = found
+            found = progress.concluded[sources] = self.callee.conclude([heard[source] for source in sources])
         return found

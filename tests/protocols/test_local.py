@@ -183,3 +183,10 @@ def test_a_larger_stride_keeps_more_sets(stride):
     run = Meetings(nx.path_graph(3), 2, 0, calls=[(5, 0)], stride=stride)
     assert run.protocol.sets == stride
     assert {parameters for *_, parameters in run.released} == {5 % stride}
+
+
+def test_nothing_is_kept_of_what_is_over():
+    calls = [(slot, slot % 5) for slot in range(0, 900, 30)]
+    run = Meetings(nx.path_graph(6), 2, 0, calls=calls, horizon=1_000)
+    assert len(run.protocol.ended) == len(calls)
+    assert run.protocol._meetings == {}

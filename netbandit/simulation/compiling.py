@@ -12,8 +12,8 @@ def announce(loop: Any, what: str) -> None:
         loop: What ``numba.njit(cache=True)`` made of a function.
         what: What the loop is of, for the reader.
     """
-    if getattr(loop, "signatures", True):
-        return  # compiled in this process, or not to be compiled at all
+    if getattr(loop, "signatures", True) or loop.stats.cache_path is None:
+        return  # compiled in this process, or not to be kept
     function = loop.py_func
     kept = Path(loop.stats.cache_path).glob(f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}-*.nbi")
     if not any(kept):

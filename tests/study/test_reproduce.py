@@ -10,7 +10,7 @@ from netbandit.study.expressions import Expression
 from netbandit.study.papers import PaperError, read_paper
 from netbandit.study.plots.paper import draw_figure
 from netbandit.study.plots.style import subtitle
-from netbandit.study.reproduce import FigureRuns, PointRuns, judged, reproduce, run_figure
+from netbandit.study.reproduce import FigureRuns, PointRuns, judged, points_of, reproduce, run_figure
 
 BASE = """
 schema = 1
@@ -265,3 +265,22 @@ def test_a_share_of_averages_is_refused(folder, instances):
     (folder / "claims.toml").write_text(text.replace('against = [{ series = "complete" }]\n', "", 1))
     with pytest.raises(PaperError, match=r"no share of runs where runs are averaged over bandit\.seed"):
         read_paper(folder)
+
+
+@pytest.mark.parametrize("name", papers.paper_names())
+def test_every_claim_names_points_that_its_figure_has(name):
+    paper = papers.load_paper(name)
+    for figure in paper.figures:
+        points = [PointRuns(scenario, point.resolved, ()) for scenario, point, _ in points_of(paper, figure, None)]
+        runs = FigureRuns(figure, points)
+        for series in figure.series:
+            assert runs.select(series.where), f"{figure.id}: {series.name}"
+        for claim in paper.claims:
+            if claim.figure != figure.id:
+                continue
+            for selector, against in claim.comparisons():
+                if claim.measure == "slope":
+                    assert len(runs.select(selector)) > 1, claim.id
+                    continue
+                for each in filter(None, [selector, against, {**selector, **claim.less} if claim.less else None]):
+                    assert runs.one(each), claim.id

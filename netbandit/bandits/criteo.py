@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import Watch
 from netbandit.bandits.criteo_features import BUCKETS, MOST_MISSING, Buckets, filled, label, scaled
-from netbandit.bandits.criteo_lines import CATEGORIES, INTEGERS, BadLine, LogError, Rows, pieces
+from netbandit.bandits.criteo_lines import CATEGORIES, INTEGERS, BadLine, BadLineError, LogError, Rows, pieces
 
 SHIFTED, SHIFT = 1, 3
 """The integer that grows (from 0: I2), and by how much: in Criteo's log it alone goes below zero, down to -3."""
@@ -157,7 +157,7 @@ def _read(source: _Source) -> Log:
     for rows in pieces(path, source.lines, _half(source.watch, 0)):
         if rows.bad and not source.skip:
             bad = rows.bad[0]
-            raise LogError(f"{path}:{bad.number}: {bad.text}")
+            raise BadLineError(f"{path}:{bad.number}: {bad.text}")
         columns.add(rows, buckets)
     if not columns.rows:
         why = columns.first_skipped or BadLine(1, "there is none")

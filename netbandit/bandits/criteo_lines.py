@@ -41,6 +41,10 @@ class LogError(Exception):
     """A log that cannot be read; the message begins with ``FILE:LINE``."""
 
 
+class BadLineError(LogError):
+    """A log with a line that is not of the format, where none is to be left out."""
+
+
 @dataclass(frozen=True)
 class BadLine:
     """A line that is not of the format.

@@ -14,7 +14,7 @@ from netbandit.bandits.columns import Participants, holder_problems, seen_column
 from netbandit.bandits.context import ContextBandit, Findings, Users
 from netbandit.bandits.criteo import read
 from netbandit.bandits.criteo_features import Combination
-from netbandit.bandits.criteo_lines import LogError
+from netbandit.bandits.criteo_lines import BadLineError, LogError
 from netbandit.bandits.criteo_log import CriteoLog
 from netbandit.bandits.recorded import Source
 from netbandit.settings import Problem
@@ -153,7 +153,7 @@ class Replay(ContextBandit):
         try:
             log = _file(settings, watch)
         except LogError as error:
-            skip = '; to leave such lines out, set bandit.bad_rows = "skip"' if settings.bad_rows == "error" else ""
+            skip = '; to leave such lines out, set bandit.bad_rows = "skip"' if isinstance(error, BadLineError) else ""
             yield ("bandit", "path"), f"{error}{skip}"
             return
         if log.events_there < horizon:

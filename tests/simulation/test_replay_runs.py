@@ -7,6 +7,7 @@ from netbandit.bandits.made_log import write_log
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
+from netbandit.study.plots import pictures
 from netbandit.study.results import run_key
 
 SCENARIO = """
@@ -152,6 +153,27 @@ def test_a_bad_line_is_told_with_its_place_and_the_way_out(tmp_path):
 def test_mistakes(tmp_path, overrides, text):
     write_log(tmp_path / "log.txt", 2_500)
     assert text in "\n".join(lines_of(tmp_path, *overrides))
+
+
+def test_no_way_out_is_told_where_there_is_none(tmp_path):
+    (tmp_path / "log.txt").write_text("")
+    (told,) = lines_of(tmp_path, "bandit.path=log.txt")
+    assert "the file is empty" in told
+    assert "skip" not in told
+
+
+def test_results_without_regret_are_drawn(tmp_path):
+    write_log(tmp_path / "log.txt", 2_000)
+    overrides = ["bandit.path=log.txt", "sweep.bandit.partial=[0.2, 0.5, 1.0]", "run.replications=2"]
+    runs = [each.simulation(number).run() for each in study(tmp_path, *overrides).points for number in range(2)]
+    drawn = {picture.name: picture for picture in pictures(runs)}
+    assert list(drawn) == ["regret", "parameter", "tradeoff", "network"]
+    assert drawn["regret"].title == "scenario: relative click-through rate over time"
+    assert drawn["parameter"].title == "scenario: relative click-through rate and cost against share of the columns seen"
+    for name in ("regret", "parameter", "tradeoff"):
+        axes = drawn[name].figure.axes[0]
+        assert axes.get_ylabel() == "click-through rate relative to chance"
+        assert len(axes.lines) >= 3
 
 
 def test_digits_without_scikit_learn_are_a_mistake(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from netbandit.study.display import varied
 from netbandit.study.files import write_whole
 from netbandit.study.plots import against, heatmap, network, parameter, structure, timeline, tradeoff
 from netbandit.study.plots.arrange import Arrangement, Point, arrange, evenly
+from netbandit.study.plots.metrics import measured
 from netbandit.study.plots.names import UnknownNameError, metric_names, resolve
 from netbandit.study.plots.regret import draw_regret
 from netbandit.study.plots.style import save, subtitle
@@ -63,7 +64,7 @@ class Picture:
 def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
     """Yield the pictures that *results* call for, scenario by scenario.
 
-    - ``regret``: regret over the slots;
+    - ``regret``: regret over the slots, or what is measured in its place where nobody knows it;
     - ``diameter``: cost and regret against the diameter, if the topology varies;
     - ``parameter``: regret and waiting against the swept number with the most values, if there is one;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more;
@@ -201,17 +202,19 @@ def _remember(folder: Path, files: Sequence[Path], *, forget: bool) -> None:
 
 
 def _drawn(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
-    yield "regret", draw_regret(arrangement)
+    telling = measured(arrangement.points)
+    if telling is not None:
+        yield "regret", draw_regret(arrangement)
     yield from _against_diameter(arrangement)
     yield from _against_parameter(arrangement)
     yield from _heatmaps(arrangement)
     if tradeoff.cost_varies(arrangement):
         yield "tradeoff", tradeoff.draw_regret_against_cost(arrangement)
     for name, view_of in _FRONTIERS.items():
-        view = view_of(arrangement)
+        view = view_of(arrangement) if telling == "regret" else None
         if view is not None:
             yield name, against.draw_against(arrangement, view)
-    if structure.structures_vary(arrangement):
+    if telling == "regret" and structure.structures_vary(arrangement):
         yield "structure", structure.draw_structures(arrangement)
     yield from _networks(arrangement)
 
@@ -236,7 +239,7 @@ def _heatmaps(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     if pair is not None:
         others = [key for key in arrangement.keys if key not in pair]
         for stem, fixed, part in _parts(arrangement, "heatmap", others):
-            yield stem, heatmap.draw_heatmap(part, *pair, fixed)
+            yield stem, heatmap.draw_heatmap(part, *pair, fixed, measured(part.points) or "regret")
 
 
 def _networks(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":

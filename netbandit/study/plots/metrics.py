@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 AXES = {
     "regret": "regret of all agents (reward)",
     "regret_per_agent": "regret per agent (reward)",
+    "relative_ctr": "click-through rate relative to chance",
     "cost": "cost (weighted link activations)",
     "activations": "activations (links in slots)",
     "round_slots": "waiting per round (slots)",
@@ -42,6 +43,21 @@ UNBOUNDED = ("epsilon", "epsilon_claimed")
 def label(metric: str) -> str:
     """Return what an axis says of *metric*: one that a part of the user's own adds is called by its name."""
     return AXES.get(metric, metric.replace("_", " "))
+
+
+def measured(points: Sequence[Point]) -> str | None:
+    """Return what tells how well *points* do: regret, or the first curve that all runs have where nobody knows it.
+
+    None if there is no such curve.
+    """
+    runs = [run for point in points for run in point.runs]
+    common = [name for name in runs[0].curves if all(name in run.curves for run in runs)]
+    return "regret" if "regret" in common else next(iter(common), None)
+
+
+def called(metric: str) -> str:
+    """Return what a title calls a metric."""
+    return "relative click-through rate" if metric == "relative_ctr" else metric.replace("_", " ")
 
 
 _DECADES = 100.0

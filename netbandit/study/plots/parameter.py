@@ -8,7 +8,7 @@ import numpy as np
 from netbandit.study.plots.arrange import Arrangement, Point, described
 from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import AXES, bend, draw_points, estimate, means
+from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, means, measured
 from netbandit.study.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
 from netbandit.study.plots.values import identity, name, shown, words
 
@@ -45,17 +45,18 @@ def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, 
     """
     series = arrangement.series if arrangement.series != key else None
     second = "round_slots" if _matters(arrangement.points, "round_slots") else "cost"
-    what = {"round_slots": "regret and waiting", "cost": "regret and cost"}[second]
+    first = measured(arrangement.points) or "regret"
+    what = f"{called(first)} and {'waiting' if second == 'round_slots' else 'cost'}"
     subtitle = "; ".join(filter(None, (means(arrangement.points), described(fixed or {}))))
     drawn, panels = figure(f"{arrangement.name}: {what} against {name(key)}", subtitle, columns=2)
     scale = arrangement.scale(key)
     assert scale is not None
     axis = Axis.of(scale)
-    for panel, metric in zip(panels, ("regret", second), strict=True):
+    for panel, metric in zip(panels, (first, second), strict=True):
         handles = _draw(panel, arrangement, key, series, metric, axis)
         axis.apply(panel)
         panel.set_xlabel(wrapped(scale.label, 44))
-        panel.set_ylabel(AXES[metric])
+        panel.set_ylabel(label(metric))
         readable(panel, x=False)
     if series is not None:
         legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(series))
@@ -79,7 +80,7 @@ def _draw(
         if not known:
             continue
         look = PLAIN if series is None else arrangement.look(series, value)
-        label = "" if series is None else wrapped(shown(value), 22)
+        text = "" if series is None else wrapped(shown(value), 22)
         # Side by side, or the bars of equal values would hide one another.
         step = min(_ASIDE, 3 * _ASIDE / max(len(groups) - 1, 1))
         aside = step * axis.span * (turn - (len(groups) - 1) / 2)
@@ -87,7 +88,7 @@ def _draw(
         finite, beyond = ([pair for pair in known if (pair[0] > axis.last) is far] for far in (False, True))
         lines = [
             draw_points(
-                panel, [_exact(place + aside) for place, _ in some], [one for _, one in some], look, label, joined=True
+                panel, [_exact(place + aside) for place, _ in some], [one for _, one in some], look, text, joined=True
             )
             for some in (finite, beyond)
             if some

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from netbandit.simulation.result import RunResult
 from netbandit.study.plots.arrange import Arrangement, Point, described, evenly
 from netbandit.study.plots.bands import Band, band
+from netbandit.study.plots.metrics import called, label, measured
 from netbandit.study.plots.style import (
     PLAIN,
     Look,
@@ -69,12 +70,20 @@ class Panel:
 
 def panels_of(arrangement: Arrangement) -> list[Panel]:
     """Return what the picture of regret shows: at most six panels, evenly spread over the combinations."""
-    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs])
+    curve = _curve(arrangement)
+    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs], curve)
     chosen = evenly(list(arrangement.slices(arrangement.keys[1:])), _PANELS)
-    return [Panel(fixed, part, _lines(part, logarithmic)) for fixed, part in chosen]
+    return [Panel(fixed, part, _lines(part, logarithmic, curve)) for fixed, part in chosen]
 
 
-def _lines(part: Arrangement, logarithmic: bool) -> list[Line]:
+def _curve(arrangement: Arrangement) -> str:
+    found = measured(arrangement.points)
+    if found is None:
+        raise ValueError(f"the runs of {arrangement.name} have no curve in common")
+    return found
+
+
+def _lines(part: Arrangement, logarithmic: bool, curve: str) -> list[Line]:
     key = part.series
     lines = []
     for value, points in part.along(key):
@@ -82,7 +91,7 @@ def _lines(part: Arrangement, logarithmic: bool) -> list[Line]:
             slots = common_grid(min(_horizon(run) for run in point.runs), logarithmic)
             slots = slots[slots > 0] if logarithmic else slots
             look = PLAIN if key is None else part.look(key, value)
-            lines.append(Line("" if key is None else shown(value), look, slots, regret_band(point.runs, slots)))
+            lines.append(Line("" if key is None else shown(value), look, slots, _band(point.runs, slots, curve)))
     return lines
 
 
@@ -95,12 +104,12 @@ def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
     return np.unique(np.round(np.linspace(0, horizon, count)).astype(np.int64))
 
 
-def regret_band(runs: Sequence[RunResult], slots: NDArray[np.int64]) -> Band:
-    """Return mean and t-interval of the regret of *runs* at *slots*, arrays of the shape of *slots*."""
-    return band([run.curves["regret"].at(slots) for run in runs])
+def _band(runs: Sequence[RunResult], slots: NDArray[np.int64], curve: str) -> Band:
+    """Return mean and t-interval of a curve of *runs* at *slots*, arrays of the shape of *slots*."""
+    return band([run.curves[curve].at(slots) for run in runs])
 
 
-def reads_better_logarithmic(runs: Sequence[RunResult]) -> bool:
+def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -> bool:
     """Tell whether the slots belong on a logarithmic axis.
 
     They do if the horizons lie two decades or more apart, or if, in most runs, most of the regret (80 %) is there
@@ -113,9 +122,9 @@ def reads_better_logarithmic(runs: Sequence[RunResult]) -> bool:
         return True
     early = 0
     for run in runs:
-        curve = run.curves["regret"]
-        soon = curve.at(np.array([_horizon(run) // 50]))[0]
-        early += bool(curve.values[-1] > 0 and soon >= 0.8 * curve.values[-1])
+        drawn = run.curves[curve]
+        soon = drawn.at(np.array([_horizon(run) // 50]))[0]
+        early += bool(drawn.values[-1] > 0 and soon >= 0.8 * drawn.values[-1])
     return 2 * early > len(runs)
 
 
@@ -123,11 +132,16 @@ def reads_better_logarithmic(runs: Sequence[RunResult]) -> bool:
 def draw_regret(arrangement: Arrangement) -> "Figure":
     """Draw regret over the slots: a series per value of the series' key, a panel per combination of the other keys.
 
-    With more than six combinations, six of them evenly spread are drawn, and the title says so.
+    With more than six combinations, six of them evenly spread are drawn, and the title says so. Where nobody knows the
+    regret it is what is measured in its place, such as the relative click-through rate.
+
+    Raises:
+        ValueError: The runs have no curve in common.
     """
+    curve = _curve(arrangement)
     chosen = panels_of(arrangement)
     parts = len(list(arrangement.slices(arrangement.keys[1:])))
-    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs])
+    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs], curve)
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
     rows = -(-len(chosen) // columns)
     replications = max(len(point.runs) for point in arrangement.points)
@@ -136,10 +150,15 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     )
     if parts > len(chosen):
         subtitle += f"; {len(chosen)} of {parts} combinations"
-    steep = logarithmic and _decades_apart(arrangement.points)
-    together = _alike([_highest(one.part) for one in chosen])
+    steep = logarithmic and _decades_apart(arrangement.points, curve)
+    together = _alike([_highest(one.part, curve) for one in chosen])
     drawn, panels = figure(
-        f"{arrangement.name}: regret over time", subtitle, rows=rows, columns=columns, sharex=together, sharey=together
+        f"{arrangement.name}: {called(curve)} over time",
+        subtitle,
+        rows=rows,
+        columns=columns,
+        sharex=together,
+        sharey=together,
     )
     for panel in panels[len(chosen) :]:
         panel.set_visible(False)
@@ -154,16 +173,16 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
             panel.set_xlabel("time (slots)")
             panel.tick_params(labelbottom=True)
         if place % columns == 0:
-            panel.set_ylabel("regret of all agents\n(reward)" if rows > 1 else "regret of all agents (reward)")
+            panel.set_ylabel(label(curve).replace(" (", "\n(") if rows > 1 else label(curve))
     if arrangement.series is not None:
         _legend(drawn, arrangement)
     return drawn
 
 
-def _decades_apart(points: Sequence[Point]) -> bool:
+def _decades_apart(points: Sequence[Point], curve: str) -> bool:
     """Tell whether horizons and final regrets both lie two decades or more apart: only two logarithms show all."""
     horizons = [_horizon(run) for point in points for run in point.runs]
-    finals = [float(np.mean([run.curves["regret"].values[-1] for run in point.runs])) for point in points]
+    finals = [float(np.mean([run.curves[curve].values[-1] for run in point.runs])) for point in points]
     return max(horizons) >= _FAR * min(horizons) and min(finals) > 0 and max(finals) >= _FAR * min(finals)
 
 
@@ -174,9 +193,9 @@ def _bend_upward(panel: "Axes") -> None:
     readable(panel)
 
 
-def _highest(part: Arrangement) -> tuple[int, float]:
+def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
     runs = [run for point in part.points for run in point.runs]
-    return max(_horizon(run) for run in runs), max(float(run.curves["regret"].values[-1]) for run in runs)
+    return max(_horizon(run) for run in runs), max(float(run.curves[curve].values[-1]) for run in runs)
 
 
 def _alike(panels: Sequence[tuple[int, float]]) -> bool:
@@ -186,7 +205,7 @@ def _alike(panels: Sequence[tuple[int, float]]) -> bool:
 
 
 def _horizon(run: RunResult) -> int:
-    return int(run.curves["regret"].slots[-1])
+    return int(next(iter(run.curves.values())).slots[-1])  # all end there
 
 
 def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:

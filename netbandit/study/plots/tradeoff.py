@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.study.plots.arrange import Arrangement, Point, described
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import AXES, bend, draw_points, estimate, means
+from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, means, measured
 from netbandit.study.plots.style import (
     PLAIN,
     Look,
@@ -56,8 +56,10 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
     """
     key = _family_key(arrangement)
     subtitle = _subtitle(arrangement, key, fixed)
-    drawn, panels = figure(f"{arrangement.name}: cost, delay and regret against the diameter", subtitle, columns=3)
-    for panel, metric in zip(panels, ("cost", "round_slots", "regret"), strict=True):
+    third = measured(arrangement.points) or "regret"
+    title = f"{arrangement.name}: cost, delay and {called(third)} against the diameter"
+    drawn, panels = figure(title, subtitle, columns=3)
+    for panel, metric in zip(panels, ("cost", "round_slots", third), strict=True):
         handles = _draw(panel, arrangement, key, "diameter", metric)
     if key is not None:
         legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(key))
@@ -68,8 +70,9 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
 def draw_regret_against_cost(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw what regret a cost buys: a marker per point, a colour per value of the series' key."""
     key = arrangement.series
-    drawn, panels = figure(f"{arrangement.name}: regret against cost", _subtitle(arrangement, key, fixed))
-    handles = _draw(panels[0], arrangement, key, "cost", "regret")
+    upward = measured(arrangement.points) or "regret"
+    drawn, panels = figure(f"{arrangement.name}: {called(upward)} against cost", _subtitle(arrangement, key, fixed))
+    handles = _draw(panels[0], arrangement, key, "cost", upward)
     if key is not None:
         legend_beside(drawn, handles, [str(handle.get_label()) for handle in handles], words(key))
     return drawn
@@ -107,8 +110,8 @@ def _draw(panel: "Axes", arrangement: Arrangement, key: str | None, across: str,
         look: Look = PLAIN if key is None else arrangement.look(key, value)
         pairs = _pairs(points, across, upward)
         if pairs:
-            label = "" if key is None else wrapped(shown(value), 22)
-            handles.append(draw_points(panel, [x for x, _ in pairs], [y for _, y in pairs], look, label, joined=joined))
+            text = "" if key is None else wrapped(shown(value), 22)
+            handles.append(draw_points(panel, [x for x, _ in pairs], [y for _, y in pairs], look, text, joined=joined))
         everything += pairs
     _axes(panel, everything, across, upward)
     return handles
@@ -135,6 +138,6 @@ def _axes(panel: "Axes", drawn: Sequence[tuple[Band, Band]], across: str, upward
         panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
     if not bend(panel, [y for _, y in drawn]) and all(float(y.mean) >= 0 for _, y in drawn):
         from_zero(panel)
-    panel.set_xlabel(AXES[across])
-    panel.set_ylabel(AXES[upward])
+    panel.set_xlabel(label(across))
+    panel.set_ylabel(label(upward))
     readable(panel)

@@ -35,6 +35,7 @@ _WORDS = {
     "bandit.producers": "producers",
     "bandit.quality_threshold": "threshold of quality α",
     "bandit.sampling": "sampling",
+    "bandit.partial": "share of the columns seen",
     "learner.kind": "learner",
     "learner.alpha": "exploration α",
     "learner.band": "acceptance band (confidence widths)",
@@ -52,6 +53,7 @@ _WORDS = {
     "protocol.timing": "timing",
     "protocol.ttl": "reach of messages (hops)",
     "protocol.collect": "collection",
+    "protocol.pipeline": "users under way at a time",
 }
 
 

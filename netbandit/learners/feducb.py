@@ -4,7 +4,7 @@ Source: Dubey & Pentland 2020, Algorithms 1 to 3.
 """
 
 from collections.abc import Iterator, Mapping
-from math import inf, log
+from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,6 +20,8 @@ from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import Calibration, TreeNoise, account_tree, calibrate
 from netbandit.settings import PositiveOrInfinite, Problem
 from netbandit.streams import Streams
+
+_LEAST = 1e-9
 
 
 def _threshold(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -40,7 +42,8 @@ class FedUcbSettings(LearnerSettings):
             feasible horizon.
         threshold: D of the test: the paper's, DisLinUCB's, or a number.
         schedule: ``logdet``: agents ask for a synchronisation when they know enough new; ``fixed``: it is known ahead.
-        every: With ``fixed``: slots from one synchronisation to the next.
+        every: With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a
+            multiple of the sets.
         calibration: How much noise: the paper's, or what zero-concentrated privacy asks for.
         beta: The last two terms of beta: reconstructed, or the paper's, which are larger.
         members: What M stands for in the initial matrix, the inflation and beta: all agents, or those of the clique.
@@ -49,22 +52,25 @@ class FedUcbSettings(LearnerSettings):
 
     kind: str = "feducb"
     epsilon: PositiveOrInfinite = 1.0
-    delta: float = Field(default=0.1, gt=0, lt=1)
-    alpha: float = Field(default=0.1, gt=0, lt=1)
+    delta: float = Field(default=0.1, ge=1e-300, lt=1)
+    alpha: float = Field(default=0.1, ge=1e-300, lt=1)
     beta_scale: float = Field(default=1.0, ge=0)
     threshold: Annotated[Literal["paper", "dislinucb"] | Annotated[float, Field(gt=0)], WrapValidator(_threshold)] = (
         "paper"
     )
     schedule: Literal["logdet", "fixed"] = "logdet"
-    every: int | None = Field(default=None, ge=1)
+    every: int | None = Field(default=None, ge=1, le=10**12)
     calibration: Calibration = "paper"
     beta: Literal["reconstructed", "paper"] = "reconstructed"
     members: Literal["all", "clique"] = "all"
-    regularizer: float = Field(default=1.0, gt=0)
+    regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
 
     @classmethod
     def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield a fixed schedule without its interval."""
+        """Yield a fixed schedule without its interval, and budgets that no number can hold."""
+        epsilon = table.get("epsilon")
+        if isinstance(epsilon, int | float) and (0 < epsilon < _LEAST or 1 / _LEAST < epsilon < inf):
+            yield ("epsilon",), f"must be inf, or from {_LEAST:g} to {1 / _LEAST:g}, not {epsilon}"
         if table.get("schedule") == "fixed" and table.get("every") is None:
             yield ("every",), 'is missing: schedule = "fixed" needs it, a number of slots >= 1'
 
@@ -78,7 +84,7 @@ class FedUcbSettings(LearnerSettings):
         if self.epsilon == inf:
             unused |= dict.fromkeys(("delta", "calibration"), "is not used with epsilon = inf")
         else:
-            unused["regularizer"] = "is used only with epsilon = inf: noise regularizes already"
+            unused["regularizer"] = "is used only where there is no noise: with epsilon = inf, or alone"
         for key, text in unused.items():
             if key in self.model_fields_set and getattr(self, key) is not None:
                 yield key, text
@@ -101,10 +107,9 @@ class FedUcb(SlotLearner):
         threshold: D, for each agent, shape (M,); infinite where no test is made.
         every: Slots from one synchronisation to the next, or 0 where a test decides.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
-        widths: What the compiled loop makes the bonus of, shape (M, 5); see `linear_play.play`.
+        bonus_terms: What the compiled loop makes the bonus of, shape (M, 5); see `linear_play.play`.
         beliefs: The state that compiled steps work on.
         clipped: Adoptions in which eigenvalues had to be clipped.
-        adoptions: All adoptions.
     """
 
     Settings: ClassVar[type[LearnerSettings]] = FedUcbSettings
@@ -131,7 +136,7 @@ class FedUcb(SlotLearner):
         if around.fixed_actions is not None:
             self.columns = np.ascontiguousarray(around.fixed_actions.T)
         scale = settings.beta_scale
-        self.widths = np.array(
+        self.bonus_terms = np.array(
             [
                 (
                     scale * one.sub_gaussian,
@@ -156,18 +161,15 @@ class FedUcb(SlotLearner):
                     ellipsoid.copy(self.beliefs, own, agent - 1, agent)
                 else:
                     ellipsoid.refresh(self.beliefs, own, agent, self.columns)
-        size = around.dimension + 1
-        deviation = self.noise.deviation if self.noise else 0.0
-        self._trees = [
-            [Tree(size, deviation, streams.generator(f"tree.{own}", agent)) for agent in range(around.agents)]
-            for own in range(around.sets)
-        ]
+        self._streams = streams
+        self._trees: dict[tuple[int, int], Tree] = {}
+        self._excess: dict[tuple[int, int], NDArray[np.float64]] = {}
         self._lent: dict[tuple[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._upper = np.triu_indices(around.dimension)
         self._product = np.zeros(around.dimension)
         self._adopted: tuple[int, int, NDArray[np.float64]] | None = None
         self.clipped = 0
-        self.adoptions = 0
+        self._clipped = False  # whether the sums adopted last were
 
     @classmethod
     def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
@@ -181,7 +183,8 @@ class FedUcb(SlotLearner):
         releases: float = around.horizon / around.sets
         if settings.schedule == "fixed":
             assert settings.every is not None  # checked by FedUcbSettings.problems
-            releases = max(1, around.horizon // (settings.every * around.sets))
+            uses = -(-around.horizon // around.sets)
+            releases = max(1, uses // -(-settings.every // around.sets))
         return calibrate(
             settings.calibration,
             epsilon=settings.epsilon,
@@ -201,7 +204,8 @@ class FedUcb(SlotLearner):
             sub_gaussian=around.sub_gaussian,
             regularizer=settings.regularizer,
             noise=self.noise,
-            paper_epsilon=settings.epsilon if settings.beta == "paper" and self.noise is not None else None,
+            paper_beta=settings.beta == "paper",
+            epsilon=settings.epsilon,
         )
 
     def _threshold(self, radius: Radius) -> float:
@@ -226,15 +230,29 @@ class FedUcb(SlotLearner):
     def learn(self, agent: int, own: int, action: NDArray[np.float64], reward: float) -> bool:
         """See :meth:`SlotLearner.learn`; the test is line 12 of Algorithm 1."""
         beliefs = self.beliefs
+        square = float(action @ action)
+        if square > 1 and self.noise is not None:
+            self._clip(agent, own, action, min(max(reward, -1.0), 1.0), 1 / sqrt(square))
         self._steps.learn(beliefs, own, agent, action, reward, self.columns, self._product)
         wants = bool(self._steps.wants(beliefs, own, agent, self.threshold[agent], self.every, self.surroundings.sets))
         if wants:
             beliefs.quiet[own, agent] = True
         return wants
 
+    def _clip(self, agent: int, own: int, action: NDArray[np.float64], reward: float, factor: float) -> None:
+        """Note what must be added to the next leaf so that only the part of *action* that is 1 long is in it."""
+        whole, part = np.append(action, reward), np.append(factor * action, reward)
+        found = self._excess.setdefault((own, agent), np.zeros((whole.size, whole.size)))
+        found += np.outer(part, part) - np.outer(whole, whole)
+
     def hush(self, agent: int, own: int) -> None:
         """See :meth:`SlotLearner.hush`."""
         self.beliefs.quiet[own, agent] = True
+
+    @classmethod
+    def release_numbers(cls, dimension: int) -> int:
+        """Return ``d (d + 1) / 2 + d``."""
+        return dimension * (dimension + 1) // 2 + dimension
 
     def release(self, agent: int, own: int) -> NDArray[np.float64]:
         """Return U^ and u^ of all that *agent* has seen (Algorithm 2), d (d + 1) / 2 + d numbers."""
@@ -247,14 +265,24 @@ class FedUcb(SlotLearner):
         # Only what enters a noisy sum has to be bounded.
         leaf[-1, :-1] = leaf[:-1, -1] = response if self.noise is None else beliefs.leaf_response[own, agent]
         leaf[-1, -1] = beliefs.leaf_square[own, agent]
+        if (own, agent) in self._excess:
+            leaf += self._excess.pop((own, agent))
         beliefs.leaf_response[own, agent] = 0.0
         beliefs.leaf_square[own, agent] = 0.0
         beliefs.uses[own, agent] = 0
         beliefs.quiet[own, agent] = True
-        released = self._trees[own][agent].release(leaf)
+        released = self._tree(agent, own).release(leaf)
         if self.noise is not None:
             released[np.diag_indices(dimension)] += 2 * self.noise.shift
         return np.concatenate([released[self._upper], released[:-1, -1]])
+
+    def _tree(self, agent: int, own: int) -> Tree:
+        tree = self._trees.get((own, agent))
+        if tree is None:
+            rng = self._streams.generator(f"tree.{own}", agent)
+            deviation = self.noise.deviation if self.noise else 0.0
+            tree = self._trees[own, agent] = Tree(self.surroundings.dimension + 1, deviation, rng)
+        return tree
 
     def adopt(self, agent: int, own: int, combined: NDArray[np.float64]) -> None:
         """Replace S and s, and forget of U and u what is in them now."""
@@ -270,10 +298,10 @@ class FedUcb(SlotLearner):
             own_gram -= gram
             own_response -= response
         beliefs.quiet[own, agent] = False
-        self.adoptions += 1
         same = self._adopted
         if same is not None and same[0] == own and same[2] is combined and self.radii[same[1]] == self.radii[agent]:
             source = same[1]
+            self.clipped += self._clipped
             beliefs.shared_gram[own, agent] = beliefs.shared_gram[own, source]
             beliefs.shared_response[own, agent] = beliefs.shared_response[own, source]
             if nothing_new and beliefs.uses[own, source] == 0:
@@ -281,6 +309,7 @@ class FedUcb(SlotLearner):
             else:
                 self._steps.refresh(beliefs, own, agent, self.columns)
             return
+        self._clipped = False
         shared = np.zeros((dimension, dimension))
         shared[self._upper] = combined[:-dimension]
         shared += np.triu(shared, 1).T
@@ -299,6 +328,7 @@ class FedUcb(SlotLearner):
         if values[0] > 0:
             return matrix
         self.clipped += 1
+        self._clipped = True
         return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
     def account(self, releases: int) -> PrivacySpent:
@@ -313,9 +343,3 @@ class FedUcb(SlotLearner):
     def figures(self) -> dict[str, float | int | None]:
         """Return how many synchronised matrices had to be made positive."""
         return {"clipped": self.clipped}
-
-    def first_synchronisation(self) -> float:
-        """Return the slots after which the inflation alone forces the first one: ``D / (d ln 3)`` with noise."""
-        radius = self.radii[0]
-        ratio = radius.most / radius.least
-        return inf if ratio == 1 else float(self.threshold[0]) / (radius.dimension * log(ratio))

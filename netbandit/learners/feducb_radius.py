@@ -59,7 +59,8 @@ def radius(
     sub_gaussian: float,
     regularizer: float,
     noise: TreeNoise | None,
-    paper_epsilon: float | None,
+    paper_beta: bool,
+    epsilon: float,
 ) -> Radius:
     """Return the numbers of an agent's bounds.
 
@@ -70,18 +71,17 @@ def radius(
         sub_gaussian: Of the rewards.
         regularizer: lambda, used without noise.
         noise: The noise of each release, or None.
-        paper_epsilon: The epsilon if beta has the paper's last two terms, else None.
+        paper_beta: Whether beta has the paper's last two terms.
+        epsilon: The budget of privacy, used with noise.
     """
     if noise is None:
         least = most = regularizer / members
         kappa = 0.0
     else:
         least, most = noise.shift, 3 * noise.shift
-        kappa = noise.kappa(dimension) if paper_epsilon is None else noise.paper_kappa(dimension, paper_epsilon)
-    if paper_epsilon is None:
-        offset = sqrt(members * most) + sqrt(members) * kappa
-    else:
-        offset = members * sqrt(most) + members * kappa
+        kappa = noise.paper_kappa(dimension, epsilon) if paper_beta else noise.kappa(dimension)
+    factor = members if paper_beta else sqrt(members)
+    offset = factor * (sqrt(most) + kappa)
     return Radius(members, dimension, alpha, sub_gaussian, least, most, offset)
 
 

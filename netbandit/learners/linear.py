@@ -27,8 +27,8 @@ class LinearSettings(LearnerSettings):
         every: Slots from one synchronisation to the next, where each agent decides on its own and shares its sums.
     """
 
-    regularizer: float = Field(default=1.0, gt=0)
-    every: int = Field(default=1, ge=1)
+    regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
+    every: int = Field(default=1, ge=1, le=10**12)
 
 
 class LinUcbSettings(LinearSettings):

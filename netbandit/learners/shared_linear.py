@@ -30,7 +30,7 @@ class SharedLinUcb(FedUcb):
     ) -> None:
         schedule = FedUcbSettings(epsilon=inf, schedule="fixed", every=settings.every, regularizer=settings.regularizer)
         super().__init__(schedule, surroundings, streams)
-        self.widths[:] = (0.0, 0.0, 1.0, 1.0, alpha)  # nothing but what does not grow
+        self.bonus_terms[:] = (0.0, 0.0, 1.0, 1.0, alpha)  # nothing but what does not grow
         self._alpha = alpha
 
     @classmethod

@@ -85,12 +85,21 @@ class SlotLearner(Learner):
     def hush(self, agent: int, own: int) -> None:
         """Tell *agent* that a synchronisation of its set *own* is under way; by default it need not know."""
 
+    @classmethod
+    @abstractmethod
+    def release_numbers(cls, dimension: int) -> int:
+        """Return how many numbers a release has, for actions of this *dimension*."""
+
     @abstractmethod
     def release(self, agent: int, own: int) -> NDArray[np.float64]:
-        """Return the numbers that *agent* gives away of its set *own*; always as many, in one dimension."""
+        """Return the numbers that *agent* gives away of its set *own*, shape (release_numbers,)."""
 
     def combine(self, releases: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return what a group makes of its members' *releases*: by default their sum, in order."""
+        """Return what a group makes of its members' *releases*: by default their sum, in order.
+
+        A protocol may combine some of them on the way, and what comes of that later: as for a sum, what comes out must
+        not depend on how releases are put together.
+        """
         total = releases[0].copy()
         for release in releases[1:]:
             total += release

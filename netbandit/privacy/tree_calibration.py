@@ -77,7 +77,9 @@ def calibrate(
         deviation = 4 * sqrt(depth) * OBSERVATION * log(2 / delta) / epsilon
         shift = sqrt(32) * depth * OBSERVATION * log(4 / delta) * spread / epsilon
     else:
-        deviation = OBSERVATION * sqrt(depth / 2) / (sqrt(log(1 / delta) + epsilon) - sqrt(log(1 / delta)))
+        # 1 / (sqrt(a + epsilon) - sqrt(a)), as it can be had for a tiny epsilon too.
+        inverse = (sqrt(log(1 / delta) + epsilon) + sqrt(log(1 / delta))) / epsilon
+        deviation = OBSERVATION * sqrt(depth / 2) * inverse
         shift = sqrt(2 * depth) * deviation * spread
     return TreeNoise(depth, deviation, shift, log_term)
 

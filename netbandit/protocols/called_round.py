@@ -39,7 +39,7 @@ class CalledRound(CallProtocol):
         self._rounds.ended = self.ended
         self.groups = [0] * network.agents
         self.solitary = kind.alone
-        signal = ServerCall if kind.served else FloodedCall
+        signal = FloodedCall if not kind.served else SinkCall if kind.uses_peer_links else ServerCall
         self._signal: Signal = signal(network, settings.timing == "slotted", self._hear)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._steps: Steps[int] = Steps(self.clock, self._contribute, SENDS)
@@ -77,12 +77,12 @@ class CalledRound(CallProtocol):
         for agent, (round, *_) in due:
             informed = self._rounds.contribute(round, agent, self.callee.release(agent, 0))
             assert informed.callbacks is not None  # nobody is informed before all have contributed
-            informed.callbacks.append(self._adopting(agent))
+            informed.callbacks.append(self._adopting(agent, round))
 
-    def _adopting(self, agent: int) -> Callable[[Event], None]:
+    def _adopting(self, agent: int, round: int) -> Callable[[Event], None]:
         def adopt(informed: Event) -> None:
             conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
-            self.callee.adopt(agent, 0, conclusion)
+            self.callee.adopt(agent, 0, conclusion, round)
 
         return adopt
 
@@ -183,6 +183,35 @@ class ServerCall(Signal):
         elif message.round > self._called:
             self._called = message.round
             self._network.send_down(Message(CALL, HEADER_BYTES, None, message.round), range(self._network.agents))
+
+
+class SinkCall(FloodedCall):
+    """A flooded label within a component; its sink tells the server, and that the sinks of the other components."""
+
+    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
+        super().__init__(network, slotted, hear)
+        self._sinks = network.topology.sinks
+        self._called = 0
+
+    def receive(self, node: int, arrival: Arrival) -> None:
+        """See :meth:`Signal.receive`."""
+        _, sender, message = arrival
+        server = self._network.server
+        if node == server:
+            if message.round > self._called:
+                self._called = message.round
+                others = [sink for sink in self._sinks if sink != sender]
+                self._network.send_down(Message(CALL, HEADER_BYTES, None, message.round), others)
+        elif sender == server:
+            self._hear(node, sender, message.round)
+        else:
+            super().receive(node, arrival)
+
+    def _hear(self, node: int, sender: int, round: int) -> None:
+        fresh = round > self._heard[node]
+        super()._hear(node, sender, round)
+        if fresh and len(self._sinks) > 1 and sender != self._network.server and node in self._sinks:
+            self._network.send_up(Message(ASK, HEADER_BYTES, None, round), node)
 
 
 def calling(

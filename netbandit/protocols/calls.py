@@ -20,8 +20,12 @@ class Callee(Protocol):
     def conclude(self, items: Sequence[Item]) -> Item:
         """Return what follows from the releases of a group, in order of their agents' numbers."""
 
-    def adopt(self, agent: int, parameters: int, conclusion: Item) -> None:
-        """Let *agent* take over the conclusion, now, before the decision of this slot."""
+    def adopt(self, agent: int, parameters: int, conclusion: Item, round: int) -> None:
+        """Let *agent* take over the conclusion of *round*, now, before the decision of this slot."""
+
+    @property
+    def release_size(self) -> int:
+        """The bytes of a release, without the header of the message that carries it."""
 
 
 class CallProtocol(NetworkProtocol):

@@ -1,6 +1,6 @@
 """Local: agents that are near to each other synchronise, by messages that live for a few hops."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -27,7 +27,10 @@ class LocalSettings(ProtocolSettings):
 
     kind: str = "local"
     ttl: int = Field(default=1, ge=0)
-    stride: int | None = Field(default=None, ge=1)
+    stride: int | None = Field(default=None, ge=1, le=10_000)
+
+
+_MOST_SETS = 10_000
 
 
 class Meeting(NamedTuple):
@@ -52,7 +55,9 @@ class _Progress:
         furthest: For (node, source, whether it is a call) how many hops the copy that got furthest may still go.
         heard: For each member that takes part, the releases it has heard, by their source.
         concluded: What follows from the releases of some sources.
-        adopted: How many members have adopted.
+        joined: How many members take part; fewer than all if a call comes so late that some are in the next meeting.
+        adopted: How many members have adopted,
+        latest: and when (ns) the latest of them.
         under_way: Copies of its messages that nobody has heard yet.
     """
 
@@ -61,7 +66,9 @@ class _Progress:
         self.furthest: dict[tuple[int, int, bool], int] = {}
         self.heard: dict[int, dict[int, Item]] = {}
         self.concluded: dict[tuple[int, ...], Item] = {}
+        self.joined = 0
         self.adopted = 0
+        self.latest = 0
         self.under_way = 0
 
 
@@ -83,18 +90,23 @@ class _Word(NamedTuple):
     begun: int
 
 
+_Copy = tuple[int, _Word]
+"""Who has sent it, and what it says."""
+
+
 class Local(CallProtocol):
     """Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
 
-    Agents are partitioned into cliques of the ttl-th power of the graph. With delta = ttl times the slots of the
-    slowest hop: who calls in slot t tells the others by SYNC; members of its clique release after the decision of slot
-    t + delta, and all adopt what they have heard of the clique's releases before the decision of slot t + 2 delta.
-    What everybody knows ahead is released in slot t at once, and adopted before the decision of slot t + delta.
+    Agents are partitioned into cliques of the ttl-th power of the graph. With delta = ttl times the slots that a
+    release takes over the slowest link: who calls in slot t tells the others by SYNC; members of its clique release
+    after the decision of slot t + delta, and all adopt what they have heard of the clique's releases before the
+    decision of slot t + 2 delta. What everybody knows ahead is released in slot t at once, and adopted before the
+    decision of slot t + delta.
 
-    Every message goes from neighbour to neighbour, in all directions, and is dropped after ttl hops; a node passes it
-    on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary after the one it
-    began at; asynchronous, at once. Links with limited bandwidth may queue, so that a release comes too late: it is
-    then left out by those who have not heard it.
+    Every message goes from neighbour to neighbour, but not back to those it came from, and is dropped after ttl hops; a
+    node passes it on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary
+    after the one it began at; asynchronous, at once. Where several messages queue for a link of limited bandwidth, one
+    may come too late: it is then left out by those who have not heard it.
 
     Args:
         settings: The keys.
@@ -116,15 +128,20 @@ class Local(CallProtocol):
         self.groups = cliques(network.topology, self._ttl)
         self.solitary = self._ttl == 0
         slowest = max((link.latency for out in network.links for link in out), default=0)
+        slowest += network.transmission(HEADER_BYTES + LABEL_BYTES + callee.release_size)
         self.delay = self._ttl * max(1, self.clock.boundary(slowest))
-        self.sets = settings.stride or max(1, self.delay)
+        self.sets = max(1, self.delay if settings.stride is None else settings.stride)
+        if self.sets < self.delay:
+            raise ValueError(
+                f"protocol.stride must be at least {self.delay}: with their bandwidth, {self._ttl} hops take that long"
+            )
         self._members = [0] * (max(self.groups, default=-1) + 1)
         for clique in self.groups:
             self._members[clique] += 1
         self._meetings: dict[Meeting, _Progress] = {}
         self._met = 0
         self._joined: list[dict[int, Meeting]] = [{} for _ in self.groups]
-        self._hops: Steps[_Word] = Steps(self.clock, self._hear_all, AGENTS)
+        self._hops: Steps[_Copy] = Steps(self.clock, self._hear_all, AGENTS)
         self._adoptions: Steps[Meeting] = Steps(self.clock, self._adopt, ADOPTIONS)
         self._releases: Steps[Meeting] = Steps(self.clock, self._release, SENDS)
         self.late = 0
@@ -133,12 +150,12 @@ class Local(CallProtocol):
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
         assert isinstance(settings, LocalSettings)
-        if settings.stride is None:
-            return
         hop = graph.slowest_hop()
         needed = settings.ttl * hop
-        if settings.stride < needed:
-            hops = f"{settings.ttl} hop{'s' * (settings.ttl > 1)} of {hop} slot{'s' * (hop > 1)}"
+        hops = f"{settings.ttl} hop{'s' * (settings.ttl > 1)} of {hop} slot{'s' * (hop > 1)}"
+        if needed > _MOST_SETS:
+            yield "ttl", f"asks for {needed:,} sets of parameters, {hops}; an agent can keep {_MOST_SETS:,}"
+        elif settings.stride is not None and settings.stride < needed:
             yield "stride", f"must be at least {needed}: {hops} take that long"
 
     def figures(self) -> dict[str, float | int | None]:
@@ -157,29 +174,38 @@ class Local(CallProtocol):
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
-        for arrived, _, message in arrivals:
+        if not self._slotted:
+            self._hear(node, [(sender, message.value) for _, sender, message in arrivals])
+            return
+        for arrived, sender, message in arrivals:
             word: _Word = message.value
-            if self._slotted:
-                self._hops.at(self.clock.adoption(word.begun, arrived), node, word)
-            else:
-                self._hear(node, word)
+            self._hops.at(self.clock.adoption(word.begun, arrived), node, (sender, word))
 
-    def _hear_all(self, due: list[tuple[int, list[_Word]]]) -> None:
-        for node, words in due:
-            for word in words:
-                self._hear(node, word)
+    def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
+        for node, copies in due:
+            self._hear(node, copies)
 
-    def _hear(self, node: int, word: _Word) -> None:
-        progress = self._meetings[word.meeting]
-        progress.under_way -= 1
-        key = node, word.source, word.item is None
-        known = progress.furthest.get(key, -1)
-        if word.source != node and word.left > known:
-            progress.furthest[key] = word.left
-            self._say(node, word._replace(begun=self.clock.now))
-            if known < 0 and self.groups[node] == word.meeting.clique:
-                self._note(node, word, progress)
-        self._forget(word.meeting, progress)
+    def _hear(self, node: int, copies: list[_Copy]) -> None:
+        """Let *node* hear all that it hears at once: of copies of one word, the one that may go furthest counts."""
+        best: dict[tuple[Meeting, int, bool], _Word] = {}
+        senders: dict[tuple[Meeting, int, bool], list[int]] = {}
+        for sender, word in copies:
+            self._meetings[word.meeting].under_way -= 1
+            key = word.meeting, word.source, word.item is None
+            if key not in best or word.left > best[key].left:
+                best[key] = word
+            senders.setdefault(key, []).append(sender)
+        for key, word in best.items():
+            progress = self._meetings[word.meeting]
+            place = node, word.source, word.item is None
+            known = progress.furthest.get(place, -1)
+            if word.source != node and word.left > known:
+                progress.furthest[place] = word.left
+                self._say(node, word._replace(begun=self.clock.now), senders[key])
+                if known < 0 and self.groups[node] == word.meeting.clique:
+                    self._note(node, word, progress)
+        for meeting in dict.fromkeys(word.meeting for _, word in copies):
+            self._forget(meeting, self._meetings[meeting])
 
     def _note(self, agent: int, word: _Word, progress: _Progress) -> None:
         """Let *agent* act on a word of its own clique that it has not heard before."""
@@ -190,16 +216,16 @@ class Local(CallProtocol):
         else:
             self.late += 1
 
-    def _say(self, node: int, word: _Word) -> None:
-        """Put *word* on all links of *node*, with one hop less to go."""
-        if not word.left:
+    def _say(self, node: int, word: _Word, told_by: Sequence[int] = ()) -> None:
+        """Put *word* on the links of *node*, with one hop less to go, but not to those who have told it."""
+        links = [link for link in self.network.links[node] if link.receiver not in told_by]
+        if not word.left or not links:
             return
         further = word._replace(left=word.left - 1)
         labels = 2 if word.item is None else 1
         size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
         kind = SYNC if word.item is None else RELEASE
         progress = self._progress(word.meeting)
-        links = self.network.links[node]
         progress.under_way += len(links)
         self.network.send(Message(kind, size, further, progress.number), links)
 
@@ -212,7 +238,8 @@ class Local(CallProtocol):
 
     def _forget(self, meeting: Meeting, progress: _Progress) -> None:
         """Forget *meeting* if nothing of it is left to happen."""
-        if not progress.under_way and progress.adopted == self._members[meeting.clique]:
+        if not progress.under_way and progress.adopted == progress.joined:
+            self.ended[progress.number] = progress.latest
             del self._meetings[meeting]
 
     def _join(self, agent: int, meeting: Meeting, wait: int) -> None:
@@ -221,6 +248,7 @@ class Local(CallProtocol):
         if meeting.parameters in joined:
             return
         joined[meeting.parameters] = meeting
+        self._progress(meeting).joined += 1
         self.callee.hush(agent, meeting.parameters)
         slot = self.clock.slot
         # A call that queued behind others may come late.
@@ -245,8 +273,10 @@ class Local(CallProtocol):
             for meeting in meetings:
                 progress = self._meetings[meeting]
                 del self._joined[agent][meeting.parameters]
-                self.callee.adopt(agent, meeting.parameters, self._conclusion(progress, progress.heard.pop(agent)))
+                conclusion = self._conclusion(progress, progress.heard.pop(agent))
+                self.callee.adopt(agent, meeting.parameters, conclusion, progress.number)
                 progress.adopted += 1
+                progress.latest = self.clock.now
                 if progress.adopted == self._members[meeting.clique]:
                     self.end(progress.number)
                 self._forget(meeting, progress)

@@ -46,4 +46,4 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.gathers import Gathers
 
         return Gathers
-    raise TypeError(f"nothing drives a learner in the rhythm of {learner.rhythm} over this bandit")
+    raise TypeError("this learner needs contexts to choose by, which this bandit does not show")

@@ -11,7 +11,7 @@ from netbandit.learners.ellipsoid import choose_fixed, choose_fresh, learn, want
 
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]
-    first, last, world, actions, fixed, columns, beliefs, widths, threshold, every, account
+    first, last, world, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account
 ):
     """Play the slots from *first* to before *last*, all agents slot by slot; stop after one in which anybody calls.
 
@@ -23,7 +23,7 @@ def play(  # type: ignore[no-untyped-def]
         fixed: Whether they stay the same.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         beliefs: `Ellipsoids`.
-        widths: What makes the bonus of each agent, shape (M, 5): scale times sigma, ``2 ln(2 / alpha)``,
+        bonus_terms: What makes the bonus of each agent, shape (M, 5): scale times sigma, ``2 ln(2 / alpha)``,
             ``rho_max / rho_min``, ``d rho_min``, and scale times what does not grow.
         threshold: D of each agent, shape (M,).
         every: Slots from one synchronisation to the next, or 0 where the test decides.
@@ -42,10 +42,10 @@ def play(  # type: ignore[no-untyped-def]
         bonus = 0.0
         regret = 0.0
         for agent in range(agents):
-            law = widths[agent]
-            if agent == 0 or not np.array_equal(law, widths[agent - 1]):
-                growth = log(law[2] + (slot + 1) / law[3])
-                bonus = law[0] * sqrt(law[1] + dimension * growth) + law[4]
+            terms = bonus_terms[agent]
+            if agent == 0 or not np.array_equal(terms, bonus_terms[agent - 1]):
+                growth = log(terms[2] + (slot + 1) / terms[3])
+                bonus = terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:

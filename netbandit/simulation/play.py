@@ -57,13 +57,15 @@ class Account(NamedTuple):
 
 
 def is_compiled(bandit: type[Bandit], learner: type[Learner]) -> bool:
-    """Return whether this pair has a loop of its own; the first time one is used, a line says that it is compiled."""
-    if bandit is not Linear or learner not in (FedUcb, SharedLinUcb):
-        return False
+    """Return whether this pair has a loop of its own."""
+    return bandit is Linear and learner in (FedUcb, SharedLinUcb)
+
+
+def say_if_new() -> None:
+    """Write a line to stderr if the compiled loop has to be compiled first."""
     from netbandit.simulation.linear_play import play
 
     announce(play, "feducb and linear")
-    return True
 
 
 def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -> Play | None:
@@ -75,11 +77,11 @@ def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -
     from netbandit.simulation.linear_play import play
 
     world, actions, fixed = bandit.world, bandit.shown, bandit.fixed
-    beliefs, widths, threshold, every = learner.beliefs, learner.widths, learner.threshold, learner.every
+    beliefs, bonus_terms, threshold, every = learner.beliefs, learner.bonus_terms, learner.threshold, learner.every
     columns = learner.columns
 
     def run(first: int, last: int) -> int:
-        return int(play(first, last, world, actions, fixed, columns, beliefs, widths, threshold, every, account))
+        return int(play(first, last, world, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account))
 
     return run
 

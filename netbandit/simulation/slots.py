@@ -16,7 +16,7 @@ from netbandit.protocols.calls import CallProtocol
 from netbandit.protocols.protocol import Item, RoundProtocol
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.drivers import slot_learner
-from netbandit.simulation.play import Account, compiled, generic, is_compiled
+from netbandit.simulation.play import Account, compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
 
 CHOOSE = Kind("choose")
@@ -44,12 +44,16 @@ class Slots(Driver):
         super().__init__(stage)
         assert isinstance(stage.bandit, ContextualBandit)
         self._bandit = stage.bandit
+        learner = slot_learner(stage.point.learner)
+        assert learner is not None
+        self._learner = learner
         self._clock = stage.clock
         self._account = Account.open(stage.topology.agents, stage.clock.horizon)
         self._played = 0
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
         self._released_at: dict[tuple[int, int], int] = {}
-        self._waited = [0, 0]
+        self._waits: dict[int, list[int]] = {}
+        self._quiet: set[tuple[int, int]] = set()
         self._releases: dict[tuple[int, int], int] = {}
 
     def start(self) -> None:
@@ -57,6 +61,7 @@ class Slots(Driver):
         point, bandit = self.stage.point, self._bandit
         assert issubclass(point.protocol, CallProtocol | RoundProtocol)
         self._protocol = calling(point.protocol, point.protocol_settings, self.stage.network, self)
+        self._alone = self._protocol.alone or self._protocol.solitary
         groups = np.asarray(self._protocol.groups)
         surroundings = Surroundings(
             agents=bandit.agents,
@@ -67,12 +72,11 @@ class Slots(Driver):
             horizon=self._clock.horizon,
             members=np.bincount(groups)[groups],
             sets=self._protocol.sets,
-            alone=self._protocol.alone or self._protocol.solitary,
+            alone=self._alone,
         )
-        learner = slot_learner(point.learner)
-        assert learner is not None
-        is_compiled(point.bandit, learner)
-        self.learner = learner.build(point.learner_settings, surroundings, self.stage.streams)
+        if is_compiled(point.bandit, self._learner):
+            say_if_new()
+        self.learner = self._learner.build(point.learner_settings, surroundings, self.stage.streams)
         bandit.start(self.stage.streams.generator)
         play = compiled(bandit, self.learner, self._account)
         self._generic = play is None
@@ -85,10 +89,11 @@ class Slots(Driver):
         for agent, digest in enumerate(account.digests.tolist()):
             self.stage.fingerprint.record(self._clock.end, agent, CHOOSE.code, digest & _DIGEST)
         spent = self.learner.account(max(self._releases.values(), default=0))
-        waited, adopted = self._waited
+        ended = [round for round, time in self._protocol.ended.items() if time <= self._clock.end]
+        waits = [slots for round in ended for slots in self._waits.get(round, [])]
         metrics: dict[str, Metric] = {
-            "rounds": sum(ended <= self._clock.end for ended in self._protocol.ended.values()),
-            "round_slots": waited / adopted if adopted else 0.0,
+            "rounds": len(ended),
+            "round_slots": sum(waits) / len(waits) if waits else 0.0,
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -101,7 +106,13 @@ class Slots(Driver):
 
     def hush(self, agent: int, parameters: int) -> None:
         """Tell the learner; see `Callee`."""
+        self._quiet.add((agent, parameters))
         self.learner.hush(agent, parameters)
+
+    @property
+    def release_size(self) -> int:
+        """Bytes; see `Callee`."""
+        return NUMBER_BYTES * self._learner.release_numbers(self._bandit.dimension)
 
     def release(self, agent: int, parameters: int) -> Item:
         """Ask the learner; see `Callee`."""
@@ -116,11 +127,11 @@ class Slots(Driver):
         combined: NDArray[np.float64] = self.learner.combine([item.value for item in items])
         return Item(NUMBER_BYTES * len(combined), combined)
 
-    def adopt(self, agent: int, parameters: int, conclusion: Item) -> None:
+    def adopt(self, agent: int, parameters: int, conclusion: Item, round: int) -> None:
         """Tell the learner; see `Callee`."""
         waited = self._clock.now - self._released_at[agent, parameters]
-        self._waited[0] += -(-waited // self._clock.slot)
-        self._waited[1] += 1
+        self._waits.setdefault(round, []).append(-(-waited // self._clock.slot))
+        self._quiet.discard((agent, parameters))
         self.learner.adopt(agent, parameters, conclusion.value)
 
     def _appoint(self) -> None:
@@ -146,5 +157,7 @@ class Slots(Driver):
             own = latest % self._protocol.sets
             begin = self._protocol.call if self.learner.called else self._protocol.begin
             for agent in np.flatnonzero(account.calls).tolist():
-                begin(agent, own)
+                if not self._alone and (agent, own) not in self._quiet:
+                    self._quiet.add((agent, own))
+                    begin(agent, own)
         self._appoint()

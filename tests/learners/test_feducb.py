@@ -58,7 +58,10 @@ def mistakes(tmp_path, keys, protocol="master-worker", more=""):
         ("epsilon = inf\ndelta = 0.2", "9:1: learner.delta", "is not used with epsilon = inf"),
         ("every = 5", "8:1: learner.every", "is used only with schedule"),
         ('schedule = "fixed"\nevery = 5\nthreshold = 3', "10:1: learner.threshold", "is not used with schedule"),
-        ("regularizer = 2.0", "8:1: learner.regularizer", "is used only with epsilon = inf"),
+        ("regularizer = 2.0", "8:1: learner.regularizer", "is used only where there is no noise"),
+        ("epsilon = 1e-300", "8:1: learner.epsilon", "must be inf, or from 1e-09 to 1e+09, not 1e-300"),
+        ("every = 10000000000000000000000", "8:1: learner.every", "must be"),
+        ("regularizer = 1e-300", "8:1: learner.regularizer", "must be"),
     ],
 )
 def test_a_mistake_has_a_place_and_a_fix(tmp_path, keys, place, text):
@@ -129,3 +132,30 @@ def test_what_is_spent_is_told_with_its_limits():
     ahead = learner(epsilon=1.0, calibration="zcdp", delta=0.01, schedule="fixed", every=10)
     assert "depends on their data" not in ahead.account(100).unit
     assert learner(epsilon=inf).account(3).epsilon == inf
+
+
+def test_what_is_longer_than_one_enters_the_noise_as_if_it_were_one():
+    private = learner(epsilon=1e9, alpha=0.5)
+    private.learn(0, 0, np.array([3.0, 4.0]), 2.0)
+    private.learn(0, 0, np.array([0.5, 0.0]), 0.5)
+    actions = np.array([[0.6, 0.8], [0.5, 0.0]])
+    shifted = actions.T @ actions + 2 * private.noise.shift * np.eye(2)
+    released = private.release(0, 0)
+    assert released[:3] == pytest.approx(shifted[np.triu_indices(2)], abs=1e-6)
+    assert released[3:] == pytest.approx(actions.T @ [1.0, 0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize(("sets", "every"), [(1, 1), (1, 7), (4, 16), (16, 16), (16, 3), (5, 7)])
+def test_a_fixed_schedule_spends_no_more_than_its_budget(sets, every):
+    horizon = 500
+    private = learner(
+        epsilon=1.0, delta=1e-6, calibration="zcdp", schedule="fixed", every=every, sets=sets, horizon=horizon
+    )
+    releases = 0
+    for _ in range(0, horizon, sets):
+        if private.learn(0, 0, np.array([0.5, 0.5]), 1.0):
+            private.release(0, 0)
+            private.adopt(0, 0, np.concatenate([np.eye(2)[np.triu_indices(2)], np.zeros(2)]))
+            releases += 1
+    assert releases > 0
+    assert 0 < private.account(releases).epsilon <= 1.0

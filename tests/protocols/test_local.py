@@ -60,10 +60,12 @@ class Meetings:
         self.released.append((self.clock.now, agent, parameters))
         return Item(100, (self.clock.now, agent))
 
+    release_size = 100
+
     def conclude(self, items):
         return Item(100, [item.value for item in items])
 
-    def adopt(self, agent, parameters, conclusion):
+    def adopt(self, agent, parameters, conclusion, round):
         self.adopted.append((self.clock.now, agent, parameters, conclusion.value))
 
 
@@ -103,11 +105,20 @@ def test_ttl_zero_is_silence():
     assert run.protocol.sets == 1
 
 
-def test_what_comes_too_late_is_left_out_and_counted():
-    # A release takes 100 bytes over a link that carries 8 bits in a slot of a microsecond.
-    run = Meetings(nx.path_graph(2), 1, 0, calls=[(0, 0)], bandwidth=8_000_000, horizon=1_000)
-    assert run.protocol.late == 2
-    assert sorted(value for *_, value in run.adopted) == sorted([[(time, agent)] for time, agent, _ in run.released])
+def test_a_slow_link_takes_more_slots_a_hop():
+    # 124 bytes at 800 Mbit/s take 1,240 ns, more than a slot of 1,000.
+    run = Meetings(nx.path_graph(2), 1, 0, calls=[(4, 0)], bandwidth=800_000_000)
+    assert run.protocol.delay == 2
+    assert run.protocol.late == 0
+    assert {time // SLOT for time, *_ in run.adopted} == {8}
+
+
+def test_what_queues_too_long_is_left_out_and_counted():
+    # The hub passes on three releases over each link at once.
+    run = Meetings(nx.star_graph(3), 2, 0, calls=[(0, 0)], bandwidth=800_000_000, horizon=1_000)
+    missing = [4 - len(heard) for *_, heard in run.adopted]
+    assert run.protocol.late == sum(missing) > 0
+    assert run.protocol._meetings == {}
 
 
 @st.composite
@@ -185,8 +196,25 @@ def test_a_larger_stride_keeps_more_sets(stride):
     assert {parameters for *_, parameters in run.released} == {5 % stride}
 
 
-def test_nothing_is_kept_of_what_is_over():
+@pytest.mark.parametrize("bandwidth", [None, 800_000_000, 50_000_000])
+def test_nothing_is_kept_of_what_is_over(bandwidth):
     calls = [(slot, slot % 5) for slot in range(0, 900, 30)]
-    run = Meetings(nx.path_graph(6), 2, 0, calls=calls, horizon=1_000)
-    assert len(run.protocol.ended) == len(calls)
+    run = Meetings(nx.path_graph(6), 2, 0, calls=calls, horizon=10_000, bandwidth=bandwidth)
+    if bandwidth is None:
+        assert len(run.protocol.ended) == len(calls)
+    assert len(run.protocol.ended) == run.protocol._met
     assert run.protocol._meetings == {}
+
+
+def test_nobody_is_told_what_it_has_told():
+    run = Meetings(nx.path_graph(3), 2, 0, begins=[(4, agent) for agent in range(3)])
+    # Each release goes over each of the two links once.
+    assert len(run.sent) == 6
+
+
+def test_an_agent_does_not_keep_sets_without_end():
+    (problem,) = Local.problems(LocalSettings(ttl=1_000), GraphFacts(4, 1, lambda: 50))
+    assert problem == (
+        "ttl",
+        "asks for 50,000 sets of parameters, 1000 hops of 50 slots; an agent can keep 10,000",
+    )

@@ -97,7 +97,8 @@ class Beliefs:
             self.rho_min = self.rho_max = one.regularizer / self.M
             return
         gamma = one.sets
-        n = max(1, one.horizon // (one.every * gamma)) if one.every else one.horizon / gamma
+        # A set is used in every gamma-th slot, and released whenever it has been used often enough.
+        n = max(1, ceil(one.horizon / gamma) // ceil(one.every / gamma)) if one.every else one.horizon / gamma
         m = 1 + ceil(log2(max(n, 1)))
         union = log(2 * max(n, 1) * one.agents * gamma**2 / one.alpha)
         if one.calibration == "paper":
@@ -116,7 +117,7 @@ class Beliefs:
         one, d = self.setup, self.setup.dimension
         growth = log(self.rho_max / self.rho_min + t / (d * self.rho_min))
         first = 0.5 * sqrt(2 * log(2 / one.alpha) + d * growth)
-        if one.beta == "paper" and self.private:
+        if one.beta == "paper":
             return first + self.M * sqrt(self.rho_max) + self.M * self.kappa
         return first + sqrt(self.M * self.rho_max) + sqrt(self.M) * self.kappa
 

@@ -35,6 +35,8 @@ def test_every_protocol_of_calls_carries_them(tmp_path, learner, protocol):
     found = run(tmp_path, learner=learner, protocol=protocol)
     assert found.metrics["regret"] > 0
     assert (found.metrics["rounds"] > 0) == (protocol != "silent")
+    if protocol != "silent":
+        assert found.metrics["regret"] != run(tmp_path, learner=learner, protocol="silent").metrics["regret"]
     assert bool(found.remarks) == (learner == "lints")
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.learners.feducb import FedUcb
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
 from netbandit.simulation.parts import check
@@ -36,8 +37,8 @@ class Watched:
                 super().start()
                 run.driver = self
 
-            def adopt(self, agent, parameters, conclusion):
-                super().adopt(agent, parameters, conclusion)
+            def adopt(self, agent, parameters, conclusion, round):
+                super().adopt(agent, parameters, conclusion, round)
                 run.adoptions.append((self._clock.now, agent))
 
         with monkeypatch.context() as patch:
@@ -320,3 +321,53 @@ def test_a_round_lasts_from_the_release_to_the_adoption(tmp_path, monkeypatch, p
         written["links.peer"] = {"latency": '"0.4 ms"'}  # three of them do not fit a slot
     written["links.uplink"] = {"latency": '"2.1 ms"'}
     assert metrics(tmp_path, monkeypatch, written)["round_slots"] == slots
+
+
+def test_a_round_that_the_horizon_cuts_has_no_length(tmp_path, monkeypatch):
+    written = tables(horizon=24, schedule='"fixed"', every=20)
+    written["links.uplink"] = {"latency": '"4 slots"'}
+    found = metrics(tmp_path, monkeypatch, written)
+    assert (found["rounds"], found["round_slots"]) == (0, 0)
+
+
+def test_a_call_over_sinks_uses_their_uplinks_only(tmp_path, monkeypatch):
+    written = tables(agents=6, threshold=15.0)
+    written["topology"] = {"family": '"hybrid"', "components": "[3, 1, 2]"}
+    written["protocol"] = {"kind": '"sink"'}
+    run = Watched(tmp_path, monkeypatch, written)
+    rounds = run.result.metrics["rounds"]
+    kinds = {name: count for name, (count, _) in run.result.kinds.items()}
+    assert rounds > 1
+    # Of three sinks the one that asks calls the other two; the other sinks may ask in the meantime.
+    assert rounds <= kinds["ASK"] <= 3 * (rounds + 1)
+    uplinks = run.driver.stage.network.uplink_totals()
+    assert uplinks.activations == 3 * rounds
+
+
+class Eager(FedUcb):
+    """Wishes for a synchronisation after every decision, whatever is under way."""
+
+    def learn(self, agent, own, action, reward):
+        super().learn(agent, own, action, reward)
+        return True
+
+
+@pytest.mark.parametrize("protocol", ["master-worker", "local", "silent"])
+def test_nobody_calls_while_a_synchronisation_is_under_way(tmp_path, monkeypatch, protocol):
+    written = tables(agents=3, horizon=60)
+    written["learner"]["kind"] = '"test_slots:Eager"'
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    written["links.uplink"] = {"latency": '{ uniform = ["0 ms", "9 ms"] }'}
+    run = Watched(tmp_path, monkeypatch, written)
+    found = run.result.metrics
+    if protocol == "silent":
+        assert (found["rounds"], found["messages"]) == (0, 0)
+        return
+    assert found["rounds"] > 0
+    if protocol == "local":
+        assert (found["rounds"], found["round_slots"]) == (30, 1)
+        return
+    # An agent asks once for each round; one may be under way at the end, and one asked for.
+    assert run.result.kinds["ASK"][0] <= 3 * (found["rounds"] + 2)
+    adopted = [sum(agent == one for _, agent in run.adoptions) for one in range(3)]
+    assert max(adopted) - min(adopted) <= 1

@@ -70,3 +70,19 @@ def test_the_best_split_of_a_budget():
     for parameters, _, means in everything:
         by_way.setdefault(parameters.get("protocol.kind", "master-worker"), []).append(means["regret"])
     assert max(*by_way["gis"], *by_way["sink"]) < 0.35 * min(by_way["master-worker"])
+
+
+def test_listening_to_neighbours_pays_until_the_latency_that_the_scenario_says():
+    study = check(load(SCENARIOS / "feducb_delay.toml"))
+    wanted = [("ring", "1 slots", 1), ("ring", "3 slots", 1), ("star", "2 slots", 2), ("star", "1 slots", 1)]
+    found = {
+        key: [point.simulation(number).run().metrics["regret"] for number in range(4)]
+        for point in study.points
+        if (key := tuple(point.parameters[name] for name in ("topology.family", "links.peer.latency", "protocol.ttl")))
+        in [*wanted, ("ring", "1 slots", 0)]
+    }
+    alone = sum(found["ring", "1 slots", 0])
+    assert sum(found["ring", "1 slots", 1]) < 0.9 * alone
+    assert sum(found["star", "2 slots", 2]) < 0.9 * alone
+    assert sum(found["ring", "3 slots", 1]) > 1.3 * alone
+    assert sum(found["star", "1 slots", 1]) > alone

@@ -129,7 +129,11 @@ class Slots(Driver):
 
     def adopt(self, agent: int, parameters: int, conclusion: Item, round: int) -> None:
         """Tell the learner; see `Callee`."""
-        waited = self._clock.now - self._released_at[agent, parameters]
+        released, now = self._released_at[agent, parameters], self._clock.now
+        waited = now - released
+        trace = self.stage.network.trace
+        if trace is not None and self._protocol.sets == 1:  # sets wait at the same time, and an agent has one track
+            trace.phase("exploit", agent, round, released, now)
         self._waits.setdefault(round, []).append(-(-waited // self._clock.slot))
         self._quiet.discard((agent, parameters))
         self.learner.adopt(agent, parameters, conclusion.value)

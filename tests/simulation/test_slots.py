@@ -1,5 +1,6 @@
 """The whole of FedUCB against a slow reference that knows no compiled loop, no network and no events."""
 
+import json
 from itertools import pairwise
 from math import ceil, inf, log
 
@@ -371,3 +372,17 @@ def test_nobody_calls_while_a_synchronisation_is_under_way(tmp_path, monkeypatch
     assert run.result.kinds["ASK"][0] <= 3 * (found["rounds"] + 2)
     adopted = [sum(agent == one for _, agent in run.adoptions) for one in range(3)]
     assert max(adopted) - min(adopted) <= 1
+
+
+@pytest.mark.parametrize(("protocol", "ttl"), [("master-worker", None), ("gis", None), ("local", 1), ("local", 2)])
+def test_a_trace_tells_who_waits(tmp_path, monkeypatch, protocol, ttl):
+    written = tables(horizon=60, schedule='"fixed"', every=20)
+    written["topology"]["family"] = '"ring"'
+    written["protocol"] = {"kind": f'"{protocol}"'} | ({} if ttl is None else {"ttl": ttl})
+    written["links.uplink"] = {"latency": '"1.5 ms"'}
+    trace = tmp_path / "trace.jsonl"
+    run = Watched(tmp_path, monkeypatch, written, trace=trace)
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    waits = [(line["end"], line["agent"]) for line in lines if line.get("phase") == "exploit"]
+    assert waits == (run.adoptions if ttl != 2 else [])
+    assert run.adoptions

@@ -127,21 +127,29 @@ def schema() -> None:
 
 @main.command()
 @_folder
+@click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--x", metavar="KEY|METRIC", help="What is across: a key that varies, or a metric.")
 @click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
 @click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
-def plot(folder: Path, x: str | None, y: str | None, color: str | None) -> None:
+def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None) -> None:
     """Draw the pictures of a folder of results.
 
-    Which there are is up to what the sweep varies. With --x, --y or --color one picture of just that is drawn.
+    Which there are is up to what the sweep varies. With --x, --y or --color one picture of just that is drawn, of those
+    points that have the VALUEs given.
     """
     from netbandit.study import plots
     from netbandit.study.files import storage
 
     _results(folder, details=False)
+    if not all("=" in entry for entry in where):
+        raise click.UsageError("Give which points to draw as KEY=VALUE, such as topology.family=star.")
+    fixed = dict(entry.partition("=")[::2] for entry in where)
     with _plain_errors(), storage(folder):
         try:
-            files = plots.plot_against(folder, x, y, color) if x or y or color else plots.plot_folder(folder)
+            if x or y or color or fixed:
+                files = plots.plot_against(folder, x, y, color, where=fixed)
+            else:
+                files = plots.plot_folder(folder)
         except plots.UnknownNameError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(MISTAKE)
@@ -344,6 +352,7 @@ def bench(name: str | None, as_json: bool) -> None:
     from rich.table import Table
 
     for one in [name] if name else catalogue.NAMES:
+        click.echo(f"{one}: measuring, which takes from half a minute to some minutes", err=True)
         rows = catalogue.run(one)
         table = Table(title=catalogue.title(one), title_justify="left", box=None)
         for column, value in rows[0].items():

@@ -336,8 +336,21 @@ class FedUcb(SlotLearner):
         settings = self._settings
         claimed = 0.0 if self.surroundings.alone else settings.epsilon
         deviation = self.noise.deviation if self.noise else 0.0
-        return account_tree(
-            deviation, settings.delta, releases=releases, claimed=claimed, trigger_is_private=not self.called
+        ahead = not self.called or self.surroundings.alone
+        return account_tree(deviation, settings.delta, releases=releases, claimed=claimed, trigger_is_private=ahead)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Say that noise outweighs all observations, where it does."""
+        if self.noise is None:
+            return ()
+        around = self.surroundings
+        hidden, seen = 2 * self.noise.shift * around.dimension, around.horizon / around.sets
+        if hidden <= seen:
+            return ()
+        return (
+            f"what hides a release outweighs all that an agent observes (2 Lambda d = {hidden:,.0f}, in {seen:,.0f} "
+            'slots of a set), so that it learns slowly: calibration = "zcdp", schedule = "fixed" with few '
+            "synchronisations, a larger epsilon or a longer horizon change that",
         )
 
     def figures(self) -> dict[str, float | int | None]:

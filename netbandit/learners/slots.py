@@ -116,3 +116,7 @@ class SlotLearner(Learner):
     def figures(self) -> dict[str, float | int | None]:
         """Return metrics of its own; by default there are none."""
         return {}
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return what must be known to read its metrics, a line each; by default there is nothing."""
+        return ()

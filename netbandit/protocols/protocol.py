@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 class ProtocolSettings(Settings):
-    """Keys that every protocol has."""
+    """Keys that every protocol has.
+
+    Attributes:
+        kind: Which protocol.
+        timing: ``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once.
+    """
 
     kind: str
     timing: Literal["slotted", "asynchronous"] = "slotted"

@@ -21,8 +21,8 @@ from netbandit.scenario.model import PARTS, Scenario, TopologySettings
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
 from netbandit.scenario.validate import read, validate
-from netbandit.scenario.wording import one_of
-from netbandit.settings import Problem, Raw, Settings
+from netbandit.scenario.wording import one_of, show
+from netbandit.settings import KeyPath, Problem, Raw, Settings
 from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.drivers import driver_of
 from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
@@ -143,6 +143,8 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     points: list[PointParts] = []
     notes: Counter[Problem] = Counter()
     graphs: dict[str, Topology | TopologyError] = {}
+    idle_notes: list[Problem] = []
+    idle: dict[KeyPath, list[Problem]] = {}
     count = 0
     for point in sweep.expand(document.data, document.parameters):
         count += 1
@@ -150,13 +152,26 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         parts = checked.parts()
         problems += [point.origin(problem) for problem in checked.problems]
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
+        for problem in checked.idle:
+            idle.setdefault(problem[0], []).append(point.origin(problem))
         if parts is not None:
             points.append(parts)
+    for found in idle.values():
+        varied = dict.fromkeys((_swept(path), text) for path, text in found)
+        if len(found) == count:
+            problems += [(path, f"{text}: it would change nothing") for path, text in varied]
+        else:
+            idle_notes += [(path, f"{text}, whose points with other values are alike") for path, text in varied]
     if problems:
         raise document.error(problems)
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
-    return Study(document, points, document.error(everywhere).lines)
+    return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
+
+
+def _swept(path: KeyPath) -> KeyPath:
+    """Return the key of a sweep in place of one of its values."""
+    return path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
 
 
 def schema() -> dict[str, Any]:
@@ -179,6 +194,7 @@ class _Check:
         self._watch = watch
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
+        self.idle: list[Problem] = []  # varied keys that the kind of this point does not have
 
     def parts(self) -> PointParts | None:
         """Return the parts, or None if there are problems."""
@@ -188,6 +204,9 @@ class _Check:
         topology_settings, _ = read(TopologySettings, data.get("topology"))
         if topology_settings is not None:
             self._check_family(topology_settings)
+            file = self._file(topology_settings)
+            if file is not None and not file.exists():
+                self.problems.append((("topology", "file"), f"{file}: cannot be read: No such file or directory"))
         bandit, bandit_settings = self._part("bandit")
         learner, learner_settings = self._part("learner")
         protocol, protocol_settings = self._part("protocol")
@@ -248,6 +267,8 @@ class _Check:
         kept: Raw = {}
         for key, value in written.items():
             if key not in found.Settings.model_fields and self._known_elsewhere(table, key):
+                if f"{table}.{key}" in self._point.parameters:
+                    self.idle.append(((table, key), f"is no key of the {table} {show(written['kind'])}"))
                 continue
             kept[key] = value
         return kept

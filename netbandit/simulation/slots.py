@@ -101,7 +101,7 @@ class Slots(Driver):
             **self._protocol.figures(),
         }
         curve = Curve(account.knots, account.curve)
-        remarks = (_GENERIC,) if self._generic else ()
+        remarks = (*self.learner.remarks(), *((_GENERIC,) if self._generic else ()))
         return Outcome(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
 
     def hush(self, agent: int, parameters: int) -> None:

@@ -95,12 +95,14 @@ def privacy_lines(study: StudyResult) -> list[str]:
     lines = []
     runs = [run for point in study.points for run in point.finished if run.privacy_unit]
     for unit in dict.fromkeys(run.privacy_unit for run in runs):
+        alike = [run for run in runs if run.privacy_unit == unit]
         found, claimed = (
-            spread([run.metrics.get(metric) for run in runs if run.privacy_unit == unit])
-            for metric in ("epsilon", "epsilon_claimed")
+            spread([run.metrics.get(metric) for run in alike]) for metric in ("epsilon", "epsilon_claimed")
         )
+        delta = spread([value for run in alike if (value := run.metrics.get("delta"))])
         if found != INFINITE:
-            lines.append(f"privacy of {unit}: epsilon {found} for the agent worst off; the paper states {claimed}")
+            with_delta = f"{found} at delta {delta}" if delta else found
+            lines.append(f"privacy of {unit}: epsilon {with_delta} for the agent worst off; the paper states {claimed}")
     return lines
 
 

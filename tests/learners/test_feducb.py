@@ -159,3 +159,47 @@ def test_a_fixed_schedule_spends_no_more_than_its_budget(sets, every):
             releases += 1
     assert releases > 0
     assert 0 < private.account(releases).epsilon <= 1.0
+
+
+def told(tmp_path, text, *overrides):
+    file = tmp_path / "feducb.toml"
+    file.write_text(text)
+    try:
+        return check(load(file, overrides)).notes
+    except ScenarioError as error:
+        return error.lines
+
+
+SWEPT = SCENARIO.format(keys="", protocol="master-worker", more="")
+
+
+def test_a_varied_key_that_no_kind_has_is_a_mistake(tmp_path):
+    linucb = 'learner.kind="linucb"'
+    (line,) = told(tmp_path, SWEPT, linucb, "sweep.learner.epsilon=[1.0, 2.0]")
+    assert "sweep.learner.epsilon: unknown key" in line
+    base = SCENARIO.format(keys="epsilon = 3.0", protocol="master-worker", more="")
+    (tmp_path / "base.toml").write_text(base + "\n[sweep]\nlearner.epsilon = [1.0, 2.0]\n")
+    (line,) = told(tmp_path, 'extends = "base.toml"\n[learner]\nkind = "linucb"\n')
+    assert 'base.toml:11:9: sweep.learner.epsilon: is no key of the learner "linucb": it would change' in line
+
+
+def test_a_varied_key_that_some_kinds_do_not_have_is_noted(tmp_path):
+    both = 'sweep.learner.kind=["linucb", "feducb"]'
+    notes = told(tmp_path, SWEPT, both, "sweep.learner.epsilon=[1.0, 2.0]")
+    assert [note.rpartition("learner.epsilon: ")[2] for note in notes] == [
+        'is no key of the learner "linucb", whose points with other values are alike'
+    ]
+
+
+def test_a_missing_network_is_told_with_all_other_mistakes(tmp_path):
+    text = SWEPT.replace('family = "ring", agents = 4', 'family = "file", file = "nowhere.graphml"')
+    lines = told(tmp_path, text, "learner.delta=3.0")
+    assert len(lines) == 2
+    assert "nowhere.graphml: cannot be read: No such file or directory" in lines[0]
+
+
+def test_noise_that_outweighs_all_observations_is_told():
+    (remark,) = learner(epsilon=1.0).remarks()
+    assert "outweighs all that an agent observes" in remark
+    assert learner(epsilon=1e6, horizon=10_000).remarks() == ()
+    assert learner(epsilon=inf).remarks() == ()

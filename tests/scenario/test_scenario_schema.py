@@ -13,7 +13,7 @@ class Learner(Settings):
     """The keys of the learner.
 
     Attributes:
-        epsilon: For readers of the code.
+        epsilon: The budget.
     """
 
     kind: str
@@ -70,7 +70,11 @@ def test_the_keys_of_a_part_depend_on_its_kind():
     assert one["if"] == {"properties": {"kind": {"const": "one"}}, "required": ["kind"]}
     assert one["then"]["additionalProperties"] is False
     assert one["then"]["description"] == "The keys of the learner."
-    assert one["then"]["properties"]["epsilon"] == {"exclusiveMinimum": 0, "type": "number"}
+    assert one["then"]["properties"]["epsilon"] == {
+        "description": "The budget.",
+        "exclusiveMinimum": 0,
+        "type": "number",
+    }
     assert one["then"]["properties"]["gap"] == {
         "anyOf": [{"const": "true", "type": "string"}, {"exclusiveMinimum": 0, "type": "number"}]
     }

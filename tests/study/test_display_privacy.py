@@ -35,6 +35,12 @@ def test_privacy_is_told_with_its_unit(spent, found, stated):
     ]
 
 
+def test_the_delta_is_told_with_it():
+    run = replace(made_up(metrics={"epsilon": 0.0, "epsilon_claimed": 1.0, "delta": 0.1}), privacy_unit=UNIT)
+    (line,) = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
+    assert line == f"privacy of {UNIT}: epsilon 0 at delta 0.1 for the agent worst off; the paper states 1"
+
+
 def test_nothing_is_said_where_nothing_is_accounted_for():
     assert privacy_lines(study((1.0, 2.0), unit="")) == []
     assert privacy_lines(study((None, None))) == []  # without noise

@@ -207,3 +207,19 @@ def test_a_point_alone_needs_an_axis(tmp_path):
     assert [file.name for file in plot_against(tmp_path, x="diameter", kinds=["png"])] == [
         "regret-against-diameter.png"
     ]
+
+
+def test_the_points_to_draw_can_be_chosen(tmp_path):
+    runs = grid(PROTOCOLS, ("learner.rounds", [1, 2]))
+    write(tmp_path, runs)
+    done = CliRunner().invoke(main, ["plot", str(tmp_path), "protocol=gis", "--x", "learner.rounds"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "regret-against-learner.rounds-protocol-gis.png").is_file()
+    for wrong, text in [
+        ("protocol=sink", "protocol=sink: protocol.kind has no such value here, only gis, flooding"),
+        ("colour=red", "colour=red: there is no colour here"),
+        ("gis", "Give which points to draw as KEY=VALUE"),
+    ]:
+        done = CliRunner().invoke(main, ["plot", str(tmp_path), wrong])
+        assert done.exit_code == 2
+        assert text in done.output

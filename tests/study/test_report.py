@@ -202,9 +202,9 @@ def test_privacy_is_told_where_it_was_asked_for(tmp_path):
         for run in sweep(1, epsilon=1.5, delta=1e-5, epsilon_claimed=None)
     ]
     page = Page(report(tmp_path / "with", runs))
-    rows = page.table(["point", "family", "epsilon", "epsilon", "delta"])
+    rows = page.table(["point", "family", "epsilon", "epsilon spent", "delta spent"])
     assert rows[1][3:] == ["1.5", "1e-05", "infinite"]
-    assert "Epsilon and delta protect one reward of one agent over the whole run." in "".join(page.texts)
+    assert "Over the whole run epsilon and delta protect one reward of one agent." in "".join(page.texts)
 
 
 def test_the_same_results_give_the_same_bytes_in_another_process_and_place(tmp_path):

@@ -275,6 +275,12 @@ def test_every_claim_names_points_that_its_figure_has(name):
         runs = FigureRuns(figure, points)
         for series in figure.series:
             assert runs.select(series.where), f"{figure.id}: {series.name}"
+        for panel in figure.panels:
+            for name in panel.series or [one.name for one in figure.series]:
+                if panel.ratio_to is not None:
+                    assert runs.one({**panel.where, "series": name, **panel.ratio_to}), figure.id
+                if panel.minus is not None:
+                    assert runs.one({**panel.where, **panel.minus}), figure.id
         for claim in paper.claims:
             if claim.figure != figure.id:
                 continue

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +139,7 @@ def plot_against(
     y: str | None = None,
     color: str | None = None,
     kinds: Sequence[str] = ("png", "svg"),
+    where: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Draw one picture of a results folder, of what the user wants to see against what, and return its files.
 
@@ -148,13 +149,18 @@ def plot_against(
         y: A metric; the regret if not given.
         color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
         kinds: ``png``, ``svg`` or both.
+        where: Keys that vary, and the value, as it is shown, of the runs to draw; all runs if not given.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.
         ValueError: It is damaged, or has no finished run.
-        UnknownNameError: There is no such key or metric.
+        UnknownNameError: There is no such key, value or metric.
     """
-    arrangement = arrange(_finished_runs(folder))[0]
+    runs = _finished_runs(folder)
+    fixed = dict(where or {})
+    for name, value in fixed.items():
+        runs = _only(runs, name, value)
+    arrangement = arrange(runs)[0]
     metrics = metric_names(arrangement)
     found_y = "regret" if y is None else resolve(y, "--y", (), metrics)
     found_color = None if color is None else resolve(color, "--color", arrangement.keys)
@@ -170,9 +176,25 @@ def plot_against(
         found_color = arrangement.series
     drawn = against.draw_against(arrangement, against.View(found_x, found_y, found_color))
     words = [found_y, "against", found_x] + ([] if color is None else ["by", str(found_color)])
+    words += [f"{name.rpartition('.')[2]}-{value}" for name, value in fixed.items()]
     files = save(drawn, folder / _stem("-".join(words), {}), kinds)
     _remember(folder, files, forget=False)
     return files
+
+
+def _only(runs: Sequence[RunResult], name: str, value: str) -> list[RunResult]:
+    """Return the runs in which the key that *name* means has this *value*."""
+    keys = list(dict.fromkeys(key for run in runs for key in run.parameters))
+    key = resolve(name, f"{name}={value}", keys)
+    texts = {}
+    for run in runs:
+        if key in run.parameters:
+            found = run.parameters[key]
+            texts[str(found)] = texts[shown(found)] = found
+    if value not in texts:
+        known = ", ".join(dict.fromkeys(shown(found) for found in texts.values()))
+        raise UnknownNameError(f"{name}={value}: {key} has no such value here, only {known}")
+    return [run for run in runs if run.parameters.get(key) == texts[value]]
 
 
 def _finished_runs(folder: Path) -> list[RunResult]:

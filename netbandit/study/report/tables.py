@@ -137,8 +137,8 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
     bounded = [point for point in points if any(run.metrics.get("epsilon") is not None for run in point.finished)]
     table = _by_point("Privacy spent by the agent worst off", study, points if bounded else [])
     table.headings[len(table.headings) :] = [
-        ("epsilon", "what the accountant finds"),
-        ("delta", "with which probability epsilon may be exceeded"),
+        ("epsilon spent", "what the accountant finds; 0 where a large delta covers all"),
+        ("delta spent", "with which probability epsilon may be exceeded"),
         ("epsilon, claimed", "the paper's own statement"),
     ]
     for row, point in zip(table.rows, points if bounded else [], strict=True):

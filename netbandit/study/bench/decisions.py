@@ -2,7 +2,8 @@
 
 Three loops make the decisions of as many agents that learn alone, with the same bandit: a whole simulation, network
 included; a loop in Python over numpy; and a compiled loop as one writes it for this alone, which scores every arm with
-the inverse and updates that by Sherman and Morrison's formula.
+the inverse and updates that by Sherman and Morrison's formula. Columns: microseconds, times what the bare loop takes,
+times as fast as numpy, synchronisations.
 """
 
 import time
@@ -60,9 +61,9 @@ def bench() -> list[Row]:
             {
                 "what": name,
                 "µs": median(figures),
-                "of the bare loop": median_ratio(figures, bare),
-                "faster than numpy": median_ratio(numpy, figures),
-                "synchronisations": rounds.get(name, ""),
+                "of bare": median_ratio(figures, bare),
+                "faster": median_ratio(numpy, figures),
+                "syncs": rounds.get(name, ""),
             }
         )
     return rows

@@ -124,7 +124,7 @@ def test_a_worker_is_killed_in_the_middle_of_two_hundred_runs(place):
     assert no_process_left(process.pid)
 
 
-def test_the_driver_is_killed_and_started_again(place):
+def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     process = start(place, [5], 200, "--trace")
     assert eventually(lambda: len(results(place)) >= 60)
     process.kill()
@@ -135,6 +135,12 @@ def test_the_driver_is_killed_and_started_again(place):
     for path in results(place):  # nothing that says it is complete is not
         whole = json.loads(path.read_text())
         assert all((path.parent / name).stat().st_size == size for name, size in whole["sizes"].items())
+    cut, emptied, shortened = results(place)[:3]
+    cut.write_bytes(cut.read_bytes()[:-20])
+    emptied.write_bytes(b"")
+    curves = shortened.with_name("curves.json")
+    curves.write_bytes(curves.read_bytes()[:-1])
+    finished -= 3
     (place / "log").write_text("")
     again = start(place, [5], 200, "--trace")
     code, output, errors = end(again)

@@ -3,8 +3,9 @@
 import logging
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,32 +34,31 @@ class SchedulerError(Exception):
 @contextmanager
 def local_workers(count: int) -> "Iterator[Client]":
     """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
-    import dask
-    from distributed import Client, LocalCluster
+    with _quiet(), _main_left_alone(), ExitStack() as ending:
+        # What is half imported, half started or half ended is not left so by Ctrl-C, however often it is pressed.
+        with _interrupts_held_back():
+            import dask
+            from distributed import Client, LocalCluster
 
-    with _quiet(), _main_left_alone():
-        with _interrupts_held_back(), dask.config.set(_CONFIGURATION):
-            cluster = LocalCluster(
-                n_workers=count,
-                threads_per_worker=1,
-                processes=True,
-                # No dashboard, and any free port for the HTTP server that stays: dask warns if its own is taken.
-                dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )
-        try:
+            with dask.config.set(_CONFIGURATION):
+                cluster = LocalCluster(
+                    n_workers=count,
+                    threads_per_worker=1,
+                    processes=True,
+                    # No dashboard, and any free port for the HTTP server that stays: dask warns if its own is taken.
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+            ending.callback(_uninterrupted, cluster.close)
             client = Client(cluster, set_as_default=False)
-            try:
-                yield client
-            except BaseException:
-                _end_at_once(cluster)
-                raise
-            finally:
-                client.close()
-        finally:
-            cluster.close()
+            ending.callback(_uninterrupted, client.close)
+        try:
+            yield client
+        except BaseException:
+            _uninterrupted(lambda: _end_at_once(cluster))
+            raise
 
 
 @contextmanager
@@ -121,11 +121,19 @@ def _interrupts_held_back() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    # Starting this helper of multiprocessing's lets the signal through again, so it must be there before.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _uninterrupted(what: Callable[[], object]) -> None:
+    """Do *what* to its end, even if Ctrl-C is pressed meanwhile."""
+    with _interrupts_held_back():
+        what()
 
 
 def _end_at_once(cluster: "LocalCluster") -> None:

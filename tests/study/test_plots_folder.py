@@ -3,12 +3,14 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import matplotlib
 import networkx
 import pytest
 from made_up_runs import made_up, write
 
+from netbandit.study.files import StorageError
 from netbandit.study.plots import pictures, plot_against, plot_folder
 from netbandit.study.plots.arrange import arrange
 from netbandit.study.plots.style import encoded, number, save, subtitle
@@ -169,6 +171,23 @@ def test_a_folder_without_results_is_a_clear_error(tmp_path):
     with pytest.raises(ValueError, match="no run that has come to its end"):
         plot_folder(tmp_path)
     assert list(tmp_path.glob("*.png")) == []
+
+
+def test_a_full_disk_leaves_the_old_pictures_whole(tmp_path, monkeypatch):
+    write(tmp_path, [made_up()])
+    before = {file.name: file.read_bytes() for file in plot_folder(tmp_path)}
+    write(tmp_path, [made_up(bend=900)])
+    write_bytes = Path.write_bytes
+
+    def full(path, content):
+        write_bytes(path, content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StorageError, match="No space left on device"):
+        plot_folder(tmp_path)
+    assert {file.name: file.read_bytes() for file in tmp_path.glob("*.*g")} == before
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):

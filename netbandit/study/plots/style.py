@@ -7,6 +7,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.study.files import whole
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -255,10 +257,15 @@ def encoded(drawn: "Figure", kind: str) -> bytes:
 
 
 def save(drawn: "Figure", stem: Path, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Write the picture beside *stem*, once for each of *kinds*, and return the files."""
+    """Write the picture beside *stem*, once for each of *kinds*, whole or not at all, and return the files.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
     files = []
     for kind in kinds:
         file = stem.with_name(f"{stem.name}.{kind}")
-        file.write_bytes(encoded(drawn, kind))
+        with whole(file) as temporary:
+            temporary.write_bytes(encoded(drawn, kind))
         files.append(file)
     return files

@@ -21,10 +21,17 @@ LINE_SHARE = 0.05
 """The part of the time it has taken after which there is a new line: a day needs few more lines than an hour."""
 
 
+_WIDE = 80
+"""Columns that a terminal must have for a bar and a clock beside the numbers."""
+
+_SPANS = (("a second", 1), ("a minute", 60), ("an hour", 3600), ("a day", 86400))
+
+
 class ProgressReport:
     """Shows how many runs have ended, and how long the others will take.
 
-    Use it as a context, and call it with the number of runs that have ended and the number there are to do.
+    Use it as a context, and call it with the number of runs that have ended and the number there are to do, and the
+    same of points.
 
     Args:
         console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines at intervals,
@@ -37,6 +44,7 @@ class ProgressReport:
         self._reading = reading
         self._began = time.monotonic()
         self._done = self._total = 0
+        self._points_done = self._points = 0
         self._bar: Progress | None = None
         self._lock = threading.Lock()
         self._lines = 0
@@ -61,10 +69,11 @@ class ProgressReport:
             if self._bar is not None:
                 self._bar.stop()
 
-    def __call__(self, done: int, total: int) -> None:
-        """Say that *done* of *total* runs have ended."""
+    def __call__(self, done: int, total: int, points_done: int = 0, points: int = 0) -> None:
+        """Say that *done* of *total* runs have ended, and with them *points_done* of *points* points."""
         with self._lock:
             self._done, self._total = done, total
+            self._points_done, self._points = points_done, points
             if self._bar is not None:
                 self._update(self._bar)
 
@@ -85,8 +94,10 @@ class ProgressReport:
     def _say(self) -> None:
         self._lines += 1
         share = self._done / self._total
-        far = f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {self._total} runs"
-        parts = [f"{far} after {_rough(time.monotonic() - self._began)}", self._estimate()]
+        far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {self._total} runs"]
+        if self._points > 1:
+            far.append(f"{self._points_done} of {self._points} points")
+        parts = [f"{', '.join(far)} after {_rough(time.monotonic() - self._began)}", self._rate(), self._estimate()]
         self._console.print(", ".join(filter(None, parts)), soft_wrap=True, highlight=False, markup=False)
 
     def _show(self) -> None:
@@ -103,22 +114,37 @@ class ProgressReport:
         with self._lock:
             if not self._total:
                 return
+            wide = self._console.width >= _WIDE
             self._bar = Progress(
                 TextColumn(f"reading {self._reading}" if self._reading else "runs", markup=False),
-                BarColumn(),
+                *([BarColumn(bar_width=None)] if wide else []),
                 TaskProgressColumn() if self._reading else MofNCompleteColumn(),
-                TimeElapsedColumn(),
+                *([TextColumn("{task.fields[points]}")] if self._points > 1 else []),
+                *([TimeElapsedColumn()] if wide else []),
                 TextColumn("{task.fields[estimate]}"),
                 console=self._console,
                 transient=True,
             )
-            self._bar.add_task("", total=self._total, estimate="")
+            self._bar.add_task("", total=self._total, points="", estimate="")
             self._bar.tasks[0].start_time = self._began
             self._update(self._bar)
             self._bar.start()
 
     def _update(self, bar: "Progress") -> None:
-        bar.update(bar.task_ids[0], completed=self._done, total=self._total, estimate=self._estimate())
+        points = f"points {self._points_done}/{self._points}"
+        estimate = ", ".join(filter(None, (self._rate(), self._estimate())))
+        bar.update(bar.task_ids[0], completed=self._done, total=self._total, points=points, estimate=estimate)
+
+    def _rate(self) -> str:
+        """Return how many runs end in a second, a minute, an hour or a day; nothing if that cannot be said yet."""
+        seconds = time.monotonic() - self._began
+        if self._reading or not self._done or not seconds:
+            return ""
+        name, length = next(
+            ((name, length) for name, length in _SPANS if self._done / seconds * length >= 0.95), _SPANS[-1]
+        )
+        rate = self._done / seconds * length
+        return f"{rate:,.0f} {name}" if rate >= 10 else f"{rate:.1f} {name}"
 
     def _estimate(self) -> str:
         """Return how long the rest will take if it goes on like this, or nothing if that cannot be said yet."""

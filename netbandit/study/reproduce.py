@@ -145,7 +145,7 @@ def run_figure(
     *,
     replications: int | None = None,
     jobs: int = 1,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = sweep.unheard,
 ) -> FigureRuns:
     """Do the runs of a figure that are not in the results folder *out*, and return all of them.
 
@@ -252,7 +252,7 @@ def reproduce(
     *,
     replications: int | None = None,
     jobs: int = 1,
-    reporting: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(_quiet),
+    reporting: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(sweep.unheard),
     tell: Callable[[str], None] = print,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
@@ -292,10 +292,6 @@ def reproduce(
             with storage(out):
                 save(draw_figure(runs), out / figure.id)
     return judgements, failed
-
-
-def _quiet(done: int, total: int) -> None:
-    """Say nothing of how far a sweep is."""
 
 
 def _remarks(judgement: Judgement) -> Iterator[str]:

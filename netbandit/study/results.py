@@ -108,13 +108,44 @@ def save_study(
     Raises:
         StorageError: The folder cannot be written.
     """
+    with storage(out):
+        out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / STUDY, _as_text(name, points, keys, written))
+
+
+def save_study_again(
+    out: Path,
+    name: str,
+    points: Sequence[Point],
+    keys: Sequence[Sequence[str]],
+    written: Mapping[str, Any] | None = None,
+) -> StudyResult:
+    """Return the study that `save_study` has described, without curves and links, whatever has happened to its file.
+
+    Another command may have described a study of its own in the same folder while the runs were done. What a folder
+    says is of the command that has ended last, so ``study.json`` is then written again.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    text = _as_text(name, points, keys, written)
+    try:
+        same = (out / STUDY).read_bytes() == text.encode()
+    except OSError:
+        same = False
+    if not same:
+        write_whole(out / STUDY, text)
+    return _loaded(out, json.loads(text), details=False)
+
+
+def _as_text(
+    name: str, points: Sequence[Point], keys: Sequence[Sequence[str]], written: Mapping[str, Any] | None
+) -> str:
     entries = [
         {"parameters": dict(point.parameters), "runs": list(runs)} for point, runs in zip(points, keys, strict=True)
     ]
-    with storage(out):
-        out.mkdir(parents=True, exist_ok=True)
     whole = {"format": FORMAT, "name": name, "points": entries, "inputs": sorted(_inputs(points))}
-    write_whole(out / STUDY, as_text(whole if written is None else {**whole, "written": written}))
+    return as_text(whole if written is None else {**whole, "written": written})
 
 
 def load_study(out: Path, details: bool = True) -> StudyResult:
@@ -138,16 +169,7 @@ def load_study(out: Path, details: bool = True) -> StudyResult:
         whole = json.loads((out / STUDY).read_bytes())
         if whole["format"] != FORMAT:
             raise ValueError(f"format {whole['format']!r}")
-        points = [
-            _point(out, whole["name"], native(entry["parameters"]), entry["runs"], details) for entry in whole["points"]
-        ]
-        written = whole.get("written")
-        return StudyResult(
-            name=_text(whole["name"]),
-            points=points,
-            written=native(written) if isinstance(written, dict) else None,
-            inputs=tuple(map(_text, whole.get("inputs", []))),
-        )
+        return _loaded(out, whole, details)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
 
@@ -211,6 +233,20 @@ def _key(scenario: dict[str, Any], replication: int) -> str:
     return blake2b(canonical(whole).encode(), digest_size=10).hexdigest()
 
 
+def _loaded(out: Path, whole: Mapping[str, Any], details: bool) -> StudyResult:
+    """Return the study that the content of a ``study.json`` describes, with the runs that are in *out*."""
+    points = [
+        _point(out, whole["name"], native(entry["parameters"]), entry["runs"], details) for entry in whole["points"]
+    ]
+    written = whole.get("written")
+    return StudyResult(
+        name=_text(whole["name"]),
+        points=points,
+        written=native(written) if isinstance(written, dict) else None,
+        inputs=tuple(map(_text, whole.get("inputs", []))),
+    )
+
+
 def _point(out: Path, name: str, parameters: dict[str, Any], keys: list[str], details: bool) -> PointResult:
     runs = []
     for key in keys:
@@ -249,4 +285,5 @@ __all__ = [
     "run_keys",
     "save_run",
     "save_study",
+    "save_study_again",
 ]

@@ -1,6 +1,7 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
 import pickle
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
@@ -11,14 +12,18 @@ from uuid import uuid4
 from netbandit.study import cluster
 from netbandit.study.files import StorageError, remove_leftovers, storage
 from netbandit.study.replication import Failure, SweepPoint, perform, perform_packed
-from netbandit.study.results import StudyResult, complete, load_study, run_keys, save_study
+from netbandit.study.results import StudyResult, complete, run_keys, save_study, save_study_again
 from netbandit.study.table import PARQUET, TABLE, write_table
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-Progress = Callable[[int, int], None]
-"""Told how many runs have ended, and how many there are to do."""
+Progress = Callable[[int, int, int, int], None]
+"""Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
+
+
+def unheard(done: int, total: int, points_done: int, points: int) -> None:
+    """Tell nobody."""
 
 
 class Document(Protocol):
@@ -109,7 +114,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     trace: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = unheard,
 ) -> SweepResult:
     """Do the runs of *study* that are not in the results folder *out*, then write its table.
 
@@ -130,7 +135,8 @@ def run(
     out = out.absolute()
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    save_study(out, study.document.data["name"], study.points, keys, study.document.data)
+    description = (study.document.data["name"], study.points, keys, study.document.data)
+    save_study(out, *description)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     for point, runs in zip(study.points, keys, strict=True):
@@ -146,7 +152,7 @@ def run(
                 (out / table).unlink(missing_ok=True)
         imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
-    loaded = load_study(out, details=False)
+    loaded = save_study_again(out, *description)
     failed = [
         FailedRun(dict(point.parameters), replication, failures.get(key) or _LOST)
         for point in loaded.points
@@ -175,8 +181,11 @@ def _run_all(
 ) -> None:
     ended = 0
     workers = min(jobs or _cores(), len(tasks))
+    point_of = {task.key: id(task.point) for task in tasks}
+    left = Counter(point_of.values())  # the runs of each point that have not ended
+    points_done = 0
     try:
-        progress(0, len(tasks))
+        progress(0, len(tasks), 0, len(left))
         if scheduler is not None:
             outcomes = _on_workers(cluster.remote_workers(scheduler), tasks, imports)
         elif workers > 1:
@@ -188,7 +197,9 @@ def _run_all(
                 if failure is not None:
                     failures[key] = failure
                 ended += 1
-                progress(ended, len(tasks))
+                left[point_of[key]] -= 1
+                points_done += left[point_of[key]] == 0
+                progress(ended, len(tasks), points_done, len(left))
     except KeyboardInterrupt:
         raise Interrupted(runs - len(tasks) + ended - len(failures), runs) from None
 

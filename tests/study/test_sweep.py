@@ -169,10 +169,13 @@ def test_a_file_in_place_of_the_results_folder_stops_before_the_first_run(tmp_pa
 def test_progress_is_told_from_the_first_run_to_the_last(tmp_path):
     told = []
     sweep.run(fake_study(3, replications=3), tmp_path, progress=lambda *numbers: told.append(numbers))
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert told == [(0, 3, 0, 1), (1, 3, 0, 1), (2, 3, 0, 1), (3, 3, 1, 1)]
     told.clear()
     sweep.run(fake_study(3, replications=3), tmp_path, progress=lambda *numbers: told.append(numbers))
     assert told == []
+    sweep.run(fake_study(3, 4, 5, replications=4), tmp_path, progress=lambda *numbers: told.append(numbers))
+    assert [numbers[:2] for numbers in told] == [(done, 9) for done in range(10)]
+    assert [numbers[2:] for numbers in told] == [(done, 3) for done in (0, 1, 1, 1, 1, 2, 2, 2, 2, 3)]
 
 
 def test_an_interrupted_sweep_keeps_what_has_ended_and_goes_on_from_there(tmp_path):
@@ -185,6 +188,22 @@ def test_an_interrupted_sweep_keeps_what_has_ended_and_goes_on_from_there(tmp_pa
     assert not (out / "table.csv").exists()
     result = sweep.run(fake_study(3, replications=4), out, trace=True)
     assert (result.done, result.reused) == (2, 2)
+
+
+def test_a_study_that_another_command_describes_meanwhile_keeps_its_own_results(tmp_path):
+    """Two commands in one folder: each reports its own runs, and the folder is that of the one that ends last."""
+
+    def meanwhile(done, total, points_done, points):
+        if done == 2:
+            other = sweep.run(fake_study(7, replications=2), tmp_path)
+            assert (other.done, other.failed, len(other.study.points)) == (2, [], 1)
+
+    result = sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
+    assert (result.done, result.reused, result.failed) == (4, 0, [])
+    assert [point.parameters for point in result.study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
+    assert [run.topology["agents"] for run in load_runs(tmp_path)] == [3, 3, 4, 4]
+    with (tmp_path / "table.csv").open() as file:
+        assert {row["topology.agents"] for row in csv.DictReader(file)} == {"3", "4"}
 
 
 def tree(out):
@@ -208,7 +227,8 @@ def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     assert [(run.parameters, run.replication, run.failure.text) for run in there.failed] == [
         (run.parameters, run.replication, run.failure.text) for run in here.failed
     ]
-    assert told == [(done, 6) for done in range(7)]
+    assert [numbers[:2] for numbers in told] == [(done, 6) for done in range(7)]
+    assert [told[0][2:], told[-1][2:]] == [(0, 2), (2, 2)]
     processes = {int(path.name.rpartition("-")[2]) for path in log.iterdir()}
     assert os.getpid() not in processes
     assert len(logged(log)) == 6

@@ -171,6 +171,8 @@ class Network:
                 cable.latest = slot
                 cable.activations += 1
         sent = len(links) - (excepted >= 0)
+        if not sent:
+            return
         if message.kind is not self._kind:
             self._kind = message.kind
             self._counts = self.ledger.counts[message.kind]

@@ -187,6 +187,27 @@ def test_same_seed_same_fingerprint_and_rounds(tmp_path):
     assert first.metrics["epsilon_claimed"] == 20.0
 
 
+@pytest.mark.parametrize("graph", ['path"\n#', 'hybrid"\ncomponents = [1, 1]\n#'])
+@pytest.mark.parametrize("share", ["private", "exact"])
+def test_what_has_nobody_to_hear_it_is_not_told(tmp_path, graph, share):
+    file = tmp_path / "market.toml"
+    text = SCENARIO.format(family=graph, latency="0 ms", share=share, communicate="doubling")
+    file.write_text(text.replace("agents = 4", "agents = 1" if "path" in graph else ""))
+    for trace in (None, tmp_path / "trace.jsonl"):
+        result = check(load(file)).points[0].simulation(0).run(trace=trace)
+        assert [result.metrics[name] for name in ("rounds", "messages", "epsilon", "delta")] == [0, 0, 0, 0]
+        assert result.kinds == {}
+
+
+def test_who_only_explores_is_told_so(tmp_path):
+    file = tmp_path / "market.toml"
+    file.write_text(SCENARIO.format(family="path", latency="0 ms", share="private", communicate="doubling"))
+    never = "agents that explore for 300 slots never exploit: the horizon is 300"
+    for explore, remarks in ((299, ()), (300, (never,))):
+        point = check(load(file, [f"learner.explore={explore}"])).points[0]
+        assert point.simulation(0).run().remarks == remarks
+
+
 def test_the_oracles_choice_costs_nothing_and_a_violation_costs_everything():
     keys = ProcurementSettings(quality_threshold=0.7)
     world = Procurement.build(keys, 5, Streams(3, 0).generator)

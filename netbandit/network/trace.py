@@ -14,8 +14,8 @@ class Trace:
     nanoseconds ``sent`` (handed to the link), ``start`` (put on the link, after queueing) and ``arrival``. A
     broadcast of the server, which uses no link, says ``"broadcast": true``.
 
-    The line of a phase has ``phase`` (``"explore"``, ``"exploit"``), ``agent``, ``round`` (the one it leads to or waits
-    for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
+    The line of a phase has ``phase`` (``"explore"``, ``"exploit"``, ``"gather"``), ``agent``, ``round`` (the one it
+    leads to or waits for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
 
     Args:
         path: The file, made anew.

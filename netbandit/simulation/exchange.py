@@ -1,6 +1,6 @@
 """The rhythm of slots for agents that procure: a decision in every slot, in one compiled call from event to event."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.phases import Phases
 from netbandit.simulation.regret import knots
 from netbandit.simulation.result import Curve, Metric
 
@@ -86,6 +87,10 @@ class Exchange(Driver):
         self._rounds = 0
         self._sent_at: dict[int, int] = {}
         self._delays = [0, 0]
+        self._phases: Phases | None = None
+        if stage.network.trace is not None:
+            explore, others = self._learner.explore.tolist(), (self._learner.sharers - 1).tolist()
+            self._phases = Phases(stage.network.trace, stage.clock.slot, explore, others, len(self._learner.slots))
         self._callbacks: list[Callable[[Event], None]] = [self._send]
 
     def start(self) -> None:
@@ -101,6 +106,8 @@ class Exchange(Driver):
     def finish(self) -> Outcome:
         """Play to the horizon, and add up."""
         self._play(self._clock.horizon)
+        if self._phases is not None:
+            self._phases.end(self._clock.horizon)
         for agent, digest in enumerate(self._digests.tolist()):
             self.stage.fingerprint.record(self._clock.end, agent, PROCURE.code, digest & _DIGEST)
         values = self._curve.sum(axis=0)
@@ -118,7 +125,14 @@ class Exchange(Driver):
             "accepted": learner.accepted / learner.heard if learner.heard else None,
             "delay_slots": self._delays[0] / self._delays[1] if self._delays[1] else None,
         }
-        return Outcome(float(values[-1]), {"regret": Curve(self._knots, values)}, metrics, spent.unit)
+        curves = {"regret": Curve(self._knots, values)}
+        return Outcome(float(values[-1]), curves, metrics, spent.unit, tuple(self._remarks()))
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield that agents never get to use what they learn."""
+        longest = int(self._learner.explore.max())
+        if longest >= self._clock.horizon:
+            yield f"agents that explore for {longest:,} slots never exploit: the horizon is {self._clock.horizon:,}"
 
     def _appoint(self) -> None:
         """Have the next slot in which agents share wake them, after what is heard at its boundary."""
@@ -134,6 +148,8 @@ class Exchange(Driver):
         self._rounds += 1
         told = self._learner.share(self._rounds, self.stage.streams.generator("noise", self._rounds))
         self._sent_at[self._rounds] = slot
+        if self._phases is not None:
+            self._phases.tell(slot)
         size = 2 * NUMBER_BYTES * self._bandit.producers
         for agent in range(self._bandit.agents):
             self._protocol.broadcast(self._rounds, agent, Item(size, told[agent]))
@@ -148,6 +164,8 @@ class Exchange(Driver):
         self._learner.weigh(agent, np.array([message.item.value for message in heard]), self._played - 1)
         self._delays[0] += sum(boundary - self._sent_at[message.round] for message in heard)
         self._delays[1] += len(heard)
+        if self._phases is not None:
+            self._phases.hear(agent, (message.round for message in heard), boundary)
 
     def _play(self, until: int) -> None:
         """Let all agents play the slots before *until* that they have not played yet."""

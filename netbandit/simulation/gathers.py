@@ -186,8 +186,11 @@ class Gathers(Driver):
         if block != self._block:
             self._flush()
             self._block = block
+        clock, trace = self.stage.clock, self.stage.network.trace
+        if trace is not None and self._settings.pipeline == 1:  # else agent 0 gathers for several, and has one track
+            trace.phase("gather", 0, user, user * clock.slot, clock.now)
         self._due.append(user)
-        self._times.append(self.stage.clock.now)
+        self._times.append(clock.now)
 
     def _flush(self) -> None:
         """Let the learner decide for all users of the block whose contexts are complete."""

@@ -17,7 +17,7 @@ import netbandit
 from netbandit.study.files import write_whole
 from netbandit.study.results import STUDY, load_study
 from netbandit.study.run_folder import TRACE, load_run
-from netbandit.study.trace import SERVER, Lines, TraceError, Transfer, read_trace
+from netbandit.study.trace import SERVER, WAITS, Lines, TraceError, Transfer, read_trace
 
 LIMIT = 100_000
 """How many lines of a trace are shown unless one asks for more: viewers become slow beyond."""
@@ -30,7 +30,7 @@ _ROUNDS = 1
 """The first track; a round that overlaps another one is on a later one, and below are the server and the agents."""
 
 _SHORTEST = 1_000
-"""Nanoseconds that a message is drawn for at its sender and its receiver where no message takes any time."""
+"""Nanoseconds that a round is drawn for, and a message at its sender and its receiver, where they take no time."""
 
 _SHOWN = 12
 """How many of the nodes that a node sends to at once are named."""
@@ -117,7 +117,7 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
 def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
     """Return number, begin, end and lane of each round: rounds in a lane do not overlap."""
     spans: dict[int, tuple[int, int]] = {}
-    waits = (phase for phase in lines.phases if phase.name == "exploit")
+    waits = (phase for phase in lines.phases if phase.name in WAITS)
     parts = [(part.round, part.sent, part.arrival) for part in lines.messages]
     for number, begin, end in [*parts, *((wait.round, wait.begin, wait.end) for wait in waits)]:
         if number > 0:
@@ -125,7 +125,8 @@ def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
             spans[number] = min(first, begin), max(last, end)
     rounds = []
     free: list[int] = []
-    for number, (begin, end) in sorted(spans.items(), key=lambda span: (span[1], span[0])):
+    for number, (begin, last) in sorted(spans.items(), key=lambda span: (span[1], span[0])):
+        end = max(last, begin + _SHORTEST)
         lane = next((lane for lane, since in enumerate(free) if since <= begin), len(free))
         free[lane : lane + 1] = [end]
         rounds.append((number, begin, end, lane))
@@ -149,8 +150,7 @@ _INNER_END, _OUTER_END, _OUTER_BEGIN, _INNER_BEGIN, _DEPARTURE, _ARRIVAL = range
 
 def _round_events(rounds: Iterable[tuple[int, int, int, int]]) -> Iterator[_Event]:
     for number, begin, end, lane in rounds:
-        if begin < end:
-            yield from _outer(f"round {number}", "round", _ROUNDS + lane, begin, end, {"round": number})
+        yield from _outer(f"round {number}", "round", _ROUNDS + lane, begin, end, {"round": number})
 
 
 def _agent_events(lines: Lines, tracks: Mapping[int | str, int]) -> Iterator[_Event]:

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 SERVER = "server"
 
+WAITS = frozenset({"exploit", "gather"})
+"""Phases of an agent that has contributed to a round, or needs it, and has not heard all of it yet."""
+
 
 class TraceError(Exception):
     """There is no trace, or it is none."""

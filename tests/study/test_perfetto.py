@@ -149,6 +149,19 @@ def test_a_round_holds_all_its_messages_and_waits(traced, tmp_path):
         assert end == max(line["arrival"] if "arrival" in line else line["end"] for line in own)
 
 
+def test_rounds_that_take_no_time_are_shown(tmp_path):
+    ends = {"kind": "RELAY", "from": 0, "to": 1, "bytes": 20}
+    lines = [ends | {"round": 1 + time // 500} | dict.fromkeys(("sent", "start", "arrival"), time) for time in (0, 500)]
+    (tmp_path / "trace.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = convert(tmp_path / "trace.jsonl", tmp_path / "shown.json")
+    _, slices, _ = checked(made.path)
+    assert [one for one in slices if one[1] == "round"] == [
+        ("rounds", "round", "round 1", 0, 1000),
+        ("rounds (2)", "round", "round 2", 500, 1500),
+    ]
+    assert made.rounds == 2
+
+
 nodes = st.one_of(st.integers(0, 3), st.just("server"))
 times = st.one_of(st.integers(0, 30), st.integers(0, 10**10))
 
@@ -177,6 +190,7 @@ def test_any_trace_keeps_the_rules(tmp_path_factory, sent, played):
     _, slices, arrows = checked(made.path)
     assert sorted(arrows) == arrows_of(lines)
     assert sum(category == "phase" for _, category, *_ in slices) == len(lines) - len(sent)
+    assert sum(category == "round" for _, category, *_ in slices) == made.rounds  # also those that take no time
 
 
 def call(*words):

@@ -18,7 +18,7 @@ from netbandit.study.plots.style import (
     number,
     readable,
 )
-from netbandit.study.trace import SERVER, Lines, Phase, Transfer
+from netbandit.study.trace import SERVER, WAITS, Lines, Phase, Transfer
 from netbandit.units import parse_duration
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def first_round(lines: Lines) -> Round | None:
         return None
     number = min(numbers)
     sent = [message for message in lines.messages if message.round == number]
-    waits = [phase for phase in lines.phases if phase.round == number and phase.name == "exploit"]
+    waits = [phase for phase in lines.phases if phase.round == number and phase.name in WAITS]
     explores = [phase for phase in lines.phases if phase.round == number and phase.name == "explore"]
     ends = {node for message in sent for node in (message.sender, message.receiver)}
     everybody = sorted({node for node in ends if isinstance(node, int)} | {wait.agent for wait in waits})
@@ -113,7 +113,8 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
     span = max(what.end - what.begin, slot) / slot
     low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span
     handles: list[Any] = []
-    for phases, colour, text in ((what.explores, _EXPLORE, "explores"), (what.waits, _WAIT, "waits, and exploits")):
+    waits = "gathers" if all(wait.name == "gather" for wait in what.waits) else "waits, and exploits"
+    for phases, colour, text in ((what.explores, _EXPLORE, "explores"), (what.waits, _WAIT, waits)):
         bars = [phase for phase in phases if phase.agent in row and phase.end > low * slot]
         if bars and any(phase.end > phase.begin for phase in bars):
             panel.barh(

@@ -213,10 +213,18 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
 
 
 def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
-    """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere."""
+    """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
+
+    Regret comes first; what is the same at every point tells none from another, and comes last.
+    """
     own = [name for each in found for name in each if name not in _ALWAYS_THERE]
     order = dict.fromkeys((*MOST_TELLING[:3], *own, *MOST_TELLING[3:]))
-    return [metric for metric in order if _says_something(metric, found)]
+    worth = [metric for metric in order if _says_something(metric, found)]
+    return sorted(worth, key=lambda metric: metric != "regret" and not _differs(metric, found))
+
+
+def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
+    return len({each[metric].mean if metric in each else None for each in found}) > 1
 
 
 def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:

@@ -9,8 +9,9 @@ from fake_study import FakePoint, FakeStudy, fake_result, fake_study, resolved
 from rich.console import Console
 
 from netbandit.study import sweep
-from netbandit.study.display import short_names, show
+from netbandit.study.display import short_names, show, telling
 from netbandit.study.results import PointResult, StudyResult
+from netbandit.study.summary import estimates
 from netbandit.study.table import write_table
 
 
@@ -190,6 +191,14 @@ def test_a_study_in_which_everything_failed_can_be_shown():
     assert "star" in shown(StudyResult("star", [PointResult({}, ["0"], [None])]))
     points = [PointResult({"a.b": number}, ["0"], [None]) for number in (1, 2)]
     assert "0/1" in shown(StudyResult("star", points))
+
+
+def test_regret_comes_first_and_last_what_tells_no_point_apart():
+    figures = [{"regret": 7.0, "cost": 40.0, "violations": share, "bytes": 9.0 + share} for share in (0.1, 0.7)]
+    found = [estimates(point) for point in study([{"a.b": 1}, {"a.b": 2}], figures).points]
+    assert telling(found) == ["regret", "violations", "bytes", "cost"]
+    heading = shown(study([{"a.b": 1}, {"a.b": 2}], figures), width=45).splitlines()[2]
+    assert heading.split() == ["b", "regret", "violations"]
 
 
 def test_a_column_of_nothing_or_of_zeros_is_not_shown():

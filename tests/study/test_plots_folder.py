@@ -44,6 +44,13 @@ def test_a_sweep_of_a_number():
     assert stems(runs) == ["regret", "parameter", "network"]
 
 
+def test_numbers_that_vary_together_are_no_axis():
+    pairs = [("private", 0.1, 10.0), ("private", 10.0, 0.1), ("exact", 10.0, 0.1)]
+    keys = ("learner.share", "learner.band", "learner.weight")
+    runs = [made_up(parameters=dict(zip(keys, values, strict=True)), metrics={"cost": 10.0}) for values in pairs]
+    assert stems(runs) == ["regret", "network"]
+
+
 def test_other_keys_are_held_fixed_one_picture_each():
     runs = [
         made_up(

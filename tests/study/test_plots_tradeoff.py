@@ -173,6 +173,21 @@ def test_without_waiting_the_second_panel_is_the_cost():
     assert figure.get_suptitle() == "quickstart: regret and cost against privacy budget ε"
 
 
+def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
+    runs = [
+        made_up(parameters={"links.peer.latency": f"{n} ms"}, metrics={"round_slots": 0.0, "delay_slots": 2.0 * n})
+        for n in (1, 5)
+    ]
+    figure = draw_against_parameter(arrange(runs)[0], "links.peer.latency")
+    assert figure.axes[1].get_ylabel() == "delay of what is heard (slots)"
+    assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
+    assert figure.get_suptitle() == "quickstart: regret and delay against latency of a peer link"
+    market = families()
+    for run in market:
+        run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
+    assert draw_against_diameter(arrange(market)[0]).axes[1].get_ylabel() == "delay of what is heard (slots)"
+
+
 def test_infinity_stands_at_the_end_and_no_line_leads_to_it():
     runs = [made_up(parameters={"learner.epsilon": e}) for e in (0.5, 1.0, 2.0, float("inf"))]
     panel = draw_against_parameter(arrange(runs)[0], "learner.epsilon").axes[0]

@@ -24,6 +24,7 @@ from netbandit.study.plots.style import (
     figure,
     from_zero,
     legend_beside,
+    number,
     readable,
     wrapped,
 )
@@ -182,6 +183,8 @@ class _Across:
         if x in UNBOUNDED:
             numbers = sorted(_values(arrangement, x))
             axis = Axis.of(Scale(tuple(numbers), label(x)))
+            texts = [number(float(f"{value:.4g}")) for value in numbers]  # measured, not chosen: not to the last digit
+            axis = replace(axis, ticks=tuple(zip(axis.places, texts, strict=True)))
             return cls(x, label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
         return cls(x, label(x), None)
 

@@ -66,7 +66,7 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
 
     - ``regret``: regret over the slots, or what is measured in its place where nobody knows it;
     - ``diameter``: cost and regret against the diameter, if the topology varies;
-    - ``parameter``: regret and waiting against the swept number with the most values, if there is one;
+    - ``parameter``: regret and waiting against the swept number with the most values, if a series has two of them;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more;
     - ``tradeoff``: regret against cost, if three points or more differ in cost;
     - ``delay``: regret against the slots waited per round, if three points or more differ in these;
@@ -253,7 +253,8 @@ def _against_parameter(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]
         return
     others = [other for other in arrangement.keys if other not in (key, arrangement.series)]
     for stem, fixed, part in _parts(arrangement, "parameter", others):
-        yield stem, parameter.draw_against_parameter(part, key, fixed)
+        if parameter.has_a_line(part, key):
+            yield stem, parameter.draw_against_parameter(part, key, fixed)
 
 
 def _heatmaps(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":

@@ -20,6 +20,9 @@ AXES = {
     "cost": "cost (weighted link activations)",
     "activations": "activations (links in slots)",
     "round_slots": "waiting per round (slots)",
+    "delay_slots": "delay of what is heard (slots)",
+    "violations": "share of slots that violate the threshold",
+    "accepted": "share of what is heard that is believed",
     "rounds": "rounds",
     "messages": "messages",
     "bytes": "data sent (bytes)",
@@ -53,6 +56,18 @@ def measured(points: Sequence[Point]) -> str | None:
     runs = [run for point in points for run in point.runs]
     common = [name for name in runs[0].curves if all(name in run.curves for run in runs)]
     return "regret" if "regret" in common else next(iter(common), None)
+
+
+def lateness(points: Sequence[Point]) -> str | None:
+    """Return what tells how late agents hear of one another: how long they wait, or, if nobody waits, the delay.
+
+    None where they hear nothing, or at once.
+    """
+    matters = (any(point.samples(name).any() for point in points) for name in _LATENESS)
+    return next((name for name, some in zip(_LATENESS, matters, strict=True) if some), None)
+
+
+_LATENESS = ("round_slots", "delay_slots")
 
 
 def called(metric: str) -> str:

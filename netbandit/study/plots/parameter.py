@@ -1,14 +1,13 @@
 """Regret and waiting against a swept number, such as the latency of the links."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbandit.study.plots.arrange import Arrangement, Point, described
+from netbandit.study.plots.arrange import Arrangement, described
 from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, means, measured
+from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, lateness, means, measured
 from netbandit.study.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
 from netbandit.study.plots.values import identity, name, shown, words
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _ASIDE = 0.014
+_SHORT = {"round_slots": "waiting", "delay_slots": "delay", "cost": "cost"}
 
 
 def numeric_keys(arrangement: Arrangement) -> list[str]:
@@ -32,11 +32,18 @@ def axis_key(arrangement: Arrangement) -> str | None:
     return max(numeric, key=lambda key: len(arrangement.choices[key])) if numeric else None
 
 
+def has_a_line(arrangement: Arrangement, key: str) -> bool:
+    """Tell whether some series has two values of *key* or more: of one alone there is nothing to see along the axis."""
+    series = arrangement.series if arrangement.series != key else None
+    return any(len({identity(point.values[key]) for point in points}) > 1 for _, points in arrangement.along(series))
+
+
 @drawing()
 def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw regret and the slots waited per round against the values of *key*.
 
-    Where no round makes anybody wait, the second panel is the cost. Series stand side by side around each value.
+    Where nobody waits, the second panel is the delay of what is heard, and without that the cost. Series stand side by
+    side around each value.
 
     Args:
         arrangement: The points, in which *key* and the series' key vary.
@@ -44,9 +51,9 @@ def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, 
         fixed: What the title says is held fixed.
     """
     series = arrangement.series if arrangement.series != key else None
-    second = "round_slots" if _matters(arrangement.points, "round_slots") else "cost"
+    second = lateness(arrangement.points) or "cost"
     first = measured(arrangement.points) or "regret"
-    what = f"{called(first)} and {'waiting' if second == 'round_slots' else 'cost'}"
+    what = f"{called(first)} and {_SHORT[second]}"
     subtitle = "; ".join(filter(None, (means(arrangement.points), described(fixed or {}))))
     drawn, panels = figure(f"{arrangement.name}: {what} against {name(key)}", subtitle, columns=2)
     scale = arrangement.scale(key)
@@ -61,10 +68,6 @@ def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, 
     if series is not None:
         legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(series))
     return drawn
-
-
-def _matters(points: Sequence[Point], metric: str) -> bool:
-    return any(point.samples(metric).any() for point in points)
 
 
 def _draw(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.study.plots.arrange import Arrangement, Point, described
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, means, measured
+from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, lateness, means, measured
 from netbandit.study.plots.style import (
     PLAIN,
     Look,
@@ -50,6 +50,8 @@ def beside_topology(arrangement: Arrangement) -> list[str]:
 def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw cost, waiting and regret against the diameter; families are told apart by colour and marker.
 
+    Where nobody waits the second panel is the delay of what is heard.
+
     Args:
         arrangement: The points, in which only the topology varies.
         fixed: What the title says is held fixed.
@@ -59,7 +61,7 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
     third = measured(arrangement.points) or "regret"
     title = f"{arrangement.name}: cost, delay and {called(third)} against the diameter"
     drawn, panels = figure(title, subtitle, columns=3)
-    for panel, metric in zip(panels, ("cost", "round_slots", third), strict=True):
+    for panel, metric in zip(panels, ("cost", lateness(arrangement.points) or "round_slots", third), strict=True):
         handles = _draw(panel, arrangement, key, "diameter", metric)
     if key is not None:
         legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(key))

@@ -35,11 +35,18 @@ class BroadcastProtocol(NetworkProtocol):
         hear: Called whenever something reaches an agent, before the agent decides at that instant.
     """
 
-    talks: ClassVar[frozenset[str]] = frozenset({"broadcast"})
+    talks: ClassVar[frozenset[str]] = frozenset({"broadcast", "round", "call"})
 
     def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
         super().__init__(settings, network)
         self.hear = hear
+
+    @property
+    def reach(self) -> list[int]:
+        """For each agent the number of agents that it shares with, itself included; by default its component."""
+        topology = self.network.topology
+        sizes = [len(members) for members in topology.components]
+        return [sizes[component] for component in topology.component.tolist()]
 
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:

@@ -10,7 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.calls import Callee, CallProtocol
-from netbandit.protocols.protocol import Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
 
 ASK = Kind("ASK")
 CALL = Kind("CALL")
@@ -25,21 +25,22 @@ class CalledRound(CallProtocol):
     begins with the contributions.
 
     Args:
-        kind: The protocol of rounds.
+        rounds: Builds the protocol of rounds.
         settings: Its settings.
         network: The network it talks over.
         callee: What agents do.
     """
 
-    def __init__(self, kind: type[RoundProtocol], settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+    def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
         network.clock.hops = AGENTS  # what a hop brings is there before the decision of its slot
-        self._rounds = kind(settings, network, _Sums(callee, network.agents))
+        self._rounds = rounds(settings, network, _Sums(callee, network.agents))
         self._receive_round = network.receive
         super().__init__(settings, network, callee)
         self._rounds.ended = self.ended
         self.groups = [0] * network.agents
-        self.solitary = kind.alone
-        signal = FloodedCall if not kind.served else SinkCall if kind.uses_peer_links else ServerCall
+        self.solitary = self._rounds.alone
+        served, by_peers = self._rounds.served, self._rounds.uses_peer_links
+        signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
         self._signal: Signal = signal(network, settings.timing == "slotted", self._hear)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._steps: Steps[int] = Steps(self.clock, self._contribute, SENDS)
@@ -212,14 +213,3 @@ class SinkCall(FloodedCall):
         super()._hear(node, sender, round)
         if fresh and len(self._sinks) > 1 and sender != self._network.server and node in self._sinks:
             self._network.send_up(Message(ASK, HEADER_BYTES, None, round), node)
-
-
-def calling(
-    kind: type[CallProtocol] | type[RoundProtocol], settings: ProtocolSettings, network: Network, callee: Callee
-) -> CallProtocol:
-    """Return a protocol of calls: *kind* itself, what it says stands for it, or its rounds with calls before them."""
-    if issubclass(kind, CallProtocol):
-        return kind(settings, network, callee)
-    if kind.called is not None:
-        return kind.called(settings, network, callee)
-    return CalledRound(kind, settings, network, callee)

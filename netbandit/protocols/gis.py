@@ -9,7 +9,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.lists import Labels, Lists
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, Overhear, ProtocolSettings, RoundProtocol
 
 ADV = Kind("ADV")
 REQ = Kind("REQ")
@@ -63,6 +63,11 @@ class Synchronization:
                 self._label[node] = label
         self._rounds: dict[tuple[int, int], SyncRound] = {}
         self._steps: Steps[tuple[int, Labels]] = Steps(self._clock, self._act)
+        self._overhear: Overhear | None = None
+
+    def listen(self, overhear: Overhear) -> None:
+        """Have *overhear* told of every item that reaches a node; see `RoundProtocol.listen`."""
+        self._overhear = overhear
 
     def contribute(self, round: int, node: int, item: Item) -> None:
         """Put *item* on the list of *node*; it acts on it in this instant."""
@@ -118,6 +123,9 @@ class Synchronization:
                 news[node, round] = news.get((node, round), 0) | labels
                 if state.add(label, labels):
                     touched[round, group] = None
+        if self._overhear is not None:
+            for (node, round), labels in news.items():
+                self._overhear(node, round, self._rounds[round, self._group[node]].named(labels))
         for round, group in touched:
             state = self._rounds[round, group]
             if state.complete:
@@ -149,6 +157,10 @@ class Gis(RoundProtocol):
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Information cannot reach another component."""
         yield from must_be_connected("gis", graph)
+
+    def listen(self, overhear: Overhear) -> None:
+        """See `RoundProtocol.listen`."""
+        self._synchronization.listen(overhear)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item on its list."""

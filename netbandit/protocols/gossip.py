@@ -10,7 +10,7 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.lists import Labels, Lists
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, Overhear, ProtocolSettings, RoundProtocol
 
 GOSSIP = Kind("GOSSIP")
 
@@ -45,6 +45,7 @@ class Gossip(RoundProtocol):
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, GossipRound] = {}
         self._steps: Steps[tuple[int, Labels]] = Steps(self.clock, self._act)
+        self._overhear: Overhear | None = None
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
@@ -53,6 +54,10 @@ class Gossip(RoundProtocol):
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Information cannot reach another component."""
         yield from must_be_connected("gossip", graph)
+
+    def listen(self, overhear: Overhear) -> None:
+        """See `RoundProtocol.listen`."""
+        self._overhear = overhear
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item among what it holds; it speaks in this instant."""
@@ -83,7 +88,10 @@ class Gossip(RoundProtocol):
                 if round is None:
                     continue
                 speakers[node, number] = None
-                if labels & ~round.have[node] and round.add(node, labels) and round.complete:
+                news = labels & ~round.have[node]
+                if news and self._overhear is not None:
+                    self._overhear(node, number, round.named(news))
+                if news and round.add(node, labels) and round.complete:
                     del self._rounds[number]
                     self.end(number)
                     round.informed.succeed(self.aggregation.conclude(number, 0, round.contributions))

@@ -52,6 +52,10 @@ class Lists:
         """The items contributed, in the order of their labels."""
         return [item for item in self.items if item is not None]
 
+    def named(self, labels: Labels) -> list[Item]:
+        """Return the items that *labels* name, in the order of their labels."""
+        return [item for label, item in enumerate(self.items) if item is not None and labels >> label & 1]
+
     def size(self, labels: Labels) -> int:
         """Return the bytes of the items that *labels* name, each with its label."""
         if self.uniform is not None:

@@ -3,31 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pydantic import Field
-
 from netbandit.network.cliques import cliques
 from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, Steps
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.local_broadcast import LocalBroadcast, LocalSettings
 from netbandit.protocols.protocol import GraphFacts, Item, ProtocolSettings
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
-
-
-class LocalSettings(ProtocolSettings):
-    """The keys of the ``local`` protocol.
-
-    Attributes:
-        ttl: gamma: hops after which a message is dropped; 0: nobody hears anything.
-        stride: Sets of parameters an agent keeps; by default as many as the slots that gamma hops take.
-    """
-
-    kind: str = "local"
-    ttl: int = Field(default=1, ge=0)
-    stride: int | None = Field(default=None, ge=1, le=10_000)
 
 
 _MOST_SETS = 10_000
@@ -119,6 +105,8 @@ class Local(CallProtocol):
     """
 
     Settings = LocalSettings
+    talks = frozenset({"call", "broadcast"})
+    broadcasts = LocalBroadcast
 
     def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
         super().__init__(settings, network, callee)

@@ -11,6 +11,7 @@ from netbandit.network.network import Network
 from netbandit.settings import Problem, Settings
 
 if TYPE_CHECKING:
+    from netbandit.protocols.broadcast import BroadcastProtocol
     from netbandit.protocols.calls import CallProtocol
 
 
@@ -96,6 +97,8 @@ class NetworkProtocol(ABC):
     """Whether every agent is a group of its own, so that nothing is shared."""
     chooses: ClassVar[bool] = False
     """Whether there is somebody (a server) who can choose the participants of a round."""
+    broadcasts: ClassVar["type[BroadcastProtocol] | None"] = None
+    """The protocol that stands for this one where agents tell each other what they know; by default its rounds do."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
@@ -119,6 +122,10 @@ class NetworkProtocol(ABC):
         """Handle all that reaches *node* in this instant, in order of the sender's number."""
 
 
+Overhear = Callable[[int, int, Sequence[Item]], None]
+"""Called with an agent, a round and items of that round that reach the agent before the round ends."""
+
+
 class RoundProtocol(NetworkProtocol):
     """A protocol of rounds: everyone contributes an item, and a round has an end.
 
@@ -128,7 +135,7 @@ class RoundProtocol(NetworkProtocol):
         aggregation: What is made of the items.
     """
 
-    talks: ClassVar[frozenset[str]] = frozenset({"round", "call"})
+    talks: ClassVar[frozenset[str]] = frozenset({"round", "call", "broadcast"})
     called: ClassVar["type[CallProtocol] | None"] = None
     """The protocol that stands for this one where somebody calls for a round; by default calls go before its rounds."""
     served: ClassVar[bool] = False
@@ -137,6 +144,9 @@ class RoundProtocol(NetworkProtocol):
     def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network)
         self.aggregation = aggregation
+
+    def listen(self, overhear: Overhear) -> None:
+        """Have *overhear* told what reaches agents on the way; by default they hear nothing but conclusions."""
 
     @abstractmethod
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
@@ -150,3 +160,7 @@ class RoundProtocol(NetworkProtocol):
         Returns:
             An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`.
         """
+
+
+Rounds = Callable[[ProtocolSettings, Network, Aggregation], RoundProtocol]
+"""Builds a protocol of rounds."""

@@ -20,7 +20,12 @@ class Relay(BroadcastProtocol):
     k slots after it was sent, if each hop fits a slot; an agent passes it on at the boundary at which it hears it.
     Asynchronous, it is heard and passed on the moment it arrives. On the complete graph every message takes one hop,
     as in Solanki et al. 2022. In a graph of several components a message stays in its own.
+
+    Attributes:
+        hops: How many hops a message goes at most; None: as many as there are.
     """
+
+    hops: int | None = None
 
     def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
         super().__init__(settings, network, hear)
@@ -54,20 +59,25 @@ class Relay(BroadcastProtocol):
         for node, inboxes in due:
             for message in chain.from_iterable(inboxes):
                 heard, _ = message.value
-                if self._tree(heard.source)[node]:
-                    self._pass_on(node, Message(RELAY, message.size, (heard, now), message.round))
+                self._pass_on(node, Message(RELAY, message.size, (heard, now), message.round))
 
     def _pass_on(self, node: int, message: Message) -> None:
         heard, _ = message.value
-        self.network.send(message, self._tree(heard.source)[node])
+        links = self._tree(heard.source)[node]
+        if links:
+            self.network.send(message, links)
 
     def _tree(self, source: int) -> list[list[Link]]:
         """Return the links on which each node passes on what *source* says."""
         tree = self._trees.get(source)
         if tree is None:
             tree = self._trees[source] = [[] for _ in range(self.network.agents)]
-            for child, parent in enumerate(distances.bfs_tree(self._graph(), source).tolist()):
-                if parent >= 0:
+            graph = self._graph()
+            far = [False] * self.network.agents
+            if self.hops is not None:
+                far = (distances.hops(graph, source) > self.hops).tolist()
+            for child, parent in enumerate(distances.bfs_tree(graph, source).tolist()):
+                if parent >= 0 and not far[child]:
                     tree[parent].append(self.network.link(parent, child))
         return tree
 

@@ -10,7 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import Synchronization
-from netbandit.protocols.protocol import Aggregation, Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, Item, Overhear, ProtocolSettings, RoundProtocol
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
 
 COLLECT = Kind("COLLECT")
@@ -58,6 +58,11 @@ class Sink(RoundProtocol):
         else:
             parents: list[int] = topology.sink_parents.tolist()
             self._collection = TreeCollection(network, parents, self._component, self._sizes, slotted, self._collected)
+
+    def listen(self, overhear: Overhear) -> None:
+        """Let a component that collects by gis be overheard; see `RoundProtocol.listen`."""
+        if isinstance(self._collection, Synchronization):
+            self._collection.listen(overhear)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Send the agent's item on its way; everybody waits for the server's answer."""

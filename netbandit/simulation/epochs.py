@@ -12,6 +12,7 @@ from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.protocols.protocol import Item, RoundProtocol
+from netbandit.protocols.talks import rounding
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.regret import RegretAccount
 from netbandit.simulation.result import Metric
@@ -120,8 +121,7 @@ class Epochs(Driver):
     def start(self) -> None:
         """Start a process for every agent."""
         point = self.stage.point
-        assert issubclass(point.protocol, RoundProtocol)
-        self._protocol = point.protocol(point.protocol_settings, self.stage.network, self)
+        self._protocol = rounding(point.protocol, point.protocol_settings, self.stage.network, self)
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent, self._protocol))

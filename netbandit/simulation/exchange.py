@@ -10,8 +10,9 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.learners.pfcb import Pfcb, PfcbSettings
 from netbandit.network.clock import SENDS, Appointment
 from netbandit.network.message import NUMBER_BYTES, Kind
-from netbandit.protocols.broadcast import BroadcastProtocol, Heard
+from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.protocol import Item
+from netbandit.protocols.talks import broadcasting
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.phases import Phases
@@ -60,13 +61,14 @@ class Exchange(Driver):
         assert isinstance(settings, PfcbSettings)
         self._bandit = bandit
         self._clock = stage.clock
-        component = stage.topology.component
+        point = stage.point
+        self._protocol = broadcasting(point.protocol, point.protocol_settings, stage.network, self._hear)
         self._learner = stage.point.learner(
             settings,
             costs=bandit.costs,
             capacities=bandit.capacities,
             horizon=stage.clock.horizon,
-            sharers=np.bincount(component)[component],
+            sharers=np.array(self._protocol.reach),
         )
         agents, horizon = bandit.agents, stage.clock.horizon
         best = optimum(bandit)
@@ -98,9 +100,6 @@ class Exchange(Driver):
         from netbandit.simulation.market import play
 
         announce(play, "pfcb and procurement")
-        point = self.stage.point
-        assert issubclass(point.protocol, BroadcastProtocol)
-        self._protocol = point.protocol(point.protocol_settings, self.stage.network, self._hear)
         self._appoint()
 
     def finish(self) -> Outcome:

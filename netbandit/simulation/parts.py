@@ -13,8 +13,9 @@ from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
 from netbandit.learners.learner import Learner, LearnerSettings
 from netbandit.network import families
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.protocols.calls import CallProtocol
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
+from netbandit.protocols.talks import carriers
+from netbandit.protocols.talks import problems as problems_of
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario, TopologySettings
@@ -303,13 +304,15 @@ class _Check:
             needs, offers = one_of(sorted(talks)), one_of(sorted(protocol.talks))
             text = f"this learner talks by {needs}, but this protocol offers {offers}"
             self.problems.append((("protocol", "kind"), text))
-        elif "round" in talks & protocol.talks and not issubclass(protocol, RoundProtocol):
-            text = f"a protocol of rounds must be a subclass of {RoundProtocol.__module__}:{RoundProtocol.__name__}"
-            self.problems.append((("protocol", "kind"), text))
-        elif "call" in talks & protocol.talks and not issubclass(protocol, CallProtocol | RoundProtocol):
-            text = f"a protocol of calls must be a subclass of {CallProtocol.__module__}:{CallProtocol.__name__}"
-            self.problems.append((("protocol", "kind"), text))
-        elif settings is not None and not protocol.alone:
+            return
+        for talk in sorted(talks & protocol.talks):
+            needed = carriers(protocol, talk)
+            if not issubclass(protocol, needed):
+                names = " or ".join(f"{one.__module__}:{one.__name__}" for one in needed)
+                text = f'a protocol that offers "{talk}" must be a subclass of {names}'
+                self.problems.append((("protocol", "kind"), text))
+                return
+        if settings is not None and not protocol.alone:
             self._within("learner", settings.problems_over(server_chooses=protocol.chooses))
 
     def _file(self, settings: TopologySettings) -> Path | None:
@@ -347,7 +350,8 @@ class _Check:
         slot = scenario.run.slot_nanoseconds
         facts = GraphFacts(graph.agents, len(graph.components), lambda: slowest_hop(scenario.links.peer, graph, slot))
         with suppress(TopologyError):  # links without coordinates: said below
-            for key, text in parts.protocol.problems(parts.protocol_settings, facts):
+            talk = driver_of(parts.bandit, parts.learner).talk
+            for key, text in problems_of(parts.protocol, talk, parts.protocol_settings, facts):
                 self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:

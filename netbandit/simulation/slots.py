@@ -11,9 +11,8 @@ from netbandit.bandits.contextual import ContextualBandit
 from netbandit.learners.slots import Surroundings
 from netbandit.network.clock import DECISIONS, Appointment
 from netbandit.network.message import NUMBER_BYTES, Kind
-from netbandit.protocols.called_round import calling
-from netbandit.protocols.calls import CallProtocol
-from netbandit.protocols.protocol import Item, RoundProtocol
+from netbandit.protocols.protocol import Item
+from netbandit.protocols.talks import calling
 from netbandit.simulation.driver import Driver, Outcome, Stage
 from netbandit.simulation.drivers import slot_learner
 from netbandit.simulation.play import Account, compiled, generic, is_compiled, say_if_new
@@ -59,7 +58,6 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         point, bandit = self.stage.point, self._bandit
-        assert issubclass(point.protocol, CallProtocol | RoundProtocol)
         self._protocol = calling(point.protocol, point.protocol_settings, self.stage.network, self)
         self._alone = self._protocol.alone or self._protocol.solitary
         groups = np.asarray(self._protocol.groups)

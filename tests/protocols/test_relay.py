@@ -2,55 +2,14 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from telling import ITEM, SLOT, told
 
-from netbandit.network.clock import SENDS, Appointment, Clock, Environment
-from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.link import LinkClass
-from netbandit.network.network import Network
-from netbandit.network.topology import Topology
-from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import Relay
-
-SLOT = 1_000
-ITEM = 80
-
-
-def told(graph, latency, *, timing="slotted", bandwidth=None, times=(0,)):
-    """Let every agent tell its number in each of *times* (ns); return (time, listener, source, round) of all heard."""
-    topology = Topology(graph)
-    environment = Environment()
-    clock = Clock(environment, SLOT, 1_000)
-    latencies = {
-        (first, second): latency[first, second] if isinstance(latency, dict) else latency
-        for first, second in topology.edges.tolist()
-    }
-    link = LinkClass(bandwidth=bandwidth)
-    network = Network(
-        clock, topology.neighbours, link, latencies, link, [0] * len(graph), Fingerprint(), topology=topology
-    )
-    log = []
-
-    def hear(agent, heard):
-        assert heard == sorted(heard)
-        log.extend((environment.now, agent, one.source, one.round) for one in heard)
-        assert all(one.item.value == (one.source, one.round) for one in heard)
-
-    relay = Relay(Relay.Settings(kind="relay", timing=timing), network, hear)
-
-    def tell(_):
-        number = times.index(environment.now)
-        for agent in range(len(graph)):
-            relay.broadcast(number, agent, Item(ITEM, (agent, number)))
-
-    for time in times:
-        environment.schedule(Appointment([tell]), SENDS, time)
-    environment.run()
-    return log, network
 
 
 @pytest.mark.parametrize("latency", [0, 1, 999, 1_000, 1_001, 2_500])
 def test_asynchronous_messages_are_heard_and_passed_on_the_moment_they_arrive(latency):
-    log, _ = told(nx.path_graph(5), latency, timing="asynchronous")
+    log, _ = told(Relay, nx.path_graph(5), latency, timing="asynchronous")
     expected = [
         (abs(agent - source) * latency, agent, source, 0)
         for agent in range(5)
@@ -62,7 +21,7 @@ def test_asynchronous_messages_are_heard_and_passed_on_the_moment_they_arrive(la
 
 @pytest.mark.parametrize(("latency", "slots"), [(0, 1), (999, 1), (1_000, 1), (1_001, 2), (2_500, 3)])
 def test_slotted_messages_take_whole_slots_a_hop(latency, slots):
-    log, _ = told(nx.path_graph(5), latency)
+    log, _ = told(Relay, nx.path_graph(5), latency)
     assert sorted(log) == sorted(
         (abs(agent - source) * slots * SLOT, agent, source, 0)
         for agent in range(5)
@@ -72,7 +31,7 @@ def test_slotted_messages_take_whole_slots_a_hop(latency, slots):
 
 
 def test_messages_queue_behind_one_another():
-    log, _ = told(nx.path_graph(3), 10, timing="asynchronous", bandwidth=8_000_000_000)  # a byte a nanosecond
+    log, _ = told(Relay, nx.path_graph(3), 10, timing="asynchronous", bandwidth=8_000_000_000)  # a byte a nanosecond
     size = 20 + 4 + ITEM
     assert sorted(log) == [
         (size + 10, 0, 1, 0),
@@ -102,13 +61,13 @@ def graphs(draw):
 def test_everybody_in_reach_hears_every_message_once_and_nobody_its_own(graph, data, timing):
     latency = {tuple(sorted(edge)): data.draw(st.integers(0, 5_000)) for edge in graph.edges}
     times = (0, 3 * SLOT, 4 * SLOT)
-    log, network = told(graph, latency, timing=timing, times=times)
+    log, relay = told(Relay, graph, latency, timing=timing, times=times)
     pairs = [(one, other) for part in nx.connected_components(graph) for one in part for other in part if one != other]
     assert sorted((agent, source, number) for _, agent, source, number in log) == sorted(
         (*pair, number) for pair in pairs for number in range(3)
     )
     # A broadcast tree has a link less than nodes.
-    assert network.peer_totals().messages == 3 * sum(
+    assert relay.network.peer_totals().messages == 3 * sum(
         len(part) * (len(part) - 1) for part in nx.connected_components(graph)
     )
     hops = dict(nx.all_pairs_shortest_path_length(graph))

@@ -82,7 +82,8 @@ ONE_MISTAKE = {
     "rounds without rounds": (
         ['protocol.kind="mine:NoRounds"'],
         "protocol.kind",
-        "a protocol of rounds must be a subclass of netbandit.protocols.protocol:RoundProtocol",
+        'a protocol that offers "round" must be a subclass of netbandit.protocols.protocol:RoundProtocol or '
+        "netbandit.protocols.broadcast:BroadcastProtocol",
     ),
 }
 

@@ -1,0 +1,98 @@
+"""Broadcasts over any protocol of rounds: what agents tell in one instant is the round's items."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from simpy import Event
+
+from netbandit.network.clock import AGENTS, Steps
+from netbandit.network.link import Arrival
+from netbandit.network.message import LABEL_BYTES
+from netbandit.network.network import Network
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
+
+
+class BroadcastRound(BroadcastProtocol):
+    """Each round of another protocol carries what every agent tells to all others.
+
+    An agent hears an item when it reaches it: before the round ends where nodes pass items on to each other, with the
+    answer where a server has them all. What stands for several items on the way is all of them, each with its label.
+
+    Args:
+        rounds: Builds the protocol of rounds.
+        settings: Its settings.
+        network: The network it talks over.
+        hear: Called whenever something reaches an agent, before the agent decides at that instant.
+    """
+
+    def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
+        network.clock.hops = AGENTS  # what a hop brings is heard before the decision of its slot
+        self._rounds = rounds(settings, network, _All(network.agents))
+        receive = network.receive  # the rounds' own
+        super().__init__(settings, network, hear)
+        network.receive = receive
+        self._rounds.listen(self._overhear)
+        self._rounds.ended = self.ended
+        self._reached: dict[int, list[set[int]]] = {}
+        self._uninformed: dict[int, int] = {}
+        self._steps: Steps[Iterable[Heard]] = Steps(self.clock, self._hear, AGENTS)
+
+    @property
+    def reach(self) -> list[int]:
+        """See `BroadcastProtocol.reach`: a round takes in everybody, if anybody."""
+        agents = self.network.agents
+        return [1 if self._rounds.alone else agents] * agents
+
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """Contribute *item* to *round*."""
+        if round not in self._reached:
+            self._reached[round] = [{other} for other in range(self.network.agents)]
+            self._uninformed[round] = self.network.agents
+        informed = self._rounds.contribute(round, agent, Item(item.size, (Heard(agent, round, item),)))
+        if informed.callbacks is None:  # it has happened already
+            self._inform(agent, round, informed)
+        else:
+            informed.callbacks.append(self._informing(agent, round))
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Hand on what belongs to rounds, which is all."""
+        self._rounds.receive(node, arrivals)
+
+    def _informing(self, agent: int, round: int) -> Callable[[Event], None]:
+        return lambda informed: self._inform(agent, round, informed)
+
+    def _inform(self, agent: int, round: int, informed: Event) -> None:
+        conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
+        self._overhear(agent, round, [conclusion])
+        self._uninformed[round] -= 1
+        if not self._uninformed[round]:
+            del self._uninformed[round], self._reached[round]
+
+    def _overhear(self, agent: int, round: int, items: Iterable[Item]) -> None:
+        """Let *agent* hear, in this instant, what it has not heard yet."""
+        reached = self._reached[round][agent]
+        fresh: list[Heard] = [heard for item in items for heard in item.value if heard.source not in reached]
+        if fresh:
+            reached.update(heard.source for heard in fresh)
+            self._steps.at(self.clock.now, agent, fresh)
+
+    def _hear(self, due: list[tuple[int, list[Iterable[Heard]]]]) -> None:
+        for agent, parts in due:
+            self.hear(agent, sorted(heard for part in parts for heard in part))
+
+
+class _All:
+    """The aggregation of a round in which nothing is aggregated; see `Aggregation`."""
+
+    def __init__(self, agents: int) -> None:
+        self._everybody = range(agents)
+
+    def participants(self, round: int) -> Sequence[int]:
+        return self._everybody
+
+    def combine(self, items: Sequence[Item]) -> Item:
+        told = tuple(heard for item in items for heard in item.value)
+        return Item(sum(LABEL_BYTES + heard.item.size for heard in told), told)
+
+    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        return self.combine(items)

@@ -1,0 +1,113 @@
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from telling import ITEM, SLOT, told
+
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gis import Gis
+from netbandit.protocols.gossip import Gossip
+from netbandit.protocols.local import Local
+from netbandit.protocols.master_worker import MasterWorker
+from netbandit.protocols.relay import Relay
+from netbandit.protocols.silent import Silent
+from netbandit.protocols.sink import Sink
+
+CARRIERS = {
+    "gis": (Gis, {}),
+    "flooding": (Flooding, {}),
+    "gossip": (Gossip, {}),
+    "master-worker": (MasterWorker, {}),
+    "sink": (Sink, {}),
+    "sink by gis": (Sink, {"collect": "gis"}),
+}
+
+
+@st.composite
+def connected(draw):
+    agents = draw(st.integers(1, 8))
+    graph = nx.empty_graph(agents)
+    for node in range(1, agents):
+        graph.add_edge(node, draw(st.integers(0, node - 1)))
+    for first, second in draw(st.lists(st.tuples(*[st.integers(0, agents - 1)] * 2), max_size=8)):
+        if first != second:
+            graph.add_edge(first, second)
+    return graph
+
+
+@given(
+    connected(),
+    st.data(),
+    st.sampled_from(sorted(CARRIERS)),
+    st.sampled_from(["slotted", "asynchronous"]),
+    st.integers(0, 5_000),
+)
+@settings(max_examples=200, deadline=None)
+def test_everybody_hears_everybody_else_once_a_round_however_rounds_overlap(graph, data, name, timing, uplink):
+    kind, keys = CARRIERS[name]
+    latency = {tuple(sorted(edge)): data.draw(st.integers(0, 5_000)) for edge in graph.edges}
+    log, protocol = told(kind, graph, latency, uplink=uplink, times=(0, SLOT, 9 * SLOT), timing=timing, **keys)
+    agents = range(len(graph))
+    assert sorted((agent, source, number) for _, agent, source, number in log) == [
+        (agent, source, number) for agent in agents for source in agents if agent != source for number in range(3)
+    ]
+    assert protocol.reach == [len(graph)] * len(graph)
+    assert sorted(protocol.ended) == [0, 1, 2]
+
+
+@given(connected(), st.sampled_from([Gis, Flooding, Relay]))
+@settings(max_examples=100, deadline=None)
+def test_what_neighbours_pass_on_is_heard_after_a_slot_a_hop(graph, kind):
+    log, _ = told(kind, graph)
+    hops = dict(nx.all_pairs_shortest_path_length(graph))
+    assert sorted(log) == sorted(
+        (hops[source][agent] * SLOT, agent, source, 0) for agent in graph for source in graph if agent != source
+    )
+
+
+@pytest.mark.parametrize("kind", [Gis, Flooding])
+def test_asynchronous_items_are_heard_the_moment_they_arrive(kind):
+    handshake = 3 if kind is Gis else 1  # advertised, requested, delivered
+    log, _ = told(kind, nx.path_graph(5), 70, timing="asynchronous")
+    assert sorted(log) == sorted(
+        (abs(agent - source) * handshake * 70, agent, source, 0)
+        for agent in range(5)
+        for source in range(5)
+        if agent != source
+    )
+
+
+def test_a_server_tells_all_what_all_told_with_its_answer():
+    log, protocol = told(MasterWorker, nx.star_graph(3), uplink=400)
+    assert sorted(log) == [(800, agent, source, 0) for agent in range(4) for source in range(4) if agent != source]
+    assert protocol.network.ledger.kinds == {
+        "ANSWER": (4, 4 * (HEADER_BYTES + 4 * (LABEL_BYTES + ITEM))),
+        "UPLOAD": (4, 4 * (HEADER_BYTES + ITEM)),
+    }
+
+
+def test_a_component_that_collects_by_gis_hears_itself_before_the_server():
+    graph = nx.disjoint_union(nx.path_graph(3), nx.path_graph(2))
+    log, _ = told(Sink, graph, uplink=10 * SLOT, collect="gis")
+    component = [0, 0, 0, 1, 1]
+    for time, agent, source, _ in log:
+        near = component[agent] == component[source]
+        assert time == (abs(agent - source) * SLOT if near else 22 * SLOT)
+    assert len(log) == 5 * 4
+
+
+def test_nobody_hears_anything_in_silence():
+    log, protocol = told(Silent, nx.star_graph(3), times=(0, SLOT))
+    assert log == []
+    assert protocol.reach == [1] * 4
+
+
+@pytest.mark.parametrize("ttl", [0, 1, 2, 9])
+def test_local_messages_reach_those_within_ttl_hops(ttl):
+    graph = nx.path_graph(6)
+    log, protocol = told(Local, graph, ttl=ttl)
+    near = [(one, other) for one in graph for other in graph if 0 < abs(one - other) <= ttl]
+    assert sorted(log) == sorted((abs(one - other) * SLOT, one, other, 0) for one, other in near)
+    assert protocol.network.peer_totals().messages == len(near)
+    assert protocol.reach == [1 + sum(one == agent for one, _ in near) for agent in graph]

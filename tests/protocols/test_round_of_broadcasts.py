@@ -1,0 +1,44 @@
+from functools import partial
+
+import networkx as nx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from one_round import SLOT, one_round
+from test_broadcast_round import connected
+
+from netbandit.protocols.protocol import GraphFacts
+from netbandit.protocols.relay import Relay
+from netbandit.protocols.talks import problems, rounding
+
+
+def relayed(graph, **keys):
+    kind = partial(rounding, Relay)
+    kind.Settings = Relay.Settings
+    return one_round(kind, graph, **keys)
+
+
+@given(connected())
+@settings(max_examples=80, deadline=None)
+def test_an_agent_goes_on_when_it_has_heard_the_farthest_one(graph):
+    result = relayed(graph)
+    assert result.informed == {node: distance * SLOT for node, distance in nx.eccentricity(graph).items()}
+    assert result.aggregation.concluded == [(1, 0, list(graph), None)]
+    assert result.protocol.ended == {1: nx.diameter(graph) * SLOT}
+    assert len(result.arrivals) == len(graph) * (len(graph) - 1)
+
+
+@given(connected(), st.data(), st.sampled_from(["slotted", "asynchronous"]))
+@settings(max_examples=80, deadline=None)
+def test_rounds_that_overlap_are_concluded_once_each(graph, data, timing):
+    starts = [data.draw(st.integers(0, 9 * SLOT)) for _ in graph]
+    result = relayed(graph, starts=starts, rounds=3, timing=timing, latency=700)
+    assert result.aggregation.concluded == [(number, 0, list(graph), None) for number in (1, 2, 3)]
+    assert sorted(result.protocol.ended) == [1, 2, 3]
+
+
+def test_a_graph_of_several_components_is_no_network_for_a_round():
+    found = partial(problems, Relay, settings=Relay.Settings(kind="relay"), graph=GraphFacts(4, 2))
+    assert list(found("round")) == [
+        ("kind", "a round over relay needs a connected graph, but this one has 2 components")
+    ]
+    assert list(found("broadcast")) == []

@@ -158,8 +158,10 @@ class LockStep:
             if stage == ARRIVE:
                 self.arrivals([entry[3] for entry in due])
             elif stage == AGENT:
-                for agent, epoch in sorted(entry[3] for entry in due):
+                for agent, epoch in sorted(entry[3] for entry in due if len(entry[3]) == 2):
                     self.phase_over(agent, epoch)
+                for node, epoch, source in [entry[3] for entry in due if len(entry[3]) == 3]:
+                    self.hear_relayed(node, epoch, source)
             else:
                 self.sends([entry[3] for entry in due])
         return self.result()
@@ -276,7 +278,39 @@ class LockStep:
             )
             state["items"][agent] = item
             state["asked"][agent].add(agent)
-            self.at(self.now, SEND, (agent, epoch, agent, None))
+            if self.w.protocol == "relay":
+                self.hear_relayed(agent, epoch, agent)
+            else:
+                self.at(self.now, SEND, (agent, epoch, agent, None))
+
+    def hear_relayed(self, node, epoch, source):
+        """Take in an item, pass it on along the tree of its source, and go on when it is the last one."""
+        state = self.round[epoch]
+        state["lists"][node].add(source)
+        for child in self.children(source, node):
+            size = 24 + 8 * len(state["items"][source])
+            self.put(node, child, "RELAY", size, (epoch, source, self.now))
+        if len(state["lists"][node]) == self.w.agents:
+            if not self.heard[epoch]:
+                self.conclude(0, epoch, [state["items"][agent] for agent in range(self.w.agents)])
+            self.heard[epoch][node] = self.now
+            if len(self.heard[epoch]) == self.w.agents:
+                self.done[epoch] = self.now
+            self.informed(node, epoch)
+
+    def children(self, source, node):
+        distance = {source: 0}
+        for parent in (queue := [source]):
+            for child in self.near[parent]:
+                if child not in distance:
+                    distance[child] = distance[parent] + 1
+                    queue.append(child)
+        return [
+            child
+            for child in self.near[node]
+            if distance[child] == distance[node] + 1
+            and node == min(other for other in self.near[child] if distance[other] == distance[node])
+        ]
 
     def arrivals(self, due):
         order = sorted(range(len(due)), key=lambda i: (due[i][0], due[i][1], i))
@@ -298,6 +332,11 @@ class LockStep:
                 if len(self.heard[epoch]) == self.w.agents:
                     self.done[epoch] = self.now
                 self.informed(receiver, epoch)
+            elif kind == "RELAY":
+                if self.w.slotted:
+                    self.at(self.adopt(value[2]), AGENT, (receiver, epoch, value[1]))
+                else:
+                    self.hear_relayed(receiver, epoch, value[1])
             elif epoch not in self.done:
                 learnt += self.hear(receiver, sender, kind, value)
             if learnt and (place + 1 == len(order) or due[order[place + 1]][0] != receiver):

@@ -1,5 +1,6 @@
 """The figures of a paper, drawn as its data say: curves over the slots, one formula against another, or bars."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from netbandit.study.reproduce import FigureRuns, PointRuns
 
 
+_TICKS = 6
+"""Up to so many numbers on a logarithmic axis have a tick each."""
+
+
 @drawing()
 def draw_figure(runs: "FigureRuns") -> "Drawing":
     """Draw the panels of a figure side by side, with one legend below.
@@ -45,7 +50,8 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
     subtitle += f", each of {instances} fixed instances" if instances > 1 else ""
     subtitle = "; ".join(filter(None, (subtitle, model.note)))
-    drawn, panels = figure(f"{model.id}: {model.title}", subtitle, columns=len(model.panels))
+    title = f"{model.id}: {model.title}"
+    drawn, panels = figure(title, subtitle, columns=len(model.panels), sharey=_one_scale(model.panels))
     for panel, axes in zip(model.panels, panels, strict=True):
         names = panel.series or list(look_of)
         if panel.kind == "bars":
@@ -89,6 +95,11 @@ def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look,
     pairs = [(_estimate(point, panel.x), _estimate(point, panel.y, base)) for point in points]
     pairs.sort(key=lambda pair: float(pair[0].mean))
     draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
+
+
+def _one_scale(panels: "Sequence[Panel]") -> bool:
+    """Return whether bars stand side by side whose heights mean the same: only the first says what."""
+    return all(panel.kind == "bars" and bool(panel.y_label) == (place == 0) for place, panel in enumerate(panels))
 
 
 def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], look_of: dict[str, Look]) -> None:
@@ -142,10 +153,10 @@ def _instance(point: "PointRuns", key: str) -> str:
     return repr(point.resolved[table][name])
 
 
-def _means(bars: Any) -> list[float]:
-    """Return the heights of the markers among what `errorbar` has drawn; nothing for bars."""
-    markers = bars.lines[0] if hasattr(bars, "lines") else None
-    return [] if markers is None else [float(value) for value in markers.get_ydata()]
+def _marked(axes: "Axes") -> list[tuple[float, float]]:
+    """Return where the markers stand that `errorbar` has drawn; bars have none."""
+    drawn: list[Any] = [bars.lines[0] for bars in axes.containers if hasattr(bars, "lines")]
+    return [(float(x), float(y)) for line in drawn if line is not None for x, y in line.get_xydata()]
 
 
 def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
@@ -157,13 +168,18 @@ def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
     axes.set(**scales)
     if "x" not in panel.log and panel.kind != "bars":
         axes.xaxis.set_major_locator(MaxNLocator(nbins=(7, 4, 2)[min(panels, 3) - 1], steps=[1, 2, 2.5, 5, 10]))
-    means = [value for bars in axes.containers for value in _means(bars) if value > 0]
+    marked = _marked(axes)
+    means = [y for _, y in marked if y > 0]
     if "y" not in panel.log:
         from_zero(axes)
     elif panel.kind == "points" and means:  # an interval that reaches down to zero does not stretch the axis
         axes.set_ylim(0.5 * min(means), 2.5 * max(means))
     elif np.ptp(np.log10(axes.get_ylim())) < 1.5:
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    places = sorted({x for x, _ in marked})
+    if panel.kind == "points" and "x" in panel.log and 1 < len(places) <= _TICKS:
+        axes.set_xticks(places)
+        axes.set_xticks([], minor=True)
     readable(axes, x=panel.kind != "bars")
     axes.set_xlabel(panel.x_label if panel.kind != "bars" else "")
     axes.set_ylabel(wrapped(panel.y_label, 46))

@@ -171,9 +171,10 @@ def _room(drawn: "Figure") -> tuple[float, float, float, float]:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* characters."""
+    """Return *text* in lines of at most *width* characters; what equals what stays together."""
     import textwrap
 
+    text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
     return "\n".join(textwrap.wrap(text, width, break_long_words=True)) or text
 
 

@@ -6,6 +6,7 @@ from made_up_runs import made_up
 from matplotlib.collections import PathCollection
 
 from netbandit.study.plots.arrange import arrange
+from netbandit.study.plots.choose import pictures
 from netbandit.study.plots.structure import draw_structures, structures_vary
 from netbandit.study.plots.style import subtitle
 
@@ -40,6 +41,20 @@ def test_three_protocols_or_more_are_compared():
     two = {kind: POINTS[kind] for kind in ("gis", "sink")}
     assert not structures_vary(arrange(runs(two))[0])
     assert not structures_vary(arrange([made_up(replication=one) for one in range(3)])[0])
+
+
+@pytest.mark.parametrize("varied", ["topology.seed", "learner.rounds"])
+def test_the_same_points_are_not_drawn_twice(varied):
+    """Regret against cost once: of all points, or also along what is neither protocol nor topology."""
+    points = [
+        made_up(parameters={"protocol.kind": kind, varied: value}, metrics={"cost": cost + value, "regret": regret})
+        for kind, (cost, regret, _) in POINTS.items()
+        for value in (1, 2)
+    ]
+    drawn = {picture.name for picture in pictures(points)}
+    assert {"structure", "tradeoff"} & drawn == (
+        {"structure"} if varied == "topology.seed" else {"structure", "tradeoff"}
+    )
 
 
 def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():

@@ -68,7 +68,7 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
     - ``diameter``: cost and regret against the diameter, if the topology varies;
     - ``parameter``: regret and waiting against the swept number with the most values, if a series has two of them;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more;
-    - ``tradeoff``: regret against cost, if three points or more differ in cost;
+    - ``tradeoff``: regret against cost, if three points or more differ in cost and ``structure`` does not show it;
     - ``delay``: regret against the slots waited per round, if three points or more differ in these;
     - ``privacy``: regret against epsilon, if it varies;
     - ``communication``: regret against the data sent, along the budget of communication, if that varies;
@@ -230,13 +230,16 @@ def _drawn(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     yield from _against_diameter(arrangement)
     yield from _against_parameter(arrangement)
     yield from _heatmaps(arrangement)
-    if tradeoff.cost_varies(arrangement):
+    structures = telling == "regret" and structure.structures_vary(arrangement)
+    if tradeoff.cost_varies(arrangement) and not (
+        structures and all(key.startswith(_SHAPING) for key in arrangement.keys)
+    ):
         yield "tradeoff", tradeoff.draw_regret_against_cost(arrangement)
     for name, view_of in _FRONTIERS.items():
         view = view_of(arrangement) if telling == "regret" else None
         if view is not None:
             yield name, against.draw_against(arrangement, view)
-    if telling == "regret" and structure.structures_vary(arrangement):
+    if structures:
         yield "structure", structure.draw_structures(arrangement)
     yield from _networks(arrangement)
 

@@ -12,7 +12,7 @@ from netbandit.cli import main
 from netbandit.study.plots import plot_against
 from netbandit.study.plots.against import View, communication_view, delay_view, draw_against, privacy_view
 from netbandit.study.plots.arrange import arrange
-from netbandit.study.plots.heatmap import axis_keys, draw_heatmap
+from netbandit.study.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.study.plots.regret import draw_regret
 from netbandit.study.plots.style import FAINT, encoded, subtitle
 
@@ -152,6 +152,27 @@ def test_each_cell_of_a_heat_map_is_the_mean_of_its_pair():
     assert panel.texts[0].get_text().startswith("600\n± ")
     assert bar.get_ylabel() == "regret of all agents (reward)"
     assert encoded(figure, "png") == encoded(draw_heatmap(arrangement, *axis_keys(arrangement)), "png")
+
+
+def test_a_heat_map_says_which_key_made_no_difference():
+    (arrangement,) = arrange(grid(("learner.rounds", [2, 4, 8]), ("bandit.arms", [5, 10, 20])))
+    figure = draw_heatmap(arrangement, *axis_keys(arrangement))
+    assert subtitle(figure).endswith("; budget R made no difference")
+    assert is_map(arrangement, *axis_keys(arrangement), "regret")
+
+
+def test_epsilons_stand_on_a_logarithmic_axis_with_short_ticks_at_all_of_them():
+    spent = {1.0: 0.1563961, 10.0: 6.1190053, 100.0: 79.4410992, math.inf: None}
+    runs = [
+        made_up(parameters={"learner.epsilon": asked}, metrics={"epsilon": found}) for asked, found in spent.items()
+    ]
+    (arrangement,) = arrange(runs)
+    (panel,) = draw_against(arrangement, privacy_view(arrangement)).axes
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["0.1564", "6.119", "79.44", "∞"]
+    (arrangement,) = arrange(grid(PROTOCOLS, ("learner.epsilon", [4.0, 8.0, 16.0, 64.0])))
+    (panel,) = draw_against(arrangement, View("learner.epsilon")).axes
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["4", "8", "16", "64"]
+    np.testing.assert_allclose(panel.get_xticks(), np.log10([4, 8, 16, 64]))
 
 
 @pytest.fixture(scope="module")

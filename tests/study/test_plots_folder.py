@@ -101,12 +101,46 @@ def test_what_a_sweep_varies_says_which_frontiers_there_are():
 
 def test_two_numbers_that_vary_have_a_heat_map():
     runs = [
-        made_up(parameters={"learner.rounds": rounds, "bandit.arms": arms}, metrics={"cost": 10.0})
+        made_up(parameters={"learner.rounds": rounds, "bandit.arms": arms}, bend=100 * arms * rounds)
         for rounds in (2, 4, 8)
         for arms in (5, 10, 20)
     ]
     assert "heatmap" in stems(runs)
     assert "heatmap" not in stems(runs[:6])
+    assert "heatmap" not in stems(runs[::4])  # a diagonal is no map
+
+
+def test_heat_maps_beside_each_other_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
+    def regret(kind, rounds, arms):
+        return 500.0 if kind == "silent" else arms * rounds * (3 if kind == "sink" else 1)
+
+    runs = [
+        made_up(
+            parameters={"protocol.kind": kind, "learner.rounds": rounds, "bandit.arms": arms},
+            metrics={"regret": regret(kind, rounds, arms)},
+        )
+        for kind in ("gis", "sink", "silent")
+        for rounds in (2, 3, 4)
+        for arms in (10, 11, 12)
+    ]
+    drawn = {picture.name: picture.figure for picture in pictures(runs) if picture.name.startswith("heatmap")}
+    assert set(drawn) == {"heatmap-gis", "heatmap-sink"}
+    for figure in drawn.values():
+        (mesh,) = figure.axes[0].collections
+        assert (mesh.norm.vmin, mesh.norm.vmax) == (20, 144)
+        assert "same colours in all these maps" in subtitle(figure)
+
+
+def test_pictures_of_a_number_that_is_one_value_everywhere_in_them_are_left_out():
+    cases = (("gis", 2), ("gis", 4), ("sink", 6))
+    runs = [
+        made_up(parameters={"topology.family": "ring", "learner.rounds": rounds, "protocol.kind": kind}, seed=seed)
+        for kind, rounds in cases
+        for seed in range(2)
+    ]
+    for run in runs[4:]:
+        run.parameters["topology.family"] = run.resolved["topology"]["family"] = "star"
+    assert [name for name in stems(runs) if name.startswith("parameter")] == ["parameter-gis"]
 
 
 def test_networks_that_carried_nothing_are_not_drawn():

@@ -106,6 +106,19 @@ def test_costs_far_apart_stand_on_a_logarithmic_axis_that_no_bar_stretches():
     assert panel.get_ylim()[0] > 0.5
 
 
+def test_what_grows_with_the_diameter_by_decades_has_a_logarithmic_axis_with_ticks_between():
+    runs = [
+        made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})
+        for agents in (3, 9, 27, 81)
+    ]
+    cost, delay, regret = draw_against_diameter(arrange(runs)[0]).axes
+    assert (cost.get_xscale(), delay.get_yscale(), regret.get_yscale()) == ("log", "log", "log")
+    low, high = cost.get_xlim()
+    assert [tick for tick in cost.get_xticks() if low < tick < high] == [3, 10, 30, 100]
+    low, high = delay.get_ylim()
+    assert [tick for tick in delay.get_yticks() if low < tick < high] == [2, 5, 10, 20, 50, 100]
+
+
 def test_a_figure_that_does_not_exist_has_no_marker():
     runs = families(2)
     for run in runs:

@@ -14,7 +14,7 @@ import numpy as np
 from netbandit.study.plots.arrange import Arrangement, Point
 from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import UNBOUNDED, bend, draw_points, estimate, label, means
+from netbandit.study.plots.metrics import EPSILON, UNBOUNDED, bend, draw_points, estimate, label, means
 from netbandit.study.plots.silence import PROTOCOL, silence, talking
 from netbandit.study.plots.style import (
     FAINT,
@@ -24,7 +24,6 @@ from netbandit.study.plots.style import (
     figure,
     from_zero,
     legend_beside,
-    number,
     readable,
     wrapped,
 )
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 _ASIDE = 0.014
 _LEAST = 3
 _LABELLED = 6
-EPSILON = "learner.epsilon"
 _BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
 _DESIGN = ("topology.", "links.", "learner.", "protocol.")
 _ENTRIES = 14
@@ -177,14 +175,16 @@ class _Across:
     def of(cls, arrangement: Arrangement, x: str) -> "_Across":
         if x in arrangement.keys:
             values, scale = arrangement.choices[x], arrangement.scale(x)
-            axis = Axis.of(scale) if scale else Axis.categories([wrapped(shown(value), 14) for value in values])
+            axis = (
+                Axis.of(scale, ratios=x == EPSILON)
+                if scale
+                else Axis.categories([wrapped(shown(value), 14) for value in values])
+            )
             places = dict(zip(map(identity, values), axis.places, strict=True))
             return cls(x, scale.label if scale else words(x), axis, places)
         if x in UNBOUNDED:
             numbers = sorted(_values(arrangement, x))
-            axis = Axis.of(Scale(tuple(numbers), label(x)))
-            texts = [number(float(f"{value:.4g}")) for value in numbers]  # measured, not chosen: not to the last digit
-            axis = replace(axis, ticks=tuple(zip(axis.places, texts, strict=True)))
+            axis = Axis.of(Scale(tuple(numbers), label(x)), ratios=True)
             return cls(x, label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
         return cls(x, label(x), None)
 

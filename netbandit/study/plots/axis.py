@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FAR_APART = 30.0
+_NOT_SO_FAR = 4.0
+_DIGITS = 4
 _NEAR = 0.07
 _TICKS = 9
 
@@ -47,11 +49,17 @@ class Axis:
         return cls(places, tuple(zip(places, texts, strict=True)), math.inf, False)
 
     @classmethod
-    def of(cls, scale: Scale) -> "Axis":
-        """Return the axis of numbers, logarithmic where they lie far apart."""
+    def of(cls, scale: Scale, *, ratios: bool = False) -> "Axis":
+        """Return the axis of numbers, logarithmic where they lie far apart.
+
+        Args:
+            scale: The numbers.
+            ratios: Whether it is their ratios that count, as of epsilons: then they need not lie so far apart.
+        """
         finite = sorted({value for value in scale.numbers if math.isfinite(value)})
         positive = [value for value in finite if value > 0]
-        wide = len(positive) > 1 and positive[-1] >= _FAR_APART * positive[0] and (not finite or finite[0] >= 0)
+        apart = _NOT_SO_FAR if ratios else _FAR_APART
+        wide = len(positive) > 1 and positive[-1] >= apart * positive[0] and (not finite or finite[0] >= 0)
 
         def bent(value: float) -> float:
             return math.log10(value) if wide else value
@@ -67,7 +75,7 @@ class Axis:
             return bent(value)
 
         places = tuple(place(value) for value in scale.numbers)
-        ticks = dict(sorted((place(value), number(value)) for value in scale.numbers))
+        ticks = dict(sorted((place(value), _short(value)) for value in scale.numbers))
         last = on_axis[-1] if on_axis else -math.inf
         return cls(places, tuple(ticks.items()), last, not wide and math.inf not in scale.numbers)
 
@@ -84,3 +92,9 @@ class Axis:
             if not kept or place - kept[-1][0] >= room * span:
                 kept.append((place, text))
         panel.set_xticks([place for place, _ in kept], [text for _, text in kept])
+
+
+def _short(value: float) -> str:
+    """Return a number that was measured with no more digits than a tick has room for; whole ones stay as they are."""
+    exact = value == math.inf or value == round(value) or len(f"{value:g}") <= _DIGITS + 2
+    return number(value if exact else float(f"{value:.{_DIGITS}g}"))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +67,8 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
     - ``regret``: regret over the slots, or what is measured in its place where nobody knows it;
     - ``diameter``: cost and regret against the diameter, if the topology varies;
     - ``parameter``: regret and waiting against the swept number with the most values, if a series has two of them;
-    - ``heatmap``: regret over the two numbers with the most values, if two have three values or more;
+    - ``heatmap``: regret over the two numbers with the most values, if two have three values or more, most pairs of
+      them were run, and they make a difference;
     - ``tradeoff``: regret against cost, if three points or more differ in cost and ``structure`` does not show it;
     - ``delay``: regret against the slots waited per round, if three points or more differ in these;
     - ``privacy``: regret against epsilon, if it varies;
@@ -76,7 +77,8 @@ def pictures(results: Sequence[RunResult]) -> Iterator[Picture]:
     - ``network``: the network with its links coloured by messages, for each point whose topology or protocol
       is another and whose agents do send messages to one another, at most twelve of them evenly spread.
 
-    Where a picture holds other keys fixed there is one per combination, at most six evenly spread.
+    Where a picture holds other keys fixed there is one per combination, at most six evenly spread; heat maps have one
+    scale of colours.
 
     Args:
         results: Runs in the order of the sweep; runs that differ in the replication alone are one point.
@@ -245,9 +247,9 @@ def _drawn(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
 
 
 def _against_diameter(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
-    for stem, fixed, part in _parts(arrangement, "diameter", tradeoff.beside_topology(arrangement)):
-        if tradeoff.diameter_varies(part):
-            yield stem, tradeoff.draw_against_diameter(part, fixed)
+    others = tradeoff.beside_topology(arrangement)
+    for stem, fixed, part in _parts(arrangement, "diameter", others, tradeoff.diameter_varies):
+        yield stem, tradeoff.draw_against_diameter(part, fixed)
 
 
 def _against_parameter(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
@@ -255,17 +257,19 @@ def _against_parameter(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]
     if key is None:
         return
     others = [other for other in arrangement.keys if other not in (key, arrangement.series)]
-    for stem, fixed, part in _parts(arrangement, "parameter", others):
-        if parameter.has_a_line(part, key):
-            yield stem, parameter.draw_against_parameter(part, key, fixed)
+    for stem, fixed, part in _parts(arrangement, "parameter", others, lambda part: parameter.has_a_line(part, key)):
+        yield stem, parameter.draw_against_parameter(part, key, fixed)
 
 
 def _heatmaps(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     pair = heatmap.axis_keys(arrangement)
     if pair is not None:
         others = [key for key in arrangement.keys if key not in pair]
-        for stem, fixed, part in _parts(arrangement, "heatmap", others):
-            yield stem, heatmap.draw_heatmap(part, *pair, fixed, measured(part.points) or "regret")
+        metric = measured(arrangement.points) or "regret"
+        maps = _parts(arrangement, "heatmap", others, lambda part: heatmap.is_map(part, *pair, metric))
+        shared = heatmap.limits([part for _, _, part in maps], *pair, metric) if len(maps) > 1 else None
+        for stem, fixed, part in maps:
+            yield stem, heatmap.draw_heatmap(part, *pair, fixed, metric, shared)
 
 
 def _networks(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
@@ -281,8 +285,11 @@ def _networks(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
         yield stem, network.draw_network(arrangement.name, point)
 
 
-def _parts(arrangement: Arrangement, name: str, keys: Sequence[str]) -> list[tuple[str, dict[str, Any], Arrangement]]:
-    chosen = evenly(list(arrangement.slices(keys)), _SLICES)
+def _parts(
+    arrangement: Arrangement, name: str, keys: Sequence[str], worth: Callable[[Arrangement], bool]
+) -> list[tuple[str, dict[str, Any], Arrangement]]:
+    """Return name, fixed values and points of the pictures that are *worth* drawing, for each value of *keys*."""
+    chosen = evenly([(fixed, part) for fixed, part in arrangement.slices(keys) if worth(part)], _SLICES)
     stems = _distinct([_stem(name, fixed) for fixed, _ in chosen])
     return [(stem, fixed, part) for stem, (fixed, part) in zip(stems, chosen, strict=True)]
 

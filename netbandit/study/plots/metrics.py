@@ -11,6 +11,7 @@ from netbandit.study.plots.style import Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
     from matplotlib.lines import Line2D
 
 AXES = {
@@ -38,6 +39,12 @@ AXES = {
     "links": "links",
 }
 """What an axis says of a metric or of a fact of the topology."""
+
+DECADES = 100.0
+"""How many times the least of some values the largest is where an axis becomes logarithmic, if nothing else is said."""
+
+EPSILON = "learner.epsilon"
+"""The key of the privacy budget."""
 
 UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite where a result has none."""
@@ -75,9 +82,6 @@ def called(metric: str) -> str:
     return "relative click-through rate" if metric == "relative_ctr" else metric.replace("_", " ")
 
 
-_DECADES = 100.0
-
-
 def estimate(point: Point, metric: str) -> Band | None:
     """Return mean and t-interval of *metric* over the replications of *point* that know it, None if none does."""
     samples = point.samples(metric)
@@ -90,8 +94,8 @@ def means(points: Sequence[Point]) -> str:
     return f"means of {most:,} replications with 95 % intervals" if most > 1 else "one replication"
 
 
-def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False) -> bool:
-    """Make an axis of *panel* logarithmic if the means on it are positive and two decades or more apart.
+def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: float = DECADES) -> bool:
+    """Make an axis of *panel* logarithmic if the means on it are positive and far apart, by default two decades.
 
     A bar that reaches down to almost nothing does not stretch the axis: it begins a little below the lowest mean.
 
@@ -99,16 +103,26 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False) -> bool:
         panel: The axes.
         drawn: The estimates drawn along the axis.
         across: Whether it is the horizontal one.
+        apart: How many times the least mean the largest is at least.
 
     Returns:
         Whether the axis is logarithmic now.
     """
     values = [float(one.mean) for one in drawn]
-    if len(values) < 2 or min(values) <= 0 or max(values) < _DECADES * min(values):
+    if len(values) < 2 or min(values) <= 0 or max(values) < apart * min(values):
         return False
     limits = (0.6 * min(values), 1.5 * max(float(one.high) for one in drawn))
     panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
+    if max(values) < DECADES**1.5 * min(values):
+        label_more(panel.xaxis if across else panel.yaxis)
     return True
+
+
+def label_more(axis: "XAxis | YAxis", *between: int) -> None:
+    """Put ticks between powers of ten, which are too rare on a logarithmic axis of few decades: at 2 and 5, say."""
+    from matplotlib.ticker import LogLocator
+
+    axis.set_major_locator(LogLocator(subs=(1, *(between or (2, 5)))))
 
 
 def draw_points(

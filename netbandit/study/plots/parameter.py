@@ -7,7 +7,17 @@ import numpy as np
 from netbandit.study.plots.arrange import Arrangement, described
 from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, lateness, means, measured
+from netbandit.study.plots.metrics import (
+    EPSILON,
+    bend,
+    called,
+    draw_points,
+    estimate,
+    label,
+    lateness,
+    means,
+    measured,
+)
 from netbandit.study.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
 from netbandit.study.plots.values import identity, name, shown, words
 
@@ -58,7 +68,7 @@ def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, 
     drawn, panels = figure(f"{arrangement.name}: {what} against {name(key)}", subtitle, columns=2)
     scale = arrangement.scale(key)
     assert scale is not None
-    axis = Axis.of(scale)
+    axis = Axis.of(scale, ratios=key == EPSILON)
     for panel, metric in zip(panels, (first, second), strict=True):
         handles = _draw(panel, arrangement, key, series, metric, axis)
         axis.apply(panel)

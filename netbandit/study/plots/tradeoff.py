@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.study.plots.arrange import Arrangement, Point, described
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import bend, called, draw_points, estimate, label, lateness, means, measured
+from netbandit.study.plots.metrics import (
+    DECADES,
+    bend,
+    called,
+    draw_points,
+    estimate,
+    label,
+    label_more,
+    lateness,
+    means,
+    measured,
+)
 from netbandit.study.plots.style import (
     PLAIN,
     Look,
@@ -26,7 +37,7 @@ if TYPE_CHECKING:
 
 _LEAST = 3
 _FAR_APART = 20.0
-"""Diameters so many times as large stand on a logarithmic axis."""
+"""Diameters so many times as large stand on a logarithmic axis, and so does what grows with them."""
 
 
 def diameter_varies(arrangement: Arrangement) -> bool:
@@ -135,10 +146,12 @@ def _axes(panel: "Axes", drawn: Sequence[tuple[Band, Band]], across: str, upward
     means_across = [float(x.mean) for x, _ in drawn]
     if across == "diameter" and means_across and max(means_across) >= _FAR_APART * min(means_across) > 0:
         panel.set(xscale="log", xlim=(0.7 * min(means_across), 1.4 * max(means_across)))
+        label_more(panel.xaxis, 3)  # three panels stand side by side
     elif not bend(panel, [x for x, _ in drawn], across=True) and across == "diameter":
         panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
         panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
-    if not bend(panel, [y for _, y in drawn]) and all(float(y.mean) >= 0 for _, y in drawn):
+    apart = _FAR_APART if across == "diameter" else DECADES
+    if not bend(panel, [y for _, y in drawn], apart=apart) and all(float(y.mean) >= 0 for _, y in drawn):
         from_zero(panel)
     panel.set_xlabel(label(across))
     panel.set_ylabel(label(upward))

@@ -1,6 +1,8 @@
-"""Saying that a loop is being compiled, which takes seconds, once on a machine."""
+"""Compiled loops that are kept: saying that one is being compiled, which takes seconds, and letting go of old ones."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +10,46 @@ from typing import Any
 def announce(loop: Any, what: str) -> None:
     """Write a line to stderr if *loop* has to be compiled first.
 
+    What was kept of it is let go if the source of anything that it calls is newer: numba itself looks only at the file
+    that the loop is in.
+
     Args:
         loop: What ``numba.njit(cache=True)`` made of a function.
         what: What the loop is of, for the reader.
     """
     if getattr(loop, "signatures", True) or loop.stats.cache_path is None:
         return  # compiled in this process, or not to be kept
-    function = loop.py_func
-    kept = Path(loop.stats.cache_path).glob(f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}-*.nbi")
-    if not any(kept):
+    _let_go(loop, {})
+    if not any(_kept(loop)):
         print(f"compiling the loop of {what}, once on this machine: some seconds", file=sys.stderr, flush=True)
+
+
+def _kept(loop: Any) -> Iterator[Path]:
+    """Return the indices of what is kept of *loop*."""
+    function = loop.py_func
+    name = f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}-*.nbi"
+    return Path(loop.stats.cache_path).glob(name)
+
+
+def _let_go(loop: Any, known: dict[Any, float]) -> float:
+    """Remove what is older than its sources, of *loop* and of all that it calls; return when they last changed.
+
+    Args:
+        loop: The loop.
+        known: When the sources of loops that have been looked at last changed; added to.
+    """
+    if loop in known:
+        return known[loop]
+    function = loop.py_func
+    changed = known[loop] = Path(function.__code__.co_filename).stat().st_mtime
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if hasattr(called, "py_func") and hasattr(called, "stats"):
+            changed = max(changed, _let_go(called, known))
+    known[loop] = changed
+    if loop.stats.cache_path is not None:
+        for index in _kept(loop):
+            with suppress(OSError):  # another process may have removed it, or be reading it
+                if index.stat().st_mtime < changed:
+                    index.unlink()
+    return changed

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 from numba import njit
 
 from netbandit.simulation.compiling import announce
@@ -21,3 +25,48 @@ def test_a_loop_that_is_not_in_the_cache_is_announced(capsys, monkeypatch, tmp_p
     (tmp_path / "linear_play.play-12.py311.nbi").write_bytes(b"")
     announce(Loop(), "feducb and linear")
     assert capsys.readouterr().err == ""
+
+
+CALLED = """\
+from numba import njit
+
+@njit(cache=True)
+def step(value):
+    return value + 1
+"""
+
+CALLER = """\
+from called import step
+from numba import njit
+
+@njit(cache=True)
+def loop(value):
+    return step(value)
+"""
+
+MAIN = """\
+from caller import loop
+from netbandit.simulation.compiling import announce
+
+announce(loop, "a test")
+print(loop(1))
+"""
+
+
+def test_what_is_kept_is_let_go_when_anything_it_calls_has_changed(tmp_path):
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "main.py").write_text(MAIN)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+
+    def run():
+        done = subprocess.run(
+            [sys.executable, "main.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        return int(done.stdout), "compiling the loop of a test" in done.stderr
+
+    (tmp_path / "called.py").write_text(CALLED)
+    assert run() == (2, True)
+    (tmp_path / "called.py").write_text(CALLED.replace("value + 1", "value + 2"))
+    assert run() == (3, True)
+    assert run() == (3, False)

@@ -21,7 +21,7 @@ from netbandit.privacy.tree_calibration import Calibration, TreeNoise, account_t
 from netbandit.settings import PositiveOrInfinite, Problem
 from netbandit.streams import Streams
 
-_LEAST = 1e-9
+_LEAST, _MOST = 1e-9, 1e9
 
 
 def _threshold(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -69,8 +69,8 @@ class FedUcbSettings(LearnerSettings):
     def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield a fixed schedule without its interval, and budgets that no number can hold."""
         epsilon = table.get("epsilon")
-        if isinstance(epsilon, int | float) and (0 < epsilon < _LEAST or 1 / _LEAST < epsilon < inf):
-            yield ("epsilon",), f"must be inf, or from {_LEAST:g} to {1 / _LEAST:g}, not {epsilon}"
+        if isinstance(epsilon, int | float) and (0 < epsilon < _LEAST or _MOST < epsilon < inf):
+            yield ("epsilon",), f"must be inf, or from {_LEAST:g} to {_MOST:g}, not {epsilon}"
         if table.get("schedule") == "fixed" and table.get("every") is None:
             yield ("every",), 'is missing: schedule = "fixed" needs it, a number of slots >= 1'
 

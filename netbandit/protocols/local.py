@@ -18,6 +18,9 @@ RELEASE = Kind("RELEASE")
 
 _MOST_SETS = 10_000
 
+_AROUND = HEADER_BYTES + LABEL_BYTES
+"""The bytes of a message besides the release it carries."""
+
 
 class Meeting(NamedTuple):
     """A synchronisation of a clique.
@@ -116,7 +119,7 @@ class Local(CallProtocol):
         self.groups = cliques(network.topology, self._ttl)
         self.solitary = self._ttl == 0
         slowest = max((link.latency for out in network.links for link in out), default=0)
-        slowest += network.transmission(HEADER_BYTES + LABEL_BYTES + callee.release_size)
+        slowest += network.transmission(_AROUND + callee.release_size)
         self.delay = self._ttl * max(1, self.clock.boundary(slowest))
         self.sets = max(1, self.delay if settings.stride is None else settings.stride)
         if self.sets < self.delay:
@@ -138,11 +141,12 @@ class Local(CallProtocol):
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
         assert isinstance(settings, LocalSettings)
-        hop = graph.slowest_hop()
+        hop = graph.slowest_hop(_AROUND)
         needed = settings.ttl * hop
-        hops = f"{settings.ttl} hop{'s' * (settings.ttl > 1)} of {hop} slot{'s' * (hop > 1)}"
+        hops = f"{settings.ttl:,} hop{'s' * (settings.ttl > 1)} of {hop:,} slot{'s' * (hop > 1)}"
         if needed > _MOST_SETS:
-            yield "ttl", f"asks for {needed:,} sets of parameters, {hops}; an agent can keep {_MOST_SETS:,}"
+            text = f"asks for {needed:,} sets of parameters, {hops}; an agent can keep {_MOST_SETS:,}"
+            yield "ttl", f"{text}: make it smaller, links faster or slots longer"
         elif settings.stride is not None and settings.stride < needed:
             yield "stride", f"must be at least {needed}: {hops} take that long"
 

@@ -50,12 +50,13 @@ class GraphFacts(NamedTuple):
     Attributes:
         agents: The number of agents.
         components: The number of connected components.
-        slowest_hop: Returns the slots that a hop over the slowest link takes at most, without queueing.
+        slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
+            its argument is the bytes that the message has besides the release.
     """
 
     agents: int
     components: int
-    slowest_hop: Callable[[], int] = lambda: 1
+    slowest_hop: Callable[[int], int] = lambda around: 1
 
 
 class Aggregation(Protocol):

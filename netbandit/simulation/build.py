@@ -55,8 +55,8 @@ def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, stream
     return _latencies(settings.latency, topology.links, slot, streams.generator("links.peer"))
 
 
-def slowest_hop(settings: LinkSettings, topology: Topology, slot: int) -> int:
-    """Return the slots that a hop over the slowest peer link can take at most, at least 1; queueing left out.
+def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int) -> int:
+    """Return the slots that *size* bytes take over the slowest peer link at most, at least 1; queueing left out.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -65,7 +65,7 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int) -> int:
         longest = parse_duration(settings.latency.uniform[1]).nanoseconds(slot)
     else:
         longest = int(peer_latencies(settings, topology, slot, Streams(0, 0)).max(initial=0))
-    return max(1, -(-longest // slot))
+    return max(1, -(-(longest + _link_class(settings).transmission(size)) // slot))
 
 
 def build_network(

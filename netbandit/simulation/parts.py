@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
 from netbandit.learners.learner import Learner, LearnerSettings
 from netbandit.network import families
+from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
 from netbandit.protocols.talks import carriers
@@ -25,7 +26,7 @@ from netbandit.scenario.validate import read, validate
 from netbandit.scenario.wording import one_of, show
 from netbandit.settings import KeyPath, Problem, Raw, Settings
 from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.drivers import driver_of, slot_learner
 from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
 
 if TYPE_CHECKING:
@@ -348,7 +349,12 @@ class _Check:
             return
         self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
         slot = scenario.run.slot_nanoseconds
-        facts = GraphFacts(graph.agents, len(graph.components), lambda: slowest_hop(scenario.links.peer, graph, slot))
+        release = _release_size(parts)
+        facts = GraphFacts(
+            graph.agents,
+            len(graph.components),
+            lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
+        )
         with suppress(TopologyError):  # links without coordinates: said below
             talk = driver_of(parts.bandit, parts.learner).talk
             for key, text in problems_of(parts.protocol, talk, parts.protocol_settings, facts):
@@ -369,6 +375,13 @@ class _Check:
             self.problems += parts.bandit.examine(
                 parts.bandit_settings, graph.agents, scenario.run.horizon, self._watch
             )
+
+
+def _release_size(parts: PointParts) -> int:
+    """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
+    dimension = parts.bandit_settings.facts().get("dimension")
+    learner = slot_learner(parts.learner)
+    return 0 if dimension is None or learner is None else NUMBER_BYTES * learner.release_numbers(dimension)
 
 
 def _resolved(

@@ -46,6 +46,11 @@ def mistakes(tmp_path, keys, protocol="master-worker", more=""):
         return error.lines
 
 
+@pytest.mark.parametrize("epsilon", ["1e-9", "1e9", "inf"])
+def test_the_budgets_at_the_ends_can_be_had(tmp_path, epsilon):
+    assert mistakes(tmp_path, f"epsilon = {epsilon}") == []
+
+
 @pytest.mark.parametrize(
     ("keys", "place", "text"),
     [
@@ -60,6 +65,7 @@ def mistakes(tmp_path, keys, protocol="master-worker", more=""):
         ('schedule = "fixed"\nevery = 5\nthreshold = 3', "10:1: learner.threshold", "is not used with schedule"),
         ("regularizer = 2.0", "8:1: learner.regularizer", "is used only where there is no noise"),
         ("epsilon = 1e-300", "8:1: learner.epsilon", "must be inf, or from 1e-09 to 1e+09, not 1e-300"),
+        ("epsilon = 1.1e9", "8:1: learner.epsilon", "must be inf, or from 1e-09 to 1e+09, not 1100000000.0"),
         ("every = 10000000000000000000000", "8:1: learner.every", "must be"),
         ("regularizer = 1e-300", "8:1: learner.regularizer", "must be"),
     ],
@@ -73,6 +79,17 @@ def test_a_mistake_has_a_place_and_a_fix(tmp_path, keys, place, text):
 def test_too_small_a_stride_is_a_mistake(tmp_path):
     (line,) = mistakes(tmp_path, "", "local", ", ttl = 3, stride = 2")
     assert line.endswith("protocol.stride: must be at least 3: 3 hops of 1 slot take that long")
+
+
+def test_the_bandwidth_of_links_counts_among_the_slots_that_hops_take(tmp_path):
+    # A release of 3 + 2 numbers, a label and a header: 64 bytes, 5.12 ms at 100 kbit/s, and 0.9 ms of latency.
+    links = 'links.peer = {{ bandwidth = "{}", latency = "0.9 ms" }}'
+    text = SWEPT.replace('kind = "master-worker"', 'kind = "local", ttl = 2, stride = 13')
+    (line,) = told(tmp_path, f"{links.format('100 kbit/s')}\n{text}")
+    assert line.endswith("protocol.stride: must be at least 14: 2 hops of 7 slots take that long")
+    assert told(tmp_path, f"{links.format('100 kbit/s')}\n{text.replace('13', '14')}") == []
+    (line,) = told(tmp_path, f"{links.format('1 bit/s')}\n{text.replace(', stride = 13', '')}")
+    assert "protocol.ttl: asks for 1,024,002 sets of parameters, 2 hops of 512,001 slots" in line
 
 
 def test_the_radius_is_that_of_the_formulas():
@@ -120,6 +137,22 @@ def test_a_release_bounds_what_enters_the_noise_and_holds_all_that_was_seen():
     assert plain[3:] == pytest.approx(actions.T @ [4.0, -2.5, 0.25])
     assert hidden[:3] == pytest.approx(shifted[np.triu_indices(2)], abs=1e-6)
     assert hidden[3:] == pytest.approx(actions.T @ [1.0, -1.0, 0.25], abs=1e-6)
+
+
+@pytest.mark.parametrize("who", [0, 1])
+def test_who_adopts_what_another_has_adopted_does_not_adopt_what_that_has_learnt_since(who):
+    exact = learner(epsilon=inf, agents=2)
+    for agent, action in ((0, [0.6, 0.3]), (1, [-0.2, 0.9])):
+        exact.learn(agent, 0, np.array(action), 0.5)
+    combined = exact.combine([exact.release(agent, 0) for agent in (0, 1)])
+    first, second = who, 1 - who
+    exact.adopt(first, 0, combined)
+    exact.learn(first, 0, np.array([0.1, 0.7]), 1.0)
+    exact.adopt(second, 0, combined)
+    shared = np.eye(2) + np.outer([0.6, 0.3], [0.6, 0.3]) + np.outer([-0.2, 0.9], [-0.2, 0.9])
+    assert exact.beliefs.inverse[0, second] == pytest.approx(np.linalg.inv(shared))
+    whole = shared + np.outer([0.1, 0.7], [0.1, 0.7])
+    assert exact.beliefs.inverse[0, first] == pytest.approx(np.linalg.inv(whole))
 
 
 def test_what_is_spent_is_told_with_its_limits():

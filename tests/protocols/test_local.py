@@ -184,9 +184,9 @@ def test_cliques_are_those_of_networkx(network, hops):
 
 
 def test_sets_must_not_be_used_again_before_they_are_synchronised():
-    problems = list(Local.problems(LocalSettings(ttl=3, stride=5), GraphFacts(4, 1, lambda: 2)))
+    problems = list(Local.problems(LocalSettings(ttl=3, stride=5), GraphFacts(4, 1, lambda around: 2)))
     assert problems == [("stride", "must be at least 6: 3 hops of 2 slots take that long")]
-    assert not list(Local.problems(LocalSettings(ttl=3, stride=6), GraphFacts(4, 1, lambda: 2)))
+    assert not list(Local.problems(LocalSettings(ttl=3, stride=6), GraphFacts(4, 1, lambda around: 2)))
 
 
 @pytest.mark.parametrize("stride", [4, 7])
@@ -213,8 +213,9 @@ def test_nobody_is_told_what_it_has_told():
 
 
 def test_an_agent_does_not_keep_sets_without_end():
-    (problem,) = Local.problems(LocalSettings(ttl=1_000), GraphFacts(4, 1, lambda: 50))
+    (problem,) = Local.problems(LocalSettings(ttl=1_000), GraphFacts(4, 1, lambda around: 50))
     assert problem == (
         "ttl",
-        "asks for 50,000 sets of parameters, 1000 hops of 50 slots; an agent can keep 10,000",
+        "asks for 50,000 sets of parameters, 1,000 hops of 50 slots; an agent can keep 10,000: "
+        "make it smaller, links faster or slots longer",
     )

@@ -1,8 +1,9 @@
 """The whole of FedUCB against a slow reference that knows no compiled loop, no network and no events."""
 
 import json
+from collections import Counter
 from itertools import pairwise
-from math import ceil, inf, log
+from math import ceil, inf, log, sqrt
 
 import feducb_reference as reference
 import networkx as nx
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.learners.feducb import FedUcb
+from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
 from netbandit.simulation.parts import check
@@ -242,6 +244,27 @@ def test_a_complete_graph_with_ttl_one_is_a_server_one_slot_away_each_way(tmp_pa
     far = Watched(tmp_path, monkeypatch, central)
     assert near.adoptions == sorted(far.adoptions)
     assert near.digests == far.digests
+
+
+@pytest.mark.parametrize(("protocol", "ttl"), [("master-worker", 1), ("local", 1), ("local", 2)])
+def test_the_privacy_spent_is_that_of_the_set_released_most_often(tmp_path, monkeypatch, protocol, ttl):
+    written = tables(agents=5, horizon=100, epsilon=1_000.0, threshold=40.0 / ttl, delta=0.01)
+    written["protocol"] = {"kind": f'"{protocol}"'} | ({"ttl": ttl} if protocol == "local" else {})
+    released = Counter()
+    release = FedUcb.release
+
+    def counted(learner, agent, own):
+        released[agent, own] += 1
+        return release(learner, agent, own)
+
+    monkeypatch.setattr(FedUcb, "release", counted)
+    run = Watched(tmp_path, monkeypatch, written)
+    assert max(released.values()) >= 4
+    assert len(released) == 5 * ttl
+    # Each release has a node of its own, and an observation is in as many of them as the number of releases has digits.
+    nodes = len(f"{max(released.values()):b}")
+    multiplier = run.driver.learner.noise.deviation / 2 / sqrt(nodes)
+    assert run.result.metrics["epsilon"] == pytest.approx(exact_epsilon(0.01, multiplier))
 
 
 def metrics(tmp_path, monkeypatch, written):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from netbandit.simulation.result import RunResult
 from netbandit.study.results import StudyResult
 from netbandit.study.summary import Estimate, estimates
 from netbandit.study.table import cell, parameter_names
@@ -90,10 +91,11 @@ _FEW = 4
 def privacy_lines(study: StudyResult) -> list[str]:
     """Return what an agent's privacy came to, beside the paper's own statement, and what it protects; a line a unit.
 
-    Nothing is said where no agent's epsilon is finite: nobody asked for privacy then.
+    Nothing is said where no agent's epsilon is finite: nobody asked for privacy then. Of agents alone, which release
+    nothing and need no noise, there is nothing to say either.
     """
     lines = []
-    runs = [run for point in study.points for run in point.finished if run.privacy_unit]
+    runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
     for unit in dict.fromkeys(run.privacy_unit for run in runs):
         alike = [run for run in runs if run.privacy_unit == unit]
         found, claimed = (
@@ -104,6 +106,10 @@ def privacy_lines(study: StudyResult) -> list[str]:
             with_delta = f"{found} at delta {delta}" if delta else found
             lines.append(f"privacy of {unit}: epsilon {with_delta} for the agent worst off; the paper states {claimed}")
     return lines
+
+
+def _kept_all(run: RunResult) -> bool:
+    return run.metrics.get("epsilon") == 0 == run.metrics.get("epsilon_claimed")
 
 
 def remarks(study: StudyResult) -> list[str]:

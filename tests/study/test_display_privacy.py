@@ -41,6 +41,12 @@ def test_the_delta_is_told_with_it():
     assert line == f"privacy of {UNIT}: epsilon 0 at delta 0.1 for the agent worst off; the paper states 1"
 
 
+def test_agents_alone_do_not_make_others_private():
+    assert privacy_lines(study((None, None), (0.0, 0.0))) == []
+    (line,) = privacy_lines(study((3.0, 4.0), (0.0, 0.0)))
+    assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4")
+
+
 def test_nothing_is_said_where_nothing_is_accounted_for():
     assert privacy_lines(study((1.0, 2.0), unit="")) == []
     assert privacy_lines(study((None, None))) == []  # without noise

@@ -34,6 +34,7 @@ class Meetings:
             Fingerprint(),
             topology=self.topology,
         )
+        self.latencies = latencies
         self.hushed, self.released, self.adopted, self.sent = [], [], [], []
         self.protocol = Local(LocalSettings(ttl=ttl, **keys), network, self)
         self._watch(network)
@@ -52,6 +53,16 @@ class Meetings:
             send(message, links, *rest)
 
         network.send = watched
+
+    def arrivals(self):
+        """Return when each node was first told each word, in links without limits: (node, meeting, source, item)."""
+        found = {}
+        for sent, sender, receiver, message in self.sent:
+            word = message.value
+            key = receiver, word.meeting, word.source, word.item and word.item.value
+            arrival = sent + self.latencies[min(sender, receiver), max(sender, receiver)]
+            found[key] = min(arrival, found.get(key, arrival))
+        return found
 
     def hush(self, agent, parameters):
         self.hushed.append((self.clock.now, agent, parameters))
@@ -157,6 +168,17 @@ def test_nothing_goes_further_than_ttl_hops_or_is_used_before_it_is_there(networ
         assert hops[word.source][sender] <= ttl - 1 - word.left
         assert hops[word.source][receiver] <= ttl
     assert run.protocol.late == 0
+    arrivals = run.arrivals()
+    for sent, sender, _, message in run.sent:
+        word = message.value
+        if sender != word.source:  # nobody passes on what has not arrived
+            assert arrivals[sender, word.meeting, word.source, word.item and word.item.value] <= sent
+    arrived = {}
+    for (node, _, _, item), time in arrivals.items():
+        arrived.setdefault((node, item), []).append(time)
+    for time, agent, _, heard in run.adopted:  # nor uses it
+        for at, source in heard:
+            assert source == agent or min(arrived[agent, (at, source)]) <= time
     released = {(agent, time) for time, agent, _ in run.released}
     for time, agent, _, heard in run.adopted:
         members = [other for other in graph if run.protocol.groups[other] == run.protocol.groups[agent]]

@@ -22,12 +22,12 @@ kind = "feducb"
 """
 
 
-def learner(*, agents=3, dimension=2, horizon=1_000, sets=1, members=None, **keys):
+def learner(*, agents=3, dimension=2, horizon=1_000, sets=1, members=None, fixed_actions=None, **keys):
     around = Surroundings(
         agents=agents,
         arms=4,
         dimension=dimension,
-        fixed_actions=None,
+        fixed_actions=fixed_actions,
         sub_gaussian=0.5,
         horizon=horizon,
         members=np.array(members or [agents] * agents),
@@ -118,6 +118,15 @@ def test_several_sets_share_the_budget_of_time_and_not_that_of_privacy():
     assert one.noise.depth == 1 + 10
     assert four.noise.depth == 1 + 8
     assert four.noise.log_term == pytest.approx(log(2 * 1_000 * 3 * 4 / 0.1))
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_of_equal_arms_the_first_is_chosen(fixed):
+    actions = np.array([[0.1, 0.2], [0.6, 0.7], [0.6, 0.7], [0.6, 0.7]])
+    exact = learner(epsilon=inf, fixed_actions=actions if fixed else None)
+    assert exact.choose(0, 0, 0, actions) == 1
+    exact.learn(0, 0, actions[1], 0.9)
+    assert exact.choose(0, 0, 1, actions) == 1
 
 
 def test_a_release_bounds_what_enters_the_noise_and_holds_all_that_was_seen():

@@ -27,5 +27,11 @@ class Streams:
         The *index* is the node for what a node draws alone, and the epoch or round for what is drawn for all
         nodes at once (row i of the draw then belongs to node i).
         """
-        key = (self.replication, crc32(purpose.encode()), index)
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
+        return np.random.Generator(np.random.PCG64(self._sequence(purpose, index)))
+
+    def words(self, purpose: str, index: int = 0) -> np.random.BitGenerator:
+        """Return a fresh source of raw words of 64 bits for *purpose*: one that gives many of them soonest."""
+        return np.random.SFC64(self._sequence(purpose, index))
+
+    def _sequence(self, purpose: str, index: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=(self.replication, crc32(purpose.encode()), index))

@@ -137,12 +137,15 @@ class Network:
         return self._down[agent]
 
     def send(self, message: Message, links: Sequence[Link], excepted: int = -1) -> None:
-        """Put *message* on all of these peer *links* of its sender, but not on the one to *excepted*.
+        """Put *message* on all of these peer *links*, but not on the one to *excepted*.
+
+        They are those of its sender; nodes that say the same at once may do so together.
 
         What would start at or after the horizon is neither sent nor counted.
         """
         if self._queued:
-            self._send_queued(message, [link for link in links if link.receiver != excepted], self._peer, uplink=False)
+            chosen = links if excepted < 0 else [link for link in links if link.receiver != excepted]
+            self._send_queued(message, chosen, self._peer, uplink=False)
             return
         now = self._environment.now
         if now >= self._end:
@@ -258,14 +261,16 @@ class Network:
 
     def _send_queued(self, message: Message, links: Sequence[Link], link_class: LinkClass, *, uplink: bool) -> None:
         """Send over links that may have a queue, or of which a trace is kept."""
-        clock = self.clock
-        now = clock.now
+        now = self._environment.now
+        end, slot = self._end, self._slot
         size = message.size
         transmission = link_class.transmission(size)
         sent = 0
         for link in links:
-            start = max(now, link.free_at)
-            if start >= clock.end:
+            start = link.free_at
+            if start < now:
+                start = now
+            if start >= end:
                 continue
             link.free_at = start + transmission
             arrival = link.free_at + link.latency
@@ -277,9 +282,9 @@ class Network:
             if uplink:
                 link.cable.activate(message.round)
             elif transmission:
-                link.cable.activate_ahead(start // clock.slot, now // clock.slot)
+                link.cable.activate_ahead(start // slot, now // slot)
             else:
-                link.cable.activate(start // clock.slot)
+                link.cable.activate(start // slot)
             if self.trace is not None:
                 self.trace.record(message, link.sender, link.receiver, now, start, arrival)
             sent += 1

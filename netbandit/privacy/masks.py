@@ -68,9 +68,11 @@ def to_grid(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     Raises:
         OverflowError: A value beyond :data:`LIMIT`.
     """
-    if values.size and not max(values.max(), -values.min()) < LIMIT:
+    # No value is beyond the root of the sum of squares, which is sooner found; mostly that is answer enough.
+    flat = values.ravel()
+    if not np.dot(flat, flat) < LIMIT**2 and not max(values.max(), -values.min()) < LIMIT:
         raise OverflowError(f"a secure sum holds values below {LIMIT:g} only")
-    multiples = values / GRID
+    multiples = values * (1 / GRID)
     return np.rint(multiples, out=multiples).astype(np.int64).view(np.uint64)
 
 
@@ -80,7 +82,7 @@ def from_grid(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 
 def padded_parts(
-    parts: Sequence[NDArray[np.float64]], pads: Sequence[Sequence[np.random.Generator]]
+    parts: Sequence[NDArray[np.float64]], pads: Sequence[Sequence[np.random.BitGenerator]]
 ) -> list[NDArray[np.uint64]]:
     """Return what participants send so that nothing but the sum of their parts can be learnt.
 
@@ -88,7 +90,7 @@ def padded_parts(
 
     Args:
         parts: The part of each participant, all of one shape.
-        pads: ``pads[i][j]`` for ``j < i``: the stream of the pair (i, j), seeded end to end.
+        pads: ``pads[i][j]`` for ``j < i``: the words of the pair (i, j), seeded end to end.
 
     Returns:
         What each sends; a single one is uniform, whatever the part.
@@ -96,7 +98,7 @@ def padded_parts(
     sent = [to_grid(part) for part in parts]
     for first in range(len(parts)):
         for second in range(first):
-            pad = pads[first][second].integers(0, 2**64, size=parts[first].shape, dtype=np.uint64)
+            pad = pads[first][second].random_raw(parts[first].shape)
             sent[first] += pad
             sent[second] -= pad
     return sent
@@ -104,7 +106,7 @@ def padded_parts(
 
 def secure_sum(sent: Sequence[NDArray[np.uint64]]) -> NDArray[np.float64]:
     """Return the sum of the parts from what was sent by all: the pads cancel exactly."""
-    total = np.zeros_like(sent[0])
-    for numbers in sent:
+    total = sent[0].copy()
+    for numbers in sent[1:]:
         total += numbers
     return from_grid(total)

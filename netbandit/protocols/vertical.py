@@ -9,7 +9,7 @@ from simpy import Event
 from simpy.events import EventPriority
 
 from netbandit.network.clock import Appointment, Steps
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Link
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
@@ -99,11 +99,15 @@ class Vertical(NetworkProtocol):
     ) -> None:
         super().__init__(settings, network)
         self._settings = settings
-        self._sizes = [HEADER_BYTES + size for size in parts]
         self._senders = [agent for agent, size in enumerate(parts) if size and agent]
         self._masks = masks
         self._decide = decide
-        self._parents: list[int] = network.topology.bfs_tree(0).tolist()
+        parents: list[int] = network.topology.bfs_tree(0).tolist()
+        self._hops = [() if node == 0 else (network.link(node, parent),) for node, parent in enumerate(parents)]
+        # Parts of one size are one message to the network, which tells senders by their links.
+        self._parts: dict[int, list[Link]] = {}
+        for agent in self._senders:
+            self._parts.setdefault(HEADER_BYTES + parts[agent], []).extend(self._hops[agent])
         self._slotted = settings.timing == "slotted"
         self._steps: Steps[Message] = Steps(self.clock, self._act)
         self._missing: dict[int, int] = {}
@@ -151,7 +155,7 @@ class Vertical(NetworkProtocol):
 
     def _handle(self, node: int, message: Message) -> None:
         if node:
-            self._forward(node, message.value[0], message.size)
+            self._put(message.value[0], message.size, self._hops[node])
             return
         user = message.value[0]
         self._missing[user] -= 1
@@ -166,16 +170,15 @@ class Vertical(NetworkProtocol):
             self.waited += now - user * self.clock.slot
             self._decide(user)
 
-    def _forward(self, node: int, user: int, size: int) -> None:
-        message = Message(CONTEXT, size, (user, self.clock.now), user)
-        self.network.send(message, (self.network.link(node, self._parents[node]),))
+    def _put(self, user: int, size: int, links: Sequence[Link]) -> None:
+        self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), links)
 
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
         if len(self._missing) < self._settings.pipeline:
             self._missing[user] = len(self._senders)
-            for agent in self._senders:
-                self._forward(agent, user, self._sizes[agent])
+            for size, links in self._parts.items():
+                self._put(user, size, links)
             if not self._senders:
                 self._decided(user)
         else:

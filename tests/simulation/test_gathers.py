@@ -3,6 +3,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from netbandit.learners.linear import LinTs
 from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot, numbers_sent
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
@@ -209,7 +210,7 @@ def test_decisions_a_second_are_those_of_the_bottleneck(tmp_path, bandwidth, lat
             free = max(free, now) + sending
             ends.append(free + latency)
     served = sum(1 for end in ends if end < slots * slot)
-    assert metrics["rounds"] == served
+    assert (metrics["rounds"], metrics["unserved"]) == (served, slots - len(ends))
     seconds = slots * slot / 1e9
     bound = min(1e9 / slot, 1e9 / sending, pipeline * 1e9 / (sending + latency))
     assert metrics["decisions_per_s"] <= bound + pipeline / seconds + 1e-9
@@ -227,6 +228,57 @@ def test_a_full_pipeline_is_as_fast_as_the_slowest_link(tmp_path):
     ]
     metrics = point(tmp_path, *overrides).simulation(0).run().metrics
     assert metrics["decisions_per_s"] == pytest.approx(125, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("family", "latency", "waited"),
+    [
+        ("star", "0 ms", 1),
+        ("star", "1 ms", 1),
+        ("star", "1500 us", 2),
+        ("path", "0 ms", 2),
+        ("path", "1500 us", 4),
+        ("path", "2 ms", 4),
+    ],
+)
+def test_a_slotted_hop_takes_effect_at_a_boundary(tmp_path, family, latency, waited):
+    """Of three agents on a path one is two hops away: each takes whole slots, at least one."""
+    overrides = [f"topology.family={family}", "topology.agents=3", f'links.peer.latency="{latency}"']
+    common = ["protocol.timing=slotted", "protocol.pipeline=100", "run.horizon=50"]
+    metrics = point(tmp_path, *overrides, *common).simulation(0).run().metrics
+    assert (metrics["round_slots"], metrics["rounds"], metrics["unserved"]) == (waited, 50 - waited, 0)
+
+
+def test_masks_take_the_time_of_their_way(tmp_path):
+    """Agent 1 of a star sends three masks of 8 * 12 * 3 + 20 bytes, 2.464 ms each at 1 Mbit/s, one behind the other.
+
+    The last one then takes as long again from the centre to its receiver, and 6 ms on each of the two links.
+    """
+    links = ['links.peer.bandwidth="1 Mbit/s"', 'links.peer.latency="6 ms"']
+    metrics = point(tmp_path, *links).simulation(0).run().metrics
+    assert metrics["masks_s"] == pytest.approx((3 * 2.464 + 6 + 2.464 + 6) / 1000, rel=1e-12)
+    assert point(tmp_path, *links, "protocol.masks=false").simulation(0).run().metrics["masks_s"] == 0
+    central = [*links, 'protocol.generator="third-party"']
+    assert point(tmp_path, *central).simulation(0).run().metrics["masks_s"] == 0
+
+
+def test_users_are_the_same_whoever_is_served(tmp_path, monkeypatch):
+    """Contexts, rewards and draws belong to a user: who waits for messages meets fewer of the same users."""
+    met = []
+    plain = LinTs.play
+
+    def play(self, contexts, rewards, normals):
+        met.append((contexts, rewards, normals))
+        return plain(self, contexts, rewards, normals)
+
+    monkeypatch.setattr(LinTs, "play", play)
+    common = ["learner.kind=lints", "protocol.masks=false", "run.horizon=60"]
+    point(tmp_path, *common).simulation(0).run()
+    point(tmp_path, *common, 'links.peer.latency="6500 us"').simulation(0).run()
+    (all_of_them, few) = met
+    for everybody, served in zip(all_of_them, few, strict=True):
+        assert len(everybody) == 60
+        np.testing.assert_array_equal(everybody[0:56:7], served)
 
 
 def test_a_participant_with_nothing_to_show_sends_nothing(tmp_path):

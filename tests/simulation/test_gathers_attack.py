@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from test_gathers import played, point
 
+from netbandit.bandits import vertical
 from netbandit.privacy import masks
 from netbandit.privacy.masks import masked_part, recover_mask
 from netbandit.simulation import gathers
@@ -20,9 +21,9 @@ def seen_by_agent_0(tmp_path, monkeypatch, *overrides):
     received, sums, clear = [], [], []
     plain_gathered, plain_masked, plain_padded = gathers.Gathers._gathered, masked_part, masks.padded_parts
 
-    def gathered(self, mask, contexts):
+    def gathered(self, contexts):
         clear.append(contexts.copy())
-        sums.append(plain_gathered(self, mask, contexts))
+        sums.append(plain_gathered(self, contexts))
         return sums[-1]
 
     def masked(mask, part):
@@ -32,7 +33,7 @@ def seen_by_agent_0(tmp_path, monkeypatch, *overrides):
 
     def padded(parts, pads):
         sent = plain_padded(parts, pads)
-        received[-len(parts) - 1 : -1] = [words.view(np.int64) * masks.GRID for words in sent]
+        received[-len(parts) :] = [words.view(np.int64) * masks.GRID for words in sent]
         return sent
 
     monkeypatch.setattr(gathers.Gathers, "_gathered", gathered)
@@ -49,7 +50,7 @@ def seen_by_agent_0(tmp_path, monkeypatch, *overrides):
         )
     )
     assert len(clear) == 1
-    return driver, clear[0], received[:3], sums[0]
+    return driver, clear[0], received[1:4], sums[0]
 
 
 def rows(array):
@@ -88,6 +89,34 @@ def test_a_secure_sum_hides_each_participant(tmp_path, monkeypatch):
         # probability of 2 exp(-2 * 2.7^2) < 1e-6.
         ranks = np.sort(seen.ravel()) / 4096 + 0.5
         assert np.abs(ranks - np.arange(len(ranks)) / len(ranks)).max() < 2.7 / np.sqrt(len(ranks))
+
+
+def test_pads_are_used_once(tmp_path, monkeypatch):
+    """Under the same pad two users' words would differ by no more than their contexts do, by 2 at the most.
+
+    So for no two users may all words of a participant do that, whether they are masked together, in another portion of
+    the block, or in another block. Of independent words each does with a probability of 1/1000.
+    """
+    sent = []
+    plain = masks.padded_parts
+
+    def padded(parts, pads):
+        found = plain(parts, pads)
+        sent.append(np.array([words.view(np.int64).reshape(len(words), -1) for words in found]))
+        return found
+
+    monkeypatch.setattr(gathers, "padded_parts", padded)
+    monkeypatch.setattr(gathers, "_NUMBERS_AT_ONCE", 7 * 80)  # seven users of five arms and sixteen columns
+    monkeypatch.setattr(vertical, "_NUMBERS_OF_A_BLOCK", 20 * 80)
+    overrides = ["bandit.dimension=16", "bandit.arms=5", "run.horizon=60", "protocol.secure_sum=true"]
+    played(point(tmp_path, *overrides))
+    words = np.concatenate(sent, axis=1)
+    assert words.shape == (3, 60, 80)
+    assert len(sent) == 9
+    for own in words:
+        for first in range(60):
+            for second in range(first):
+                assert np.abs((own[first] - own[second]) * masks.GRID).max() > 2
 
 
 @pytest.mark.parametrize("secure", ["true", "false"])

@@ -69,7 +69,9 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
 def test_thompson_draws_have_the_covariance_of_the_posterior():
     around = Surroundings(1, 1, 3, None, 0.5, 100, np.ones(1, dtype=np.int64), 1, True)
     learner = SharedLinTs(LinTsSettings(v=0.7), around, Streams(0, 0))
-    for action, reward in [((0.9, 0.1, 0.0), 0.5), ((0.2, -0.6, 0.3), 0.1), ((0.2, 0.6, 0.5), 0.9)]:
+    # Much is known of one direction: else a wrong root of the posterior's covariance would do as well.
+    often = [((0.8, 0.4, 0.4), 0.3)] * 30
+    for action, reward in [*often, ((0.9, 0.1, 0.0), 0.5), ((0.2, -0.6, 0.3), 0.1), ((0.2, 0.6, 0.5), 0.9)]:
         learner.learn(0, 0, np.array(action), reward)
     beliefs = learner.beliefs
     gram = beliefs.shared_gram[0, 0] + beliefs.own_gram[0, 0]
@@ -78,6 +80,7 @@ def test_thompson_draws_have_the_covariance_of_the_posterior():
         [(0.3, 0.8, -0.4), (0.1, 0.2, 0.5)],
         [(0.6, -0.1, 0.2), (0.5, 0.5, 0.5)],
         [(0.0, 0.0, 0.4), (0.1, 0, 0)],
+        [(0.6, 0.4, 0.1), (0.0, 0.0, 0.0)],
     ):
         across = np.subtract(*pair)
         deviation = 0.7 * np.sqrt(across @ np.linalg.solve(gram, across))

@@ -32,7 +32,7 @@ class VerticalSettings(BanditSettings):
     dimension: int = Field(default=100, ge=1)
     arms: int = Field(default=10, ge=1)
     participants: Participants = None
-    noise: float = Field(default=0.05, ge=0)
+    noise: float = Field(default=0.05, ge=0, le=1e100)
     partial: float = Field(default=1.0, gt=0, le=1)
 
     @classmethod

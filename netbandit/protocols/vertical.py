@@ -130,7 +130,11 @@ class Vertical(NetworkProtocol):
                 f"needs at least 3 participants, but there are {graph.agents}: a sum of one hides nothing",
             )
         if settings.masks and isinstance(settings.generator, int) and settings.generator >= graph.agents:
-            yield "generator", f"is agent {settings.generator}, but the agents are 0 to {graph.agents - 1}"
+            if graph.agents == 1:
+                way_out = "agent 0 is alone: masks = false, for nothing travels"
+            else:
+                way_out = f'the agents are 0 to {graph.agents - 1}: one other than 0, or "third-party"'
+            yield "generator", f"is agent {settings.generator}, but {way_out}"
 
     def start(self) -> None:
         """Hand out the masks, and let the first user come."""

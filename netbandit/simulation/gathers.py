@@ -20,7 +20,7 @@ from netbandit.simulation.result import Curve, Metric
 DECIDE = Kind("decide")
 
 _NUMBERS_AT_ONCE = 1 << 14
-"""How many numbers are masked together: an eighth of a megabyte, which for all participants stays near the processor."""
+"""How many numbers are masked together: an eighth of a megabyte, which stays near the processor for all parts."""
 
 _MOST_ERRORS = 200
 """How often a run looks how far the estimate is from theta: each time is a system of equations."""
@@ -122,6 +122,7 @@ class Gathers(Driver):
             "unserved": protocol.unserved,
             "decisions_per_s": decisions / seconds,
             "regret_per_s": None if total is None else total / seconds,
+            "regret_per_decision": None if total is None or not decisions else total / decisions,
             "masks_s": protocol.setup / 1e9,
             "parameter_error": error,
             **self._counted(),
@@ -153,9 +154,10 @@ class Gathers(Driver):
 
     def _privacy(self) -> Iterator[str]:
         """Yield what agent 0 learns in spite of the masks, and what is assumed."""
-        if not self._settings.masks or not any(len(own) for own in self._bandit.columns[1:]):
+        others = sum(1 for own in self._bandit.columns[1:] if len(own))
+        if not self._settings.masks or not others:
             return
-        if self._settings.secure_sum:
+        if self._settings.secure_sum and others > 1:
             yield (
                 "masks are rotations: agent 0 sees inner products of the others' joint contexts exactly, and as many "
                 "known joint contexts as the others have columns give their mask away"
@@ -165,6 +167,8 @@ class Gathers(Driver):
                 "masks are rotations: agent 0 sees norms and inner products of each participant's contexts exactly, "
                 "and as many known contexts as a participant has columns give its mask away"
             )
+        if self._settings.secure_sum and others == 1:
+            yield "only one participant but agent 0 has columns that are seen: a secure sum of one hides nothing"
         if self._protocol.relayed:
             yield "masks pass through other agents, which are assumed to relay them encrypted end to end"
 

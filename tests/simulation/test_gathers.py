@@ -14,6 +14,7 @@ from netbandit.simulation.driver import Stage
 from netbandit.simulation.gathers import Gathers
 from netbandit.simulation.parts import check
 from netbandit.streams import Streams
+from netbandit.study.plots import pictures
 
 SCENARIO = """
 schema = 1
@@ -293,6 +294,8 @@ def test_a_participant_with_nothing_to_show_sends_nothing(tmp_path):
         (["topology.agents=2", "protocol.secure_sum=true"], "at least 3 participants"),
         (["protocol.generator=4"], "the agents are 0 to 3"),
         (["protocol.generator=0"], "third-party"),
+        (["topology.agents=1"], "is agent 1, but agent 0 is alone: masks = false"),
+        (["bandit.noise=1e101"], "bandit.noise: must be"),
         (["bandit.participants=[1, 2]"], "lists 3 columns"),
         (["bandit.participants=3"], "makes 3 participants"),
         (["protocol.kind=gis", "protocol.timing=slotted"], 'talks by "gather"'),
@@ -302,3 +305,46 @@ def test_mistakes(tmp_path, overrides, text):
     with pytest.raises(ScenarioError) as error:
         point(tmp_path, *overrides)
     assert text in "\n".join(error.value.lines)
+
+
+def drawn(tmp_path, *overrides):
+    """Return the axes of each picture of a sweep of the latency, by its name."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    latencies = "sweep.links.peer.latency=['0 ms', '1500 us', '3500 us']"
+    points = check(load(file, [latencies, "run.horizon=100", "run.replications=2", *overrides])).points
+    runs = [each.simulation(number).run() for each in points for number in range(2)]
+    for run in runs:
+        assert run.metrics["regret_per_decision"] == run.metrics["regret"] / run.metrics["rounds"]
+    return {picture.name: picture for picture in pictures(runs)}
+
+
+def test_pictures_compare_decision_by_decision_where_users_went_away(tmp_path):
+    """Who is not served adds no regret: the slowest would look best, and would not look slow."""
+    found = drawn(tmp_path)
+    labels = {name: [axes.get_ylabel() for axes in picture.figure.axes] for name, picture in found.items()}
+    assert labels["parameter"] == ["regret per decision (reward)", "decisions per second"]
+    assert labels["tradeoff"] == labels["delay"] == ["regret per decision (reward)"]
+    assert labels["regret"] == ["regret of all agents (reward)"]
+    assert "who is not served adds none" in found["regret"].subtitle
+    assert found["parameter"].title.startswith("scenario: regret per decision and decisions per second against")
+    assert found["delay"].title == "scenario: regret per decision against delay"
+
+
+def test_pictures_compare_regret_where_all_were_served(tmp_path):
+    found = drawn(tmp_path, "protocol.pipeline=4")
+    labels = {name: [axes.get_ylabel() for axes in picture.figure.axes] for name, picture in found.items()}
+    assert labels["parameter"] == ["regret of all agents (reward)", "waiting per round (slots)"]
+    assert labels["delay"] == ["regret of all agents (reward)"]
+    assert "served" not in found["regret"].subtitle
+    assert found["delay"].title == "scenario: regret against delay"
+
+
+def test_nothing_decided_has_no_regret_of_a_decision(tmp_path):
+    metrics = point(tmp_path, 'links.peer.latency="1000 s"').simulation(0).run().metrics
+    assert (metrics["rounds"], metrics["unserved"], metrics["regret"], metrics["regret_per_decision"]) == (
+        0,
+        399,
+        0,
+        None,
+    )

@@ -139,6 +139,10 @@ def test_known_joint_contexts_still_give_the_joint_mask_away(tmp_path, monkeypat
     [
         ([], ["each participant's contexts exactly", "relay them encrypted"]),
         (["protocol.secure_sum=true"], ["joint contexts exactly", "relay them encrypted"]),
+        (
+            ["protocol.secure_sum=true", "bandit.participants=[4, 8, 0, 0]"],
+            ["each participant's contexts exactly", "a secure sum of one hides nothing"],
+        ),
         (["topology.family=complete"], ["each participant's contexts exactly"]),
         (['protocol.generator="third-party"'], ["each participant's contexts exactly"]),
         (["protocol.masks=false"], []),

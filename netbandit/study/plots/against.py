@@ -14,7 +14,17 @@ import numpy as np
 from netbandit.study.plots.arrange import Arrangement, Point
 from netbandit.study.plots.axis import Axis
 from netbandit.study.plots.bands import Band
-from netbandit.study.plots.metrics import EPSILON, UNBOUNDED, bend, draw_points, estimate, label, means
+from netbandit.study.plots.metrics import (
+    EPSILON,
+    UNBOUNDED,
+    bend,
+    called,
+    compared,
+    draw_points,
+    estimate,
+    label,
+    means,
+)
 from netbandit.study.plots.silence import PROTOCOL, silence, talking
 from netbandit.study.plots.style import (
     FAINT,
@@ -71,17 +81,17 @@ def delay_view(arrangement: Arrangement) -> View | None:
     """Return regret against the slots waited per round, if three points or more differ in these."""
     if len(_values(_talking(arrangement), "round_slots")) < _LEAST or not _is_design(arrangement):
         return None
-    return View("round_slots", color=_color(arrangement), title="regret against delay", frontier=True, priced=True)
+    return _regret(arrangement, "round_slots", "delay", color=_color(arrangement), frontier=True)
 
 
 def privacy_view(arrangement: Arrangement) -> View | None:
     """Return regret against the privacy spent, or, where no result knows that, against the budget; if these vary."""
     numeric = EPSILON in arrangement.keys and arrangement.scale(EPSILON) is not None
     color = _color(arrangement, EPSILON if numeric else None)
-    how: dict[str, Any] = {"color": color, "title": "regret against privacy", "priced": True}
     if len(_values(_talking(arrangement), "epsilon")) > 1:
-        return View("epsilon", frontier=_is_design(arrangement), step=EPSILON if numeric else None, **how)
-    return View(EPSILON, **how) if numeric else None
+        step = EPSILON if numeric else None
+        return _regret(arrangement, "epsilon", "privacy", color=color, frontier=_is_design(arrangement), step=step)
+    return _regret(arrangement, EPSILON, "privacy", color=color) if numeric else None
 
 
 def communication_view(arrangement: Arrangement) -> View | None:
@@ -89,8 +99,14 @@ def communication_view(arrangement: Arrangement) -> View | None:
     budget = next((key for key in _BUDGETS if key in arrangement.keys and arrangement.scale(key) is not None), None)
     if budget is None or len(_values(_talking(arrangement), "bytes")) < 2:
         return None
-    color, title = _color(arrangement, budget), "regret against communication"
-    return View("bytes", color=color, title=title, step=budget, labelled=True, priced=True)
+    color = _color(arrangement, budget)
+    return _regret(arrangement, "bytes", "communication", color=color, step=budget, labelled=True)
+
+
+def _regret(arrangement: Arrangement, x: str, what: str, **how: Any) -> View:
+    """Return the view of what points are compared by against *x*, which is called *what*."""
+    y = compared(arrangement.points)
+    return View(x, y, title=f"{called(y)} against {what}", priced=True, **how)
 
 
 def _color(arrangement: Arrangement, other: str | None = None) -> str | None:

@@ -13,7 +13,7 @@ from netbandit.study.display import varied
 from netbandit.study.files import write_whole
 from netbandit.study.plots import against, heatmap, network, parameter, structure, timeline, tradeoff
 from netbandit.study.plots.arrange import Arrangement, Point, arrange, evenly
-from netbandit.study.plots.metrics import measured
+from netbandit.study.plots.metrics import compared, measured
 from netbandit.study.plots.names import UnknownNameError, metric_names, resolve
 from netbandit.study.plots.regret import draw_regret
 from netbandit.study.plots.style import save, subtitle
@@ -265,7 +265,7 @@ def _heatmaps(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     pair = heatmap.axis_keys(arrangement)
     if pair is not None:
         others = [key for key in arrangement.keys if key not in pair]
-        metric = measured(arrangement.points) or "regret"
+        metric = compared(arrangement.points)
         maps = _parts(arrangement, "heatmap", others, lambda part: heatmap.is_map(part, *pair, metric))
         shared = heatmap.limits([part for _, _, part in maps], *pair, metric) if len(maps) > 1 else None
         for stem, fixed, part in maps:

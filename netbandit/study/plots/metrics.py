@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 AXES = {
     "regret": "regret of all agents (reward)",
     "regret_per_agent": "regret per agent (reward)",
+    "regret_per_decision": "regret per decision (reward)",
+    "regret_per_s": "regret per simulated second (reward / s)",
+    "decisions_per_s": "decisions per second",
+    "unserved": "users not served",
     "relative_ctr": "click-through rate relative to chance",
     "cost": "cost (weighted link activations)",
     "activations": "activations (links in slots)",
@@ -63,6 +67,21 @@ def measured(points: Sequence[Point]) -> str | None:
     runs = [run for point in points for run in point.runs]
     common = [name for name in runs[0].curves if all(name in run.curves for run in runs)]
     return "regret" if "regret" in common else next(iter(common), None)
+
+
+def partly_served(points: Sequence[Point]) -> bool:
+    """Tell whether users went away unserved at any of *points*."""
+    return any(point.samples("unserved").any() for point in points)
+
+
+def compared(points: Sequence[Point]) -> str:
+    """Return the metric by which *points* are compared: what is measured, the regret if nothing is.
+
+    Where users went away unserved it is the regret of a decision: who is not served adds none, so to serve fewer would
+    look like a gain.
+    """
+    found = measured(points) or "regret"
+    return "regret_per_decision" if found == "regret" and partly_served(points) else found
 
 
 def lateness(points: Sequence[Point]) -> str | None:

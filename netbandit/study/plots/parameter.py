@@ -11,12 +11,13 @@ from netbandit.study.plots.metrics import (
     EPSILON,
     bend,
     called,
+    compared,
     draw_points,
     estimate,
     label,
     lateness,
     means,
-    measured,
+    partly_served,
 )
 from netbandit.study.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
 from netbandit.study.plots.values import identity, name, shown, words
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _ASIDE = 0.014
-_SHORT = {"round_slots": "waiting", "delay_slots": "delay", "cost": "cost"}
+_SHORT = {"round_slots": "waiting", "delay_slots": "delay", "cost": "cost", "decisions_per_s": "decisions per second"}
 
 
 def numeric_keys(arrangement: Arrangement) -> list[str]:
@@ -52,8 +53,8 @@ def has_a_line(arrangement: Arrangement, key: str) -> bool:
 def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw regret and the slots waited per round against the values of *key*.
 
-    Where nobody waits, the second panel is the delay of what is heard, and without that the cost. Series stand side by
-    side around each value.
+    Where nobody waits, the second panel is the delay of what is heard, and without that the cost; where users went away
+    unserved it is the decisions in a second, beside the regret of each. Series stand side by side around each value.
 
     Args:
         arrangement: The points, in which *key* and the series' key vary.
@@ -61,8 +62,8 @@ def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, 
         fixed: What the title says is held fixed.
     """
     series = arrangement.series if arrangement.series != key else None
-    second = lateness(arrangement.points) or "cost"
-    first = measured(arrangement.points) or "regret"
+    first, points = compared(arrangement.points), arrangement.points
+    second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     what = f"{called(first)} and {_SHORT[second]}"
     subtitle = "; ".join(filter(None, (means(arrangement.points), described(fixed or {}))))
     drawn, panels = figure(f"{arrangement.name}: {what} against {name(key)}", subtitle, columns=2)

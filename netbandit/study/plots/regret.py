@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from netbandit.simulation.result import RunResult
 from netbandit.study.plots.arrange import Arrangement, Point, described, evenly
 from netbandit.study.plots.bands import Band, band
-from netbandit.study.plots.metrics import called, label, measured
+from netbandit.study.plots.metrics import called, label, measured, partly_served
 from netbandit.study.plots.style import (
     PLAIN,
     Look,
@@ -148,6 +148,8 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     subtitle = (
         f"mean of {replications:,} replications, shaded: its 95 % interval" if replications > 1 else "one replication"
     )
+    if curve == "regret" and partly_served(arrangement.points):
+        subtitle += "; who is not served adds none"
     if parts > len(chosen):
         subtitle += f"; {len(chosen)} of {parts} combinations"
     steep = logarithmic and _decades_apart(arrangement.points, curve)

@@ -9,13 +9,13 @@ from netbandit.study.plots.metrics import (
     DECADES,
     bend,
     called,
+    compared,
     draw_points,
     estimate,
     label,
     label_more,
     lateness,
     means,
-    measured,
 )
 from netbandit.study.plots.style import (
     PLAIN,
@@ -69,7 +69,7 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
     """
     key = _family_key(arrangement)
     subtitle = _subtitle(arrangement, key, fixed)
-    third = measured(arrangement.points) or "regret"
+    third = compared(arrangement.points)
     title = f"{arrangement.name}: cost, delay and {called(third)} against the diameter"
     drawn, panels = figure(title, subtitle, columns=3)
     for panel, metric in zip(panels, ("cost", lateness(arrangement.points) or "round_slots", third), strict=True):
@@ -83,7 +83,7 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
 def draw_regret_against_cost(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw what regret a cost buys: a marker per point, a colour per value of the series' key."""
     key = arrangement.series
-    upward = measured(arrangement.points) or "regret"
+    upward = compared(arrangement.points)
     drawn, panels = figure(f"{arrangement.name}: {called(upward)} against cost", _subtitle(arrangement, key, fixed))
     handles = _draw(panels[0], arrangement, key, "cost", upward)
     if key is not None:

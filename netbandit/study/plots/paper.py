@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _TICKS = 6
-"""Up to so many numbers on a logarithmic axis have a tick each."""
+"""Up to so many numbers on an axis have a tick each, if there is room."""
 
 
 @drawing()
@@ -153,6 +153,13 @@ def _instance(point: "PointRuns", key: str) -> str:
     return repr(point.resolved[table][name])
 
 
+def _have_room(places: list[float], logarithmic: bool, panels: int) -> bool:
+    """Return whether each of *places*, ascending, has room for a tick of its own on one of so many *panels*."""
+    on_axis = np.log10(places) if logarithmic else np.array(places)
+    gaps = np.diff(on_axis) / np.ptp(on_axis)
+    return bool(gaps.min() >= 0.05 * panels)
+
+
 def _marked(axes: "Axes") -> list[tuple[float, float]]:
     """Return where the markers stand that `errorbar` has drawn; bars have none."""
     drawn: list[Any] = [bars.lines[0] for bars in axes.containers if hasattr(bars, "lines")]
@@ -172,12 +179,13 @@ def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
     means = [y for _, y in marked if y > 0]
     if "y" not in panel.log:
         from_zero(axes)
-    elif panel.kind == "points" and means:  # an interval that reaches down to zero does not stretch the axis
-        axes.set_ylim(0.5 * min(means), 2.5 * max(means))
-    elif np.ptp(np.log10(axes.get_ylim())) < 1.5:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    else:
+        if panel.kind == "points" and means:  # an interval that reaches down to zero does not stretch the axis
+            axes.set_ylim(0.5 * min(means), 2.5 * max(means))
+        if np.ptp(np.log10(axes.get_ylim())) < 2.2:
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     places = sorted({x for x, _ in marked})
-    if panel.kind == "points" and "x" in panel.log and 1 < len(places) <= _TICKS:
+    if panel.kind == "points" and 1 < len(places) <= _TICKS and _have_room(places, "x" in panel.log, panels):
         axes.set_xticks(places)
         axes.set_xticks([], minor=True)
     readable(axes, x=panel.kind != "bars")

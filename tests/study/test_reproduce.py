@@ -253,6 +253,14 @@ def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
     assert heights == pytest.approx([sum(values[n] / others[n] for n in range(4)) / 4, 1.0])
 
 
+def test_few_numbers_have_a_tick_each(folder, tmp_path):
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    diameters = {run.topology["diameter"] for point in runs.points for run in point.runs}
+    assert len(diameters) == 2
+    assert draw_figure(runs).axes[1].get_xticks().tolist() == sorted(diameters)
+
+
 def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
     runs = run_figure(instances, instances.figures[0], tmp_path / "out")
     first = runs.points[0]

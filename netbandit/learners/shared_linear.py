@@ -42,6 +42,18 @@ class SharedLinUcb(FedUcb):
         """Return alpha."""
         return self._alpha
 
+    def remarks(self) -> tuple[str, ...]:
+        """Say that agents explore too little for the noise of the rewards, where they do."""
+        return self._daring("alpha", self._alpha, 2 * self.surroundings.sub_gaussian)
+
+    def _daring(self, key: str, value: float, enough: float) -> tuple[str, ...]:
+        if value >= enough:
+            return ()
+        return (
+            f"{key} = {value:g} weighs little beside the noise of these rewards: agents may keep to an early guess for "
+            f"good; with {key} = {enough:g} they try the others again",
+        )
+
 
 class SharedLinTs(SharedLinUcb):
     """Chooses the arm with the largest ``<x, theta>``, ``theta ~ N(theta_hat, v^2 V^-1)`` (Agrawal & Goyal 2013).
@@ -63,6 +75,10 @@ class SharedLinTs(SharedLinUcb):
     def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
         """See :meth:`SlotLearner.build`."""
         return cls(settings, surroundings, streams)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Say that agents explore too little for the noise of the rewards, where they do."""
+        return self._daring("v", self._v, self.surroundings.sub_gaussian)
 
     def choose(self, agent: int, own: int, slot: int, actions: NDArray[np.float64]) -> int:
         """Draw theta, and choose."""

@@ -37,7 +37,17 @@ def test_every_protocol_of_calls_carries_them(tmp_path, learner, protocol):
     assert (found.metrics["rounds"] > 0) == (protocol != "silent")
     if protocol != "silent":
         assert found.metrics["regret"] != run(tmp_path, learner=learner, protocol="silent").metrics["regret"]
-    assert bool(found.remarks) == (learner == "lints")
+    assert any("no compiled loop" in remark for remark in found.remarks) == (learner == "lints")
+
+
+@pytest.mark.parametrize(("learner", "key", "enough"), [("linucb", "alpha", 1.0), ("lints", "v", 0.5)])
+def test_agents_that_explore_too_little_are_told_of(tmp_path, learner, key, enough):
+    """The defaults are for contexts whose rewards have a tenth of this noise."""
+    told = [remark for remark in run(tmp_path, learner=learner).remarks if f"with {key} = {enough:g} they" in remark]
+    assert len(told) == 1
+    file = tmp_path / "linear.toml"
+    brave = check(load(file, [f"learner.{key}={enough}"])).points[0].simulation(0).run()
+    assert not any("early guess" in remark for remark in brave.remarks)
 
 
 @pytest.mark.parametrize("protocol", ["master-worker", "silent"])

@@ -55,6 +55,21 @@ class Series(Settings):
     where: Selector = Field(default={})
 
 
+class Reference(Settings):
+    """What the points of a figure are set beside: thin lines without marks, at the height of other points.
+
+    Attributes:
+        name: What the legend calls it.
+        where: Keys that, in place of a panel's and a series' own, select what to draw: one point for a level line, or
+            several of which each stands at its own x.
+        each: Whether each series has one of its own; if not, the keys of series are left out.
+    """
+
+    name: str
+    where: Selector
+    each: bool = False
+
+
 class Panel(Settings):
     """One pair of axes.
 
@@ -106,6 +121,7 @@ class Figure(Settings):
         average: A key whose values are instances, such as ``bandit.seed``: points that differ in it alone are one, and
             what counts is the mean over them, replication by replication.
         series: The series, in the order of the legend.
+        references: What they are set beside, in panels of points.
         panels: The axes, side by side; none for runs that only decide claims.
     """
 
@@ -115,6 +131,7 @@ class Figure(Settings):
     scenarios: list[str] = Field(min_length=1)
     average: str | None = None
     series: list[Series] = Field(default=[])
+    references: list[Reference] = Field(default=[], max_length=3)
     panels: list[Panel] = Field(default=[])
 
 

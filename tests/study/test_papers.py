@@ -53,6 +53,9 @@ def test_every_figure_series_and_claim_has_its_points(name):
             shown = panel.series or [series.name for series in figure.series]
             assert shown
             assert any(runs.select({**panel.where, "series": series}) for series in shown)
+            for reference in figure.references if panel.kind == "points" else []:
+                each = [{"series": series} for series in shown] if reference.each else [{}]
+                assert all(runs.select({**panel.where, **one, **reference.where}) for one in each)
         for claim in paper.claims:
             if claim.figure != figure.id:
                 continue

@@ -1,6 +1,7 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -9,7 +10,7 @@ from netbandit.study import papers
 from netbandit.study.expressions import Expression
 from netbandit.study.papers import PaperError, read_paper
 from netbandit.study.plots.paper import draw_figure
-from netbandit.study.plots.style import subtitle
+from netbandit.study.plots.style import NEUTRAL, subtitle
 from netbandit.study.reproduce import FigureRuns, PointRuns, judged, points_of, reproduce, run_figure
 
 BASE = """
@@ -298,3 +299,39 @@ def test_every_claim_names_points_that_its_figure_has(name):
                     continue
                 for each in filter(None, [selector, against, {**selector, **claim.less} if claim.less else None]):
                     assert runs.one(each), claim.id
+
+
+REFERENCES = """
+references = [
+  { name = "each alone", each = true, where = { "protocol.kind" = "silent" } },
+  { name = "a ring", where = { "topology.family" = "ring", "protocol.kind" = "gis" } },
+]
+"""
+
+
+def test_references_are_level_lines_in_the_colours_of_their_series_or_the_same_for_all(folder, tmp_path):
+    base = BASE.replace('"topology.family" = ["ring", "complete"]', 'topology.family = ["ring", "complete"]')
+    (folder / "base.toml").write_text(f'{base}\nprotocol.kind = ["gis", "silent"]\n')
+    named = ("ring", "complete")
+    claims = CLAIMS.replace('"topology.family" = "ring" } }', '"topology.family" = "ring", "protocol.kind" = "gis" } }')
+    claims = claims.replace('"complete" } }', '"complete", "protocol.kind" = "gis" } }')
+    (folder / "claims.toml").write_text(claims.replace("panels = [", f"{REFERENCES.strip()}\npanels = [", 1))
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out", replications=3)
+    drawn = draw_figure(runs)
+    panel = drawn.axes[1]
+    lines = [line for line in panel.lines if line.get_gid() == "reference"]
+
+    def mean(**where):
+        point = runs.one({key.replace("_", "."): value for key, value in where.items()})
+        return np.mean([run.metrics["regret"] for run in point.runs])
+
+    expected = [mean(topology_family=name, protocol_kind="silent") for name in named]
+    expected.append(mean(topology_family="ring", protocol_kind="gis"))
+    assert [line.get_ydata()[0] for line in lines] == pytest.approx(expected)
+    marks = [bars.lines[0] for bars in panel.containers]
+    assert [line.get_color() for line in lines] == [*(mark.get_color() for mark in marks), NEUTRAL]
+    low, high = panel.get_ylim()
+    assert all(low < height < high for height in expected)
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*named, "each alone", "a ring"]
+    assert not [line for line in drawn.axes[2].lines if line.get_gid() == "reference"]  # none beside bars

@@ -11,6 +11,7 @@ from netbandit.study.plots.bands import Band, band
 from netbandit.study.plots.metrics import draw_points
 from netbandit.study.plots.regret import common_grid
 from netbandit.study.plots.style import (
+    NEUTRAL,
     Look,
     drawing,
     figure,
@@ -63,6 +64,8 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
                     _curve(axes, points[0], panel, look_of[name])
                 elif points:
                     _points(axes, points, panel, look_of[name], _base(runs, panel, name))
+            if panel.kind == "points":
+                _references(axes, runs, panel, {name: look_of[name].colour for name in names})
         _finish(axes, panel, len(model.panels))
     if any(panel.kind != "bars" for panel in model.panels) and look_of:
         marked = any(panel.kind == "points" for panel in model.panels)
@@ -70,7 +73,12 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
             Line2D([], [], color=look.colour, linestyle=look.dashes, marker=look.marker if marked else "", mfc="white")
             for look in look_of.values()
         ]
-        legend_below(drawn, handles, list(look_of), "")
+        names = [*look_of, *(reference.name for reference in model.references)]
+        handles += [
+            Line2D([], [], color=NEUTRAL, linestyle=dashes, linewidth=1.0)
+            for _, dashes in zip(model.references, _DASHES, strict=False)
+        ]
+        legend_below(drawn, handles, names, "")
     return drawn
 
 
@@ -102,6 +110,31 @@ def _one_scale(panels: "Sequence[Panel]") -> bool:
     return all(panel.kind == "bars" and bool(panel.y_label) == (place == 0) for place, panel in enumerate(panels))
 
 
+def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[str, str]) -> None:
+    """Draw what the points are set beside: in the colour of each series, or once where it is the same for all."""
+    for reference, dashes in zip(runs.figure.references, _DASHES, strict=False):
+        if reference.each:
+            found = [
+                (colour, runs.select({**panel.where, "series": name, **reference.where}))
+                for name, colour in colours.items()
+            ]
+        else:
+            found = [(NEUTRAL, runs.select({**panel.where, **reference.where}))]
+        for colour, points in found:
+            heights = [_estimate(point, panel.y) for point in points]
+            if len(points) == 1:
+                axes.axhline(float(heights[0].mean), color=colour, linestyle=dashes, linewidth=1.0, gid=_GID)
+                if heights[0].known:
+                    axes.axhspan(float(heights[0].low), float(heights[0].high), color=colour, alpha=0.08, linewidth=0)
+            elif points:
+                pairs = sorted(
+                    (float(_estimate(point, panel.x).mean), float(height.mean))
+                    for point, height in zip(points, heights, strict=True)
+                )
+                across, upward = zip(*pairs, strict=True)
+                axes.plot(across, upward, color=colour, linestyle=dashes, linewidth=1.0, gid=_GID)
+
+
 def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], look_of: dict[str, Look]) -> None:
     shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
     shown = [(name, points) for name, points in shown if points]
@@ -112,6 +145,12 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     short = [name.split(":")[0] for name, _ in shown]
     axes.set_xticks(range(len(shown)), short, fontsize=7, rotation=40, ha="right", rotation_mode="anchor")
     axes.grid(visible=False, axis="x")
+
+
+_DASHES = ((0, (1, 1.5)), (0, (7, 2)), (0, (5, 2, 1, 2, 1, 2)))
+"""The dashes of references, in their order."""
+
+_GID = "reference"
 
 
 @dataclass(frozen=True)
@@ -177,6 +216,9 @@ def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=(7, 4, 2)[min(panels, 3) - 1], steps=[1, 2, 2.5, 5, 10]))
     marked = _marked(axes)
     means = [y for _, y in marked if y > 0]
+    for line in axes.lines:
+        if line.get_gid() == _GID:
+            means += [value for value in np.asarray(line.get_ydata(), dtype=float).tolist() if value > 0]
     if "y" not in panel.log:
         from_zero(axes)
     else:

@@ -11,6 +11,9 @@ from numba import njit
 TOLERANCE = 1e-9
 """How far from an integer a quantity, or below zero a surplus of quality, may be by rounding errors alone."""
 
+LEVEL = 1e-14
+"""How far from the threshold a quality that equals it may be by rounding errors alone, such as those of 0.1 + 0.2."""
+
 
 @njit(cache=True)
 def relaxed(qualities, revenues, capacities, threshold, order, quantities):  # type: ignore[no-untyped-def]
@@ -31,6 +34,8 @@ def relaxed(qualities, revenues, capacities, threshold, order, quantities):  # t
     sellers = 0
     for producer in range(producers):
         excess = qualities[producer] - threshold
+        if abs(excess) < LEVEL:
+            excess = 0.0
         quantities[producer] = 0.0
         if revenues[producer] >= 0.0:
             if excess >= 0.0:

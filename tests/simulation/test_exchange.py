@@ -13,7 +13,7 @@ from scipy.stats import binom
 from netbandit.bandits.procurement import Procurement, ProcurementSettings
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
-from netbandit.learners.pfcb_schedule import round_epsilon, sharing_slots
+from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.load import load
 from netbandit.simulation import market
 from netbandit.simulation.exchange import Exchange, optimum
@@ -54,26 +54,41 @@ def run(tmp_path, **keys):
     return check(load(file)).points[0].simulation(0).run()
 
 
-def reference(family, hop_slots, share, communicate):
-    """Play slot by slot, agent by agent; return the regret, and what each agent bought and found good in each slot."""
-    horizon, agents, producers, alpha = 300, 4, 6, 0.6
+def parts(agents):
+    """A complete graph of all agents but the last, which has no link."""
+    return nx.disjoint_union(nx.complete_graph(agents - 1), nx.empty_graph(1))
+
+
+def reference(family, hop_slots, share, communicate, alpha=0.6, rho=1.0, margin=0.0, explore=2):
+    """Play slot by slot, agent by agent; return metrics, and what each agent bought and found good in each slot."""
+    horizon, agents, producers = 300, 4, 6
     streams = Streams(0, 0)
-    keys = ProcurementSettings(producers=producers, capacity=[1, 9], quality_threshold=alpha)
+    keys = ProcurementSettings(producers=producers, capacity=[1, 9], quality_threshold=alpha, rho=rho)
     world = Procurement.build(keys, agents, streams.generator)
-    graph = {"complete": nx.complete_graph, "path": nx.path_graph}[family](agents)
+    graph = {"complete": nx.complete_graph, "path": nx.path_graph, "parts": parts}[family](agents)
     distance = dict(nx.all_pairs_shortest_path_length(graph))
     luck = [streams.generator("rewards", agent).random((horizon, producers)) for agent in range(agents)]
-    best = optimum(world)
+    best, least = [], []
+    for j in range(agents):
+        worth = rho * world.qualities - world.costs[j]
+        chosen, order = np.zeros(producers), np.zeros(producers, dtype=np.int64)
+        choose(world.qualities, worth, world.capacities[j], alpha, order, chosen)
+        best.append(chosen @ worth)
+        least.append(sum(k * min(r, 0.0) for r, k in zip(worth, world.capacities[j], strict=True)))
     all_units, all_good = np.zeros((agents, producers)), np.zeros((agents, producers))
     own_units, own_good = np.zeros((agents, producers)), np.zeros((agents, producers))
     schedule = list(sharing_slots(communicate, 20, 200, horizon)) if share != "never" else []
-    sharers = 1 if share == "never" else agents
+    sharers = [1 if share == "never" else len(distance[j]) for j in range(agents)]
+    explored = [exploration_rounds(count, horizon, 0.5) if explore == "theory" else explore for count in sharers]
     inboxes, regret, history = {}, 0.0, []
+    violations, heard, accepted, delays = 0, 0, 0, []
     for slot in range(horizon):
         for receiver in range(agents):
-            for _, (units, good) in sorted(inboxes.pop((slot, receiver), []), key=lambda heard: heard[0]):
+            for _, sent, (units, good) in sorted(inboxes.pop((slot, receiver), []), key=lambda message: message[0]):
+                delays.append(slot - sent)
                 for i in range(producers):
-                    width = sqrt(3 * log(sharers * max(slot - 1, 1)) / (2 * all_units[receiver, i]))
+                    heard += 1
+                    width = sqrt(3 * log(sharers[receiver] * max(slot - 1, 1)) / (2 * all_units[receiver, i]))
                     if share == "private" and (
                         units[i] <= 0
                         or abs(good[i] / units[i] - all_good[receiver, i] / all_units[receiver, i]) > 10 * width
@@ -82,13 +97,15 @@ def reference(family, hop_slots, share, communicate):
                     weight = 0.1 if share == "private" else 1.0
                     all_units[receiver, i] += weight * units[i]
                     all_good[receiver, i] += weight * good[i]
+                    accepted += 1
         bought = np.ones((agents, producers))
-        if slot >= 2:
-            inner = sharers * slot if (share, communicate) == ("exact", "every") else slot
-            believed = np.minimum(1.0, all_good / all_units + np.sqrt(3 * log(inner) / (2 * all_units)))
-            for j in range(agents):
+        for j in range(agents):
+            if slot >= explored[j]:
+                inner = sharers[j] * slot if (share, communicate) == ("exact", "every") else slot
+                believed = np.minimum(1.0, all_good[j] / all_units[j] + np.sqrt(3 * log(inner) / (2 * all_units[j])))
                 order = np.zeros(producers, dtype=np.int64)
-                choose(believed[j], believed[j] - world.costs[j], world.capacities[j], alpha, order, bought[j])
+                worth = rho * believed - world.costs[j]
+                choose(believed, worth, world.capacities[j], alpha + margin, order, bought[j])
         seen = np.stack([binom.ppf(luck[j][slot], bought[j], world.qualities) for j in range(agents)])
         seen = np.maximum(seen, 0)
         all_units += bought
@@ -96,7 +113,10 @@ def reference(family, hop_slots, share, communicate):
         all_good += seen
         own_good += seen
         history.append(np.stack([bought, seen]))
-        regret += world.regret(bought.astype(np.int64), best).sum()
+        for j in range(agents):
+            violated = bought[j] @ (world.qualities - alpha) < -1e-9
+            violations += violated
+            regret += best[j] - (least[j] if violated else bought[j] @ (rho * world.qualities - world.costs[j]))
         if slot in schedule:
             number = schedule.index(slot) + 1
             told = np.stack([own_units, own_good], axis=1)
@@ -106,11 +126,17 @@ def reference(family, hop_slots, share, communicate):
                 told += streams.generator("noise", number).normal(size=told.shape) * deviation
             own_units[:] = own_good[:] = 0
             for sender in range(agents):
-                for receiver in range(agents):
-                    if sender != receiver:
-                        due = slot + distance[sender][receiver] * hop_slots
-                        inboxes.setdefault((due, receiver), []).append(((sender, number), told[sender]))
-    return regret, np.array(history)
+                for receiver, hops in distance[sender].items():
+                    due = slot + hops * hop_slots
+                    if hops:
+                        inboxes.setdefault((due, receiver), []).append(((sender, number), slot, told[sender]))
+    metrics = {
+        "regret": pytest.approx(regret, rel=1e-9),
+        "violations": violations / (agents * horizon),
+        "accepted": accepted / heard if heard else None,
+        "delay_slots": sum(delays) / len(delays) if delays else None,
+    }
+    return metrics, np.array(history)
 
 
 @pytest.fixture
@@ -135,9 +161,36 @@ def history(monkeypatch):
 @pytest.mark.parametrize(("family", "latency", "hop_slots"), [("complete", "0 ms", 1), ("path", "7 ms", 7)])
 def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicate, family, latency, hop_slots):
     result = run(tmp_path, family=family, latency=latency, share=share, communicate=communicate)
-    regret, expected = reference(family, hop_slots, share, communicate)
-    assert result.metrics["regret"] == pytest.approx(regret, rel=1e-9)
+    metrics, expected = reference(family, hop_slots, share, communicate)
+    assert result.metrics | metrics == result.metrics
     assert np.array(history).shape == expected.shape == (300, 2, 4, 6)
+    assert (np.array(history) == expected).all()
+    assert result.metrics["violations"] > 0
+
+
+@pytest.mark.parametrize("share", ["private", "exact", "never"])
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        ("complete", {"alpha": 0.85}),  # optimism that is not cut off at 1 would buy more than it may
+        ("complete", {"alpha": 0.7, "margin": 0.1}),
+        ("complete", {"rho": 1.7}),
+        ("parts", {"explore": "theory"}),  # each with as many as can hear it
+        ("parts", {}),
+    ],
+)
+def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, settings):
+    keys = {"alpha": "bandit.quality_threshold", "rho": "bandit.rho"}
+    overrides = [f"{keys.get(name, f'learner.{name}')}={value}" for name, value in settings.items()]
+    if "explore" in settings:
+        overrides.append("learner.zeta=0.5")
+    if family == "parts":
+        overrides += ['topology.family="hybrid"', "topology.components=[3, 1]"]
+    file = tmp_path / "market.toml"
+    file.write_text(SCENARIO.format(family="complete", latency="0 ms", share=share, communicate="doubling"))
+    result = check(load(file, overrides)).points[0].simulation(0).run()
+    metrics, expected = reference(family, 1, share, "doubling", **settings)
+    assert result.metrics | metrics == result.metrics
     assert (np.array(history) == expected).all()
 
 

@@ -1,11 +1,13 @@
 from itertools import pairwise
-from math import fsum
+from math import fsum, log, sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
+from netbandit.learners.pfcb_steps import trust
 from netbandit.privacy.accountant import account_statistics, one_quantity
 from netbandit.privacy.gaussian import exact_delta, exact_epsilon, noise_multiplier
 
@@ -57,6 +59,18 @@ def test_the_classical_bound_holds_to_epsilon_one_and_not_far_beyond():
     assert exact_epsilon(0.01, noise_multiplier(1.0, 0.01)) < 1.0
     assert exact_epsilon(0.01, noise_multiplier(20.0, 0.01)) > 20.0
     assert exact_delta(exact_epsilon(0.01, 0.7), 0.7) == pytest.approx(0.01)
+
+
+def test_agents_are_optimistic_but_believe_in_no_probability_above_1():
+    rng = np.random.default_rng(0)
+    units, costs = rng.uniform(1, 1_000, 200), rng.random(200)
+    good, spread = units * rng.random(200), sqrt(1.5 * log(500))
+    qualities, revenues = np.empty(200), np.empty(200)
+    trust(units, good, spread, 1.5, costs, qualities, revenues)
+    expected = np.minimum(1.0, good / units + np.sqrt(3 * log(500) / (2 * units)))
+    np.testing.assert_allclose(qualities, expected, rtol=1e-12)
+    np.testing.assert_allclose(revenues, 1.5 * expected - costs, rtol=1e-9, atol=1e-12)
+    assert 10 < (expected == 1.0).sum() < 190
 
 
 def test_exploration_of_theory():

@@ -1,6 +1,7 @@
 """The whole of P-FCB against a slow reference that knows no compiled loop, no network and no events."""
 
 import inspect
+from itertools import pairwise
 from math import log, sqrt
 
 import networkx as nx
@@ -16,6 +17,7 @@ from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.load import load
 from netbandit.simulation import market
+from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.exchange import Exchange, optimum
 from netbandit.simulation.parts import check
 from netbandit.streams import Streams
@@ -48,6 +50,9 @@ kind = "relay"
 """
 
 
+STREAMS = Streams(0, 0)
+
+
 def run(tmp_path, **keys):
     file = tmp_path / "market.toml"
     file.write_text(SCENARIO.format(**keys))
@@ -59,14 +64,32 @@ def parts(agents):
     return nx.disjoint_union(nx.complete_graph(agents - 1), nx.empty_graph(1))
 
 
-def reference(family, hop_slots, share, communicate, alpha=0.6, rho=1.0, margin=0.0, explore=2):
-    """Play slot by slot, agent by agent; return metrics, and what each agent bought and found good in each slot."""
+GRAPHS = {"complete": nx.complete_graph, "path": nx.path_graph, "parts": parts, "star": lambda n: nx.star_graph(n - 1)}
+MS = 1_000_000
+
+
+def arrival(path, slot, latency, slotted):
+    """Return when (ns) a message that is sent in *slot* has come along *path*; *latency* is that of each link."""
+    time = slot * MS
+    for hop in pairwise(path):
+        delivered = time + latency[tuple(sorted(hop))]
+        time = max(time // MS + 1, -(-delivered // MS)) * MS if slotted else delivered
+    return time
+
+
+def reference(
+    family, latency, share, communicate, alpha=0.6, rho=1.0, margin=0.0, explore=2, slotted=True, streams=STREAMS
+):
+    """Play slot by slot, agent by agent; return metrics, and what each agent bought and found good in each slot.
+
+    The latency (ns) is that of all links, or of each by its ends.
+    """
     horizon, agents, producers = 300, 4, 6
-    streams = Streams(0, 0)
     keys = ProcurementSettings(producers=producers, capacity=[1, 9], quality_threshold=alpha, rho=rho)
     world = Procurement.build(keys, agents, streams.generator)
-    graph = {"complete": nx.complete_graph, "path": nx.path_graph, "parts": parts}[family](agents)
-    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    graph = GRAPHS[family](agents)
+    latency = latency if isinstance(latency, dict) else dict.fromkeys(graph.edges, latency)
+    paths = dict(nx.all_pairs_shortest_path(graph))  # there is only one of each
     luck = [streams.generator("rewards", agent).random((horizon, producers)) for agent in range(agents)]
     best, least = [], []
     for j in range(agents):
@@ -78,7 +101,7 @@ def reference(family, hop_slots, share, communicate, alpha=0.6, rho=1.0, margin=
     all_units, all_good = np.zeros((agents, producers)), np.zeros((agents, producers))
     own_units, own_good = np.zeros((agents, producers)), np.zeros((agents, producers))
     schedule = list(sharing_slots(communicate, 20, 200, horizon)) if share != "never" else []
-    sharers = [1 if share == "never" else len(distance[j]) for j in range(agents)]
+    sharers = [1 if share == "never" else len(paths[j]) for j in range(agents)]
     explored = [exploration_rounds(count, horizon, 0.5) if explore == "theory" else explore for count in sharers]
     inboxes, regret, history = {}, 0.0, []
     violations, heard, accepted, delays = 0, 0, 0, []
@@ -126,10 +149,11 @@ def reference(family, hop_slots, share, communicate, alpha=0.6, rho=1.0, margin=
                 told += streams.generator("noise", number).normal(size=told.shape) * deviation
             own_units[:] = own_good[:] = 0
             for sender in range(agents):
-                for receiver, hops in distance[sender].items():
-                    due = slot + hops * hop_slots
-                    if hops:
-                        inboxes.setdefault((due, receiver), []).append(((sender, number), slot, told[sender]))
+                for receiver, path in paths[sender].items():
+                    time = arrival(path, slot, latency, slotted)
+                    due = max(-(-time // MS), slot + 1)  # what comes at once comes after the decision of its slot
+                    if receiver != sender:
+                        inboxes.setdefault((due, receiver), []).append(((time, sender, number), slot, told[sender]))
     metrics = {
         "regret": pytest.approx(regret, rel=1e-9),
         "violations": violations / (agents * horizon),
@@ -158,10 +182,10 @@ def history(monkeypatch):
 
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize("communicate", ["doubling", "every", "literal"])
-@pytest.mark.parametrize(("family", "latency", "hop_slots"), [("complete", "0 ms", 1), ("path", "7 ms", 7)])
-def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicate, family, latency, hop_slots):
-    result = run(tmp_path, family=family, latency=latency, share=share, communicate=communicate)
-    metrics, expected = reference(family, hop_slots, share, communicate)
+@pytest.mark.parametrize(("family", "latency"), [("complete", 0), ("path", 7)])
+def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicate, family, latency):
+    result = run(tmp_path, family=family, latency=f"{latency} ms", share=share, communicate=communicate)
+    metrics, expected = reference(family, latency * MS, share, communicate)
     assert result.metrics | metrics == result.metrics
     assert np.array(history).shape == expected.shape == (300, 2, 4, 6)
     assert (np.array(history) == expected).all()
@@ -172,9 +196,9 @@ def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicat
 @pytest.mark.parametrize(
     ("family", "settings"),
     [
-        ("complete", {"alpha": 0.85}),  # optimism that is not cut off at 1 would buy more than it may
+        ("complete", {"alpha": 0.85}),
         ("complete", {"alpha": 0.7, "margin": 0.1}),
-        ("complete", {"rho": 1.7}),
+        ("complete", {"rho": 0.4}),
         ("parts", {"explore": "theory"}),  # each with as many as can hear it
         ("parts", {}),
     ],
@@ -189,7 +213,28 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     file = tmp_path / "market.toml"
     file.write_text(SCENARIO.format(family="complete", latency="0 ms", share=share, communicate="doubling"))
     result = check(load(file, overrides)).points[0].simulation(0).run()
-    metrics, expected = reference(family, 1, share, "doubling", **settings)
+    metrics, expected = reference(family, 0, share, "doubling", **settings)
+    assert result.metrics | metrics == result.metrics
+    assert (np.array(history) == expected).all()
+
+
+@pytest.mark.parametrize("share", ["private", "exact"])
+@pytest.mark.parametrize("communicate", ["literal", "every"])
+@pytest.mark.parametrize("family", ["path", "star"])
+@pytest.mark.parametrize("slotted", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, share, communicate, family, slotted, seed):
+    file = tmp_path / "market.toml"
+    text = SCENARIO.format(family=family, latency="", share=share, communicate=communicate)
+    file.write_text(text.replace('latency = ""', 'latency = { uniform = ["0.2 ms", "9 ms"] }'))
+    overrides = [f"run.seed={seed}", f"protocol.timing={'slotted' if slotted else 'asynchronous'}"]
+    point = check(load(file, overrides)).points[0]
+    streams, graph = Streams(seed, 0), point.topology(0)
+    drawn = peer_latencies(point.scenario.links.peer, graph, MS, streams)
+    latency = dict(zip(map(tuple, graph.edges.tolist()), drawn.tolist(), strict=True))
+    metrics, expected = reference(family, latency, share, communicate, slotted=slotted, streams=streams)
+    assert len(set(latency.values())) == 3
+    result = point.simulation(0).run()
     assert result.metrics | metrics == result.metrics
     assert (np.array(history) == expected).all()
 
@@ -250,6 +295,16 @@ def test_what_has_nobody_to_hear_it_is_not_told(tmp_path, graph, share):
         result = check(load(file)).points[0].simulation(0).run(trace=trace)
         assert [result.metrics[name] for name in ("rounds", "messages", "epsilon", "delta")] == [0, 0, 0, 0]
         assert result.kinds == {}
+
+
+@pytest.mark.parametrize("noiseless", ["learner.share=exact", "learner.epsilon=inf"])
+def test_what_is_told_without_noise_is_not_private(tmp_path, noiseless):
+    file = tmp_path / "market.toml"
+    file.write_text(SCENARIO.format(family="path", latency="0 ms", share="private", communicate="doubling"))
+    private, exact = (check(load(file, keys)).points[0].simulation(0).run().metrics for keys in ([], [noiseless]))
+    assert private["epsilon"] > private["epsilon_claimed"] == 20.0
+    assert (exact["epsilon"], exact["epsilon_claimed"]) == (None, None)  # infinite
+    assert exact["regret"] < private["regret"]
 
 
 def test_who_only_explores_is_told_so(tmp_path):

@@ -46,4 +46,6 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.gathers import Gathers
 
         return Gathers
+    if "broadcast" in learner.talks:
+        raise TypeError("this learner tells others item by item, and only those derived from pfcb can")
     raise TypeError("this learner needs contexts to choose by, which this bandit does not show")

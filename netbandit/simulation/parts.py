@@ -171,6 +171,12 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
 
 
+def _offering(talks: frozenset[str]) -> str:
+    """Return which protocols of netbandit offer one of *talks*, or nothing if none does."""
+    kinds = [kind for kind in BUILT_IN["protocol"] if part_class("protocol", kind, Path()).talks & talks]
+    return f"; {one_of(kinds)} would do" if kinds else ""
+
+
 def _swept(path: KeyPath) -> KeyPath:
     """Return the key of a sweep in place of one of its values."""
     return path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
@@ -303,7 +309,7 @@ class _Check:
     ) -> None:
         if not talks & protocol.talks:
             needs, offers = one_of(sorted(talks)), one_of(sorted(protocol.talks))
-            text = f"this learner talks by {needs}, but this protocol offers {offers}"
+            text = f"this learner talks by {needs}, but this protocol offers {offers}{_offering(talks)}"
             self.problems.append((("protocol", "kind"), text))
             return
         for talk in sorted(talks & protocol.talks):

@@ -146,5 +146,5 @@ def _nodes(topology: Topology) -> Nodes | None:
 
 def _versions() -> dict[str, str]:
     """Return the versions of all that makes the numbers."""
-    libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "simpy", "networkx")}
+    libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
     return {"netbandit": __version__, "python": platform.python_version(), **libraries}

@@ -15,6 +15,7 @@ from netbandit.bandits.procurement import Procurement, ProcurementSettings
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
+from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import market
 from netbandit.simulation.build import peer_latencies
@@ -305,6 +306,54 @@ def test_what_is_told_without_noise_is_not_private(tmp_path, noiseless):
     assert private["epsilon"] > private["epsilon_claimed"] == 20.0
     assert (exact["epsilon"], exact["epsilon_claimed"]) == (None, None)  # infinite
     assert exact["regret"] < private["regret"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        (["learner.explore=0"], 'learner.explore: must be a number of slots, at least 1, or "theory"'),
+        (["learner.explore=theory"], 'learner.zeta: is missing: explore = "theory" needs it, a number > 0'),
+        (["learner.start=201"], "learner.stop: the window ends (stop = 200) before it begins"),
+        (["learner.stop=19"], "learner.stop: the window ends (stop = 19) before it begins"),
+        (["learner.margin=0.5"], "learner.margin: must be at most 0.4: no quality is above 1"),
+        (["learner.epsilon=0"], "learner.epsilon: must be a number above 0 or inf, not 0"),
+        (["learner.weight=-1"], "learner.weight: must be a number of at least 0, not -1"),
+        (["bandit.capacity=[0, 9]"], "bandit.capacity[0]: must be from 1 to 1000"),
+        (["bandit.capacity=[9, 1]"], "bandit.capacity: the smallest capacity comes first, then the largest"),
+        (
+            ["protocol.kind=gis"],
+            'protocol.kind: this learner talks by "broadcast", but this protocol offers one of "call", "round"; '
+            '"relay" would do',
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, overrides, line):
+    file = tmp_path / "market.toml"
+    file.write_text(SCENARIO.format(family="path", latency="0 ms", share="private", communicate="doubling"))
+    with pytest.raises(ScenarioError) as error:
+        check(load(file, overrides))
+    (found,) = error.value.lines
+    assert found.endswith(f": {line}")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "unused"),
+    [
+        (["learner.share=private"], []),
+        (["learner.share=exact", "learner.band=3.0"], ["band", "epsilon"]),
+        (["learner.share=never"], ["communicate", "epsilon", "start", "stop"]),
+        (["learner.communicate=every"], ["start", "stop"]),
+        (["learner.epsilon=inf", "learner.delta=0.1"], ["delta"]),
+        (["learner.zeta=0.1"], ["zeta"]),
+        (["bandit.spread=0.2"], ["spread"]),
+        (["bandit.spread=0.2", "bandit.sampling=normal"], []),
+    ],
+)
+def test_a_key_that_the_mode_does_not_use_is_noted(tmp_path, overrides, unused):
+    file = tmp_path / "market.toml"
+    file.write_text(SCENARIO.format(family="path", latency="0 ms", share="private", communicate="doubling"))
+    notes = check(load(file, overrides)).notes
+    assert sorted(note.split(": ")[1].split(".")[1] for note in notes) == unused
 
 
 def test_who_only_explores_is_told_so(tmp_path):

@@ -12,6 +12,7 @@ from netbandit.scenario.errors import ScenarioError
 MINE = '''\
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.learners.learner import Learner, LearnerSettings
 from netbandit.protocols.protocol import NetworkProtocol
 
 class Half(Bandit):
@@ -19,6 +20,10 @@ class Half(Bandit):
 
 class Fair(Bernoulli):
     """Like ours."""
+
+class Gossiping(Learner):
+    Settings = LearnerSettings
+    talks = frozenset({"broadcast"})
 
 class NoRounds(NetworkProtocol):
     talks = frozenset({"round"})
@@ -78,6 +83,17 @@ ONE_MISTAKE = {
         ['learner.kind="netbandit.learners.learner:Learner"'],
         "learner.kind",
         "cannot be used: its keys are missing",
+    ),
+    "rounds over broadcasts": (
+        ["protocol.kind=relay"],
+        "protocol.kind",
+        'talks by "round", but this protocol offers "broadcast"; '
+        'one of "master-worker", "gis", "sink", "flooding", "gossip", "silent" would do',
+    ),
+    "broadcasts of one's own": (
+        ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],
+        "learner.kind",
+        "this learner tells others item by item, and only those derived from pfcb can",
     ),
     "rounds without rounds": (
         ['protocol.kind="mine:NoRounds"'],

@@ -320,11 +320,6 @@ def test_what_is_told_without_noise_is_not_private(tmp_path, noiseless):
         (["learner.weight=-1"], "learner.weight: must be a number of at least 0, not -1"),
         (["bandit.capacity=[0, 9]"], "bandit.capacity[0]: must be from 1 to 1000"),
         (["bandit.capacity=[9, 1]"], "bandit.capacity: the smallest capacity comes first, then the largest"),
-        (
-            ["protocol.kind=gis"],
-            'protocol.kind: this learner talks by "broadcast", but this protocol offers one of "call", "round"; '
-            '"relay" would do',
-        ),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, overrides, line):

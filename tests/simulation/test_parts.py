@@ -84,11 +84,10 @@ ONE_MISTAKE = {
         "learner.kind",
         "cannot be used: its keys are missing",
     ),
-    "rounds over broadcasts": (
-        ["protocol.kind=relay"],
+    "rounds over gathers": (
+        ["protocol.kind=vertical"],
         "protocol.kind",
-        'talks by "round", but this protocol offers "broadcast"; '
-        'one of "master-worker", "gis", "sink", "flooding", "gossip", "silent" would do',
+        'talks by "round", but this protocol offers "gather"; one of "master-worker", ',
     ),
     "broadcasts of one's own": (
         ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],

@@ -267,6 +267,33 @@ def test_the_privacy_spent_is_that_of_the_set_released_most_often(tmp_path, monk
     assert run.result.metrics["epsilon"] == pytest.approx(exact_epsilon(0.01, multiplier))
 
 
+@pytest.mark.parametrize(
+    ("protocol", "latency", "stretches"),
+    # The slots from one synchronisation to the next; with latency cut at the arrivals of uploads and of answers.
+    [("master-worker", "0 ms", 5), ("master-worker", "3 ms", 4 * 3 + 1), ("local", "0 ms", 5), ("silent", "0 ms", 1)],
+)
+def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, protocol, latency, stretches):
+    written = tables(horizon=5_000, schedule='"fixed"', every=1_000)
+    written["protocol"] = {"kind": f'"{protocol}"'}
+    written["links.uplink"] = {"latency": f'"{latency}"'}
+    calls = []
+    original = slots.compiled
+
+    def counted(*world):
+        play = original(*world)
+
+        def run(first, last):
+            calls.append((first, reached := play(first, last)))
+            return reached
+
+        return run
+
+    monkeypatch.setattr(slots, "compiled", counted)
+    Watched(tmp_path, monkeypatch, written)
+    assert len(calls) == stretches
+    assert [first for first, _ in calls] == [0, *(reached for _, reached in calls[:-1])]
+
+
 def metrics(tmp_path, monkeypatch, written):
     return Watched(tmp_path, monkeypatch, written).result.metrics
 

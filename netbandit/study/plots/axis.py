@@ -96,5 +96,7 @@ class Axis:
 
 def _short(value: float) -> str:
     """Return a number that was measured with no more digits than a tick has room for; whole ones stay as they are."""
-    exact = value == math.inf or value == round(value) or len(f"{value:g}") <= _DIGITS + 2
-    return number(value if exact else float(f"{value:.{_DIGITS}g}"))
+    if value == math.inf or value == round(value):
+        return number(value)
+    text = f"{value:g}"
+    return number(float(text if len(text) <= _DIGITS + 2 else f"{value:.{_DIGITS}g}"))

@@ -6,6 +6,8 @@ reason it is no encryption. What the receiver learns all the same:
 * each participant's norms and inner products, exactly, because its columns Q_i of the mask are orthonormal;
 * Q_i itself, from as many known contexts of that participant as it has columns (:func:`recover_mask`).
 
+Whoever draws the mask can take it off for all: it must not collude with the receiver.
+
 With :func:`secure_sum` the receiver learns only the sum of the other participants' parts, hence their joint inner
 products; ``d - d_1`` known joint contexts still give the joint mask away.
 """

@@ -33,7 +33,8 @@ class VerticalProtocolSettings(ProtocolSettings):
 
     Attributes:
         masks: Whether contexts are masked; if not they travel in the clear: the central run.
-        secure_sum: Whether pairwise one-time pads hide each part, so that only their sum is learnt.
+        secure_sum: Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the
+            pads are agreed on before, out of band.
         pipeline: How many users' contexts may be under way at a time.
         generator: The agent that makes the mask, or ``"third-party"``: masks come out of band, free.
     """

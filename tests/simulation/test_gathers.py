@@ -250,6 +250,14 @@ def test_a_slotted_hop_takes_effect_at_a_boundary(tmp_path, family, latency, wai
     assert (metrics["round_slots"], metrics["rounds"], metrics["unserved"]) == (waited, 50 - waited, 0)
 
 
+def test_parts_are_passed_on_as_they_come(tmp_path):
+    """Asynchronously, without waiting for boundaries: over two hops twice 4 ms to send and 6 ms to get there."""
+    links = ['links.peer.bandwidth="1 Mbit/s"', 'links.peer.latency="6 ms"', "topology.family=path"]
+    metrics = point(tmp_path, *links, "topology.agents=3").simulation(0).run().metrics
+    assert metrics["round_slots"] == 20
+    assert metrics["rounds"] == 399 // 20
+
+
 def test_masks_take_the_time_of_their_way(tmp_path):
     """Agent 1 of a star sends three masks of 8 * 12 * 3 + 20 bytes, 2.464 ms each at 1 Mbit/s, one behind the other.
 

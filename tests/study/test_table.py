@@ -201,6 +201,18 @@ def test_regret_comes_first_and_last_what_tells_no_point_apart():
     assert heading.split() == ["b", "regret", "violations"]
 
 
+def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():
+    """The latency at which fewest are served would look best."""
+    near = {"regret": 9.0, "cost": 8.0, "round_slots": 0.1, "unserved": 0.0, "decisions_per_s": 100.0}
+    far = {"regret": 5.0, "cost": 3.0, "round_slots": 3.5, "unserved": 70.0, "decisions_per_s": 30.0}
+
+    def order(*figures):
+        return telling([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
+
+    assert order(near, far) == ["regret", "unserved", "cost", "round_slots", "decisions_per_s"]
+    assert order(near, {**far, "unserved": 0.0}) == ["regret", "cost", "round_slots", "decisions_per_s"]
+
+
 def test_a_column_of_nothing_or_of_zeros_is_not_shown():
     metrics = {"regret": 1.0, "energy_j": 0.0, "epsilon": None}
     text = shown(study([{"a.b": 1}, {"a.b": 2}], [metrics] * 2))

@@ -53,6 +53,8 @@ _WORDS = {
     "protocol.timing": "timing",
     "protocol.ttl": "reach of messages (hops)",
     "protocol.collect": "collection",
+    "protocol.masks": "contexts masked",
+    "protocol.secure_sum": "parts added up in secret",
     "protocol.pipeline": "users under way at a time",
 }
 

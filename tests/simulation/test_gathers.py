@@ -319,11 +319,13 @@ def drawn(tmp_path, *overrides):
     """Return the axes of each picture of a sweep of the latency, by its name."""
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
-    latencies = "sweep.links.peer.latency=['0 ms', '1500 us', '3500 us']"
-    points = check(load(file, [latencies, "run.horizon=100", "run.replications=2", *overrides])).points
+    latencies = [] if any("latency" in each for each in overrides) else ["0 ms", "1500 us", "3500 us"]
+    swept = [f"sweep.links.peer.latency={latencies}"] if latencies else []
+    points = check(load(file, [*swept, "run.horizon=100", "run.replications=2", *overrides])).points
     runs = [each.simulation(number).run() for each in points for number in range(2)]
     for run in runs:
-        assert run.metrics["regret_per_decision"] == run.metrics["regret"] / run.metrics["rounds"]
+        decisions = run.metrics["rounds"]
+        assert run.metrics["regret_per_decision"] == (run.metrics["regret"] / decisions if decisions else None)
     return {picture.name: picture for picture in pictures(runs)}
 
 
@@ -346,6 +348,12 @@ def test_pictures_compare_regret_where_all_were_served(tmp_path):
     assert labels["delay"] == ["regret of all agents (reward)"]
     assert "served" not in found["regret"].subtitle
     assert found["delay"].title == "scenario: regret against delay"
+
+
+def test_pictures_of_no_decision_at_all_are_not_empty(tmp_path):
+    found = drawn(tmp_path, "sweep.links.peer.latency=['1 s', '2 s', '3 s']")
+    assert found["parameter"].figure.axes[0].get_ylabel() == "regret of all agents (reward)"
+    assert len(found["parameter"].figure.axes[0].lines) > 0
 
 
 def test_nothing_decided_has_no_regret_of_a_decision(tmp_path):

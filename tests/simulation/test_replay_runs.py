@@ -176,6 +176,16 @@ def test_results_without_regret_are_drawn(tmp_path):
         assert len(axes.lines) >= 3
 
 
+def test_a_log_without_a_click_has_no_empty_pictures(tmp_path):
+    write_log(tmp_path / "log.txt", 500)
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    (tmp_path / "log.txt").write_text("".join(f"0{line[1:]}\n" for line in lines))
+    overrides = ["bandit.path=log.txt", "run.horizon=500", "sweep.bandit.partial=[0.2, 0.5, 1.0]"]
+    runs = [each.simulation(0).run() for each in study(tmp_path, *overrides).points]
+    assert [run.metrics["relative_ctr"] for run in runs] == [None] * 3
+    assert [picture.name for picture in pictures(runs)] == ["network"]
+
+
 def test_digits_without_scikit_learn_are_a_mistake(tmp_path, monkeypatch):
     monkeypatch.setattr(digits, "installed", lambda: False)
     (told,) = lines_of(tmp_path, "bandit.format=digits")

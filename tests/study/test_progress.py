@@ -126,16 +126,21 @@ def test_a_terminal_gets_nothing_from_a_short_sweep(monkeypatch):
 
 def test_a_long_file_gets_a_bar_with_its_share(monkeypatch):
     told, stream = report(monkeypatch, terminal=True)
+
+    def wait_for(text, after=0):
+        ends = time.monotonic() + 30
+        while text not in stream.getvalue()[after:] and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert text in stream.getvalue()[after:]
+
     with reading(told._console) as watch:
         watch("clicks.txt", 0, 400)
         watch("clicks.txt", 100, 400)
-        time.sleep(0.5)
-        assert "reading clicks.txt" in stream.getvalue()
-        assert "25%" in stream.getvalue()
+        wait_for("reading clicks.txt")
+        wait_for("25%")
         before = len(stream.getvalue())
         watch("more.txt", 1, 2)
-        time.sleep(0.5)
-        assert "reading more.txt" in stream.getvalue()[before:]
+        wait_for("reading more.txt", before)
 
 
 def test_times_are_as_rough_as_a_guess():

@@ -227,8 +227,10 @@ def _remember(folder: Path, files: Sequence[Path], *, forget: bool) -> None:
 
 def _drawn(arrangement: Arrangement) -> "Iterator[tuple[str, Figure]]":
     telling = measured(arrangement.points)
-    if telling is not None:
-        yield "regret", draw_regret(arrangement)
+    if telling is None:  # of a log without a click there is nothing to compare
+        yield from _networks(arrangement)
+        return
+    yield "regret", draw_regret(arrangement)
     yield from _against_diameter(arrangement)
     yield from _against_parameter(arrangement)
     yield from _heatmaps(arrangement)

@@ -77,11 +77,12 @@ def partly_served(points: Sequence[Point]) -> bool:
 def compared(points: Sequence[Point]) -> str:
     """Return the metric by which *points* are compared: what is measured, the regret if nothing is.
 
-    Where users went away unserved it is the regret of a decision: who is not served adds none, so to serve fewer would
-    look like a gain.
+    Where users went away unserved it is the regret of a decision, if any was made: who is not served adds none, so to
+    serve fewer would look like a gain.
     """
     found = measured(points) or "regret"
-    return "regret_per_decision" if found == "regret" and partly_served(points) else found
+    known = any(len(point.samples("regret_per_decision")) for point in points)
+    return "regret_per_decision" if found == "regret" and known and partly_served(points) else found
 
 
 def lateness(points: Sequence[Point]) -> str | None:

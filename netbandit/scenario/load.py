@@ -1,6 +1,7 @@
 """From a file and its ``--set``s to merged tables that remember where each value was written."""
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from netbandit.scenario.overrides import Override, read_overrides
 from netbandit.scenario.source import Source, read_source, source_of
 from netbandit.scenario.wording import key_text, show
 from netbandit.settings import KeyPath, Problem
+
+_KEYS = re.compile(r"\b(?:run|topology|links|bandit|learner|protocol)(?:\.[a-z_]+)+")
+"""Keys of a scenario in the text of a message."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +78,28 @@ class Document:
         return list(dict.fromkeys(kinds))
 
     def error(self, problems: Iterable[Problem]) -> ScenarioError:
-        """Return the error that reports all *problems*, in the order of the files, each once."""
-        lines = {(self._place(path), f"{key_text(path)}: {text}") for path, text in problems}
+        """Return the error that reports all *problems*, in the order of the files, each once.
+
+        Two keys that cannot be together may stand in two files, or in a file and a ``--set``: then both are named.
+        """
+        lines = {
+            (self._place(path), f"{key_text(path)}: {text}{self._elsewhere(path, text)}") for path, text in problems
+        }
         return ScenarioError(f"{place}: {text}" for place, text in sorted(lines))
+
+    def _elsewhere(self, path: KeyPath, text: str) -> str:
+        """Return where other keys stand that the *text* about a mistake at *path* names, if not in the same file.
+
+        What is set beside it on the command line needs no place.
+        """
+        here = self._place(path)
+        found: dict[str, str] = {}
+        for name in _KEYS.findall(text):
+            for other in (("sweep", name), tuple(name.split("."))):
+                there = self._place(other)
+                if other in self._origins and there.name != here.name and (here.line or there.line):
+                    found.setdefault(name, str(there))
+        return "".join(f"; {name} stands at {place}" for name, place in found.items())
 
     def _origin(self, path: KeyPath) -> Origin | None:
         while path and path not in self._origins:

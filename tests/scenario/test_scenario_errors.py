@@ -333,3 +333,23 @@ def test_a_long_value_is_shortened(write, check, valid):
 def test_two_tables_can_clash_while_a_third_is_wrong(write, check, valid):
     write(bad=valid.replace("horizon = 100", "horizon = 0") + '[links.peer]\nlatency = "geographic"\n')
     assert [line.split(": ")[1] for line in check("bad.toml")] == ["run.horizon", "links.peer.latency"]
+
+
+def test_keys_of_two_files_that_cannot_be_together_are_both_named(write, check, valid):
+    base = valid.replace('family = "star"\nagents = 5', 'family = "file"\nfile = "x.txt"')
+    base += '[links.peer]\nlatency = "geographic"\n'
+    write(base=base, child='extends = "base.toml"\n[topology]\nfamily = "ring"\n')
+
+    def line(*overrides):
+        (found,) = [line for line in check("child.toml", overrides) if '"geographic" needs' in line]
+        return found
+
+    start = f"base.toml:{base.count(chr(10))}:1: links.peer.latency: "
+    assert line().startswith(start)
+    assert line().endswith('with topology.family = "ring"; topology.family stands at child.toml:3:1')
+    set_ = line("topology.family=star")
+    assert set_.startswith(start)
+    assert set_.endswith('"star"; topology.family stands at --set topology.family')
+    assert line('sweep.topology.family=["path"]').endswith("stands at --set sweep.topology.family")
+    write(child=base.replace('"file"\n', '"ring"\n'))
+    assert line().endswith('with topology.family = "ring"')

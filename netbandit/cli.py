@@ -170,7 +170,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     """
     from rich.console import Console
 
-    from netbandit.study.compare import CompareError, differences, show_differences
+    from netbandit.study.compare import CompareError, differences, parameters_of, show_differences, whole_keys
     from netbandit.study.frame import Results
 
     table = Results.of(_results(folder, details=False))
@@ -178,6 +178,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     if wanted is not None and not all("=" in entry for entry in against):
         raise click.UsageError("Give what to compare with as KEY=VALUE, such as topology.family=star.")
     try:
+        wanted = None if wanted is None else whole_keys(wanted, parameters_of(table))
         for metric in metrics or ("regret",):
             show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
     except CompareError as error:

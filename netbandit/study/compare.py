@@ -58,7 +58,8 @@ def compare(
         results: What `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
         metric: The name of a metric.
         against: Keys with the values to compare with: each point is compared with the one that has these values and
-            is like it in all other keys. The first point is what all are compared with if it is left out.
+            is like it in all other keys. A key may be called by its end (``family``) where only one ends so. The
+            first point is what all are compared with if it is left out.
         confidence: The probability with which such intervals cover the difference.
 
     Returns:
@@ -92,6 +93,23 @@ def parameters_of(results: "DataFrame") -> list[str]:
     return [str(name) for name in results.columns if name not in FIXED]
 
 
+def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return *against* with whole keys, of which the user may have written the end alone, as for a picture.
+
+    Raises:
+        CompareError: Of *names*, the keys that tell points apart, none or several end so.
+    """
+    from netbandit.study.plots.names import UnknownNameError, resolve
+
+    whole: dict[str, Any] = {}
+    for name, value in against.items():
+        try:
+            whole[resolve(name, f"{name}={cell(value)}", names)] = value
+        except UnknownNameError as error:
+            raise CompareError(str(error)) from None
+    return whole
+
+
 def differences(
     results: "DataFrame", metric: str, against: Mapping[str, Any] | None = None, confidence: float = CONFIDENCE
 ) -> list[Difference]:
@@ -105,7 +123,7 @@ def differences(
     if metric not in metrics:
         raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
     points = _points(results, names, metric)
-    wanted = next(iter(points.values())).parameters if against is None else against
+    wanted = next(iter(points.values())).parameters if against is None else whole_keys(against, names)
     chosen = {name: _chosen(name, value, points, names) for name, value in wanted.items()}
     found = []
     for identity, point in points.items():
@@ -135,7 +153,13 @@ def show_differences(
 
     sign = sign_of(console)
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
-    console.print(Text(f"{metric}, with {first} as the baseline"), soft_wrap=True)
+    baseline = column(metric, [Estimate(each.baseline, None, []) for each in found])
+    pairs = [str(each.interval.replications) for each in found]
+    title = f"{metric}, with {first} as the baseline"
+    alike = len(found) > 1 and len(set(baseline.means)) == 1  # what is the same in each line is said once, above
+    if alike:
+        title += f" ({' '.join(f'{baseline.means[0]} {baseline.unit}'.split())})"
+    console.print(Text(title), soft_wrap=True)
     # What is the same for all is no news, unless it was asked for.
     names = [name for name in found[0].parameters if name in (against or {}) or _several(found, name)]
     table = plain_table()
@@ -144,19 +168,22 @@ def show_differences(
     cells = [parameter_cells([each.parameters[name] for each in found]) for name in names]
     for heading, values in (
         (None, [Estimate(each.value, None, []) for each in found]),
-        ("baseline", [Estimate(each.baseline, None, []) for each in found]),
+        *([] if alike else [("baseline", [Estimate(each.baseline, None, []) for each in found])]),
         ("difference", [_estimate(each.interval) for each in found]),
     ):
         texts = column(metric, values)
         unit = f"\n({texts.unit})" if texts.unit else ""
         table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
         cells.append(texts.cells(sign))
-    table.add_column("pairs", justify="right", no_wrap=True)
-    cells.append([str(each.interval.replications) for each in found])
+    if len(set(pairs)) > 1:
+        table.add_column("pairs", justify="right", no_wrap=True)
+        cells.append(pairs)
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))
     console.print(table)
-    text = f"difference {sign} half-width of its 95 % interval over pairs of replications with the same random numbers"
+    many = "" if len(set(pairs)) > 1 or pairs[0] == "1" else f"{pairs[0]} "
+    over = f"over {many}pairs of replications with the same random numbers"
+    text = f"difference {sign} half-width of its 95 % interval {over}"
     console.print(Text(text), soft_wrap=True)
 
 
@@ -174,9 +201,6 @@ def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tup
 
 def _chosen(name: str, value: Any, points: Mapping[tuple[str, ...], _Point], names: Sequence[str]) -> str:
     """Return the text of *value* among those of the key *name*."""
-    if name not in names:
-        known = f"there are {', '.join(names)}" if names else "no key was varied"
-        raise CompareError(f"{name} does not tell points apart; {known}")
     texts = list(dict.fromkeys(identity[names.index(name)] for identity in points))
     if _text(value) not in texts:
         raise CompareError(f"no point has {name} = {cell(value)}; there are {', '.join(texts)}")

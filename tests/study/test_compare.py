@@ -98,7 +98,7 @@ def test_a_number_is_the_same_however_it_is_written(value):
     ("metric", "against", "text"),
     [
         ("regrets", None, "there is no metric 'regrets'; there are regret"),
-        ("regret", {"family": "star"}, "family does not tell points apart; there are topology.family, latency"),
+        ("regret", {"shape": "star"}, "there is no shape here; the keys that vary are topology.family, latency"),
         ("regret", {"topology.family": "grid"}, "no point has topology.family = grid; there are star, ring"),
         ("regret", {"topology.family": "star", "latency": 2}, "nothing can be compared"),
     ],
@@ -119,7 +119,23 @@ def test_the_command_and_the_package_say_the_same(tmp_path):
     assert (done.exit_code, done.stderr) == (0, "")
     lines = [line.split() for line in done.stdout.splitlines()]
     assert lines[0] == ["cost,", "with", "topology.agents", "=", "3", "as", "the", "baseline"]
-    assert ["4", "401.5", "301.5", "100", "±", "0", "4"] in lines
+    assert ["4", "401.5", "301.5", "100", "±", "0"] in lines
+    assert "over 4 pairs of replications" in done.stdout
+    short = CliRunner().invoke(main, ["compare", str(tmp_path), "agents=3", "--metric", "cost"])
+    assert (short.exit_code, short.stdout) == (0, done.stdout)
+    short = netbandit.compare(netbandit.load_results(tmp_path), "cost", {"agents": 3})
+    assert short.values.tolist() == result.values.tolist()
+
+
+def test_a_baseline_that_all_points_share_is_said_once(tmp_path):
+    sweep.run(fake_study(3, 4, 5, replications=2), tmp_path)
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), "--metric", "cost"])
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert done.stdout.splitlines()[0] == "cost, with the first point as the baseline (300.5)"
+    assert [line for line in lines if line[:1] in (["4"], ["5"])] == [
+        ["4", "400.5", "100", "±", "0"],
+        ["5", "500.5", "200", "±", "0"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -141,5 +157,5 @@ def test_a_difference_of_one_pair_has_no_interval():
     found = differences(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.5)]), "regret")
     stream = io.StringIO()
     show_differences(found, "regret", None, Console(file=stream, width=80))
-    assert "1.500" in stream.getvalue()
+    assert "1.5" in stream.getvalue().split()
     assert "±" not in stream.getvalue().splitlines()[4]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from netbandit.simulation.result import RunResult
@@ -33,6 +34,7 @@ _ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "e
 
 _MOST_COLUMNS = 6
 _LONGEST_PARAMETER = 28
+_SHORTEST_HEADING = 7
 _DIGITS = 4
 """Significant digits of a value without an interval."""
 
@@ -74,6 +76,9 @@ def show(study: StudyResult, console: "Console") -> None:
 
     console.print(Text(_title(study)), soft_wrap=True)
     sign = sign_of(console)
+    line = everywhere([estimates(point) for point in study.points], sign)
+    if line:
+        console.print(Text(line))
     table = _vertical(study, sign) if len(study.points) == 1 else _horizontal(study, console, sign)
     console.print(table)
     if any(len(point.finished) > 1 for point in study.points):
@@ -159,6 +164,10 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
         name = "data" if unit else name
     decimals = max((_decimals(estimate, scale) for estimate in present), default=0)
     decimals = max(0, min(decimals, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
+    if not any(estimate.half_width for estimate in present):  # exact: a zero that ends all of them says nothing
+        values = [(estimate.mean or 0.0) / scale for estimate in present]
+        while decimals and all(round(value, decimals) == round(value, decimals - 1) for value in values):
+            decimals -= 1
     form = ".1e" if 0 < largest < _TINY else f",.{decimals}f"
     means = [_number(estimate.mean, scale, form) if estimate else "" for estimate in found]
     halves = [_number(estimate.half_width, scale, form) if estimate else "" for estimate in found]
@@ -172,15 +181,13 @@ def _title(study: StudyResult) -> str:
     if points > 1:
         parts.append(f"{points} points")
     parts.append(f"{runs} replication{'s' if runs != 1 else ''}" + (" each" if points > 1 else ""))
-    parts += [f"{key} = {cell(study.points[0].parameters[key])}" for key in fixed if key != "run.replications"]
+    parts += [f"{key} = {cell(study.points[0].value(key))}" for key in fixed if key != "run.replications"]
     return ", ".join(parts)
 
 
 def varied(study: StudyResult) -> list[str]:
     """Return the parameters that tell the points apart."""
-    return [
-        key for key in parameter_names(study) if len({cell(point.parameters.get(key)) for point in study.points}) > 1
-    ]
+    return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
 
 
 def _vertical(study: StudyResult, sign: str) -> "Table":
@@ -208,10 +215,19 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
     chosen: list[str] = []
     best = _points_table(study, [], sign)
     room = console.options.update(max_width=100_000)
+    alike = same(found)
+    narrow = False
     for metric in telling(found):
+        if metric in alike:
+            continue
         trial = sorted([*chosen, metric], key=order.index)
-        table = _points_table(study, [column(name, [each.get(name) for each in found]) for name in trial], sign)
-        if Measurement.get(console, room, table).maximum <= console.width or not chosen:
+        columns = [column(name, [each.get(name) for each in found]) for name in trial]
+        table = _points_table(study, columns, sign, narrow)
+        fits = Measurement.get(console, room, table).maximum <= console.width
+        if not chosen and not fits:
+            narrow = True
+            table = _points_table(study, columns, sign, narrow)
+        if fits or not chosen:
             chosen, best = trial, table
         if len(chosen) == _MOST_COLUMNS:
             break
@@ -230,6 +246,28 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     return sorted(worth, key=lambda metric: metric != "regret" and not _differs(metric, found))
 
 
+def same(found: Sequence[dict[str, Estimate]]) -> list[str]:
+    """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
+    if len(found) < 2:
+        return []
+    estimates_of = {metric: [each.get(metric) for each in found] for metric in telling(found) if metric != "regret"}
+    return [
+        metric
+        for metric, some in estimates_of.items()
+        if None not in some and len({(each.mean, each.half_width) for each in some if each is not None}) == 1
+    ]
+
+
+def everywhere(found: Sequence[dict[str, Estimate]], sign: str) -> str:
+    """Return a line that says what is the same at every point; empty if nothing is."""
+    texts = []
+    for metric in same(found):
+        estimate = found[0][metric]
+        shown = column(metric, [Estimate(estimate.mean, estimate.half_width or None, estimate.values)])
+        texts.append(" ".join(f"{shown.name} {shown.cells(sign)[0]} {shown.unit}".split()))
+    return f"at every point: {', '.join(texts)}" if texts else ""
+
+
 def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
     return len({each[metric].mean if metric in each else None for each in found}) > 1
 
@@ -238,17 +276,20 @@ def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
     return any(metric in each and each[metric].mean not in (None, 0.0) for each in found)
 
 
-def _points_table(study: StudyResult, columns: Sequence[Column], sign: str) -> "Table":
+def _points_table(study: StudyResult, columns: Sequence[Column], sign: str, narrow: bool = False) -> "Table":
+    """Return a line for each point; a *narrow* one breaks long headings and has less room between its columns."""
     from rich.text import Text
 
     table = plain_table()
+    table.collapse_padding = narrow
     keys = varied(study)
-    for name in short_names(keys):
-        table.add_column(Text(name), no_wrap=True)
+    cells = [parameter_cells([point.value(key) for point in study.points]) for key in keys]
+    for name, texts in zip(short_names(keys), cells, strict=True):
+        width = max(_SHORTEST_HEADING, *map(len, texts)) if narrow else len(name)
+        table.add_column(Text("\n".join(wrap(name, width))), no_wrap=True)
     incomplete = any(len(point.finished) < len(point.runs) for point in study.points)
     if incomplete:
         table.add_column("runs", justify="right", no_wrap=True)
-    cells = [parameter_cells([point.parameters.get(key) for point in study.points]) for key in keys]
     if incomplete:
         cells.append([f"{len(point.finished)}/{len(point.runs)}" for point in study.points])
     for each in columns:

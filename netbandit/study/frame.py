@@ -46,7 +46,8 @@ class Results(pandas.DataFrame):
 
         runs = sum(len(point.finished) for point in self.study.points)
         caption = f"{self.study.name}: {len(self.study.points)} points, {runs} runs, {len(self)} rows"
-        return _html(findings(self.study), caption)
+        found = findings(self.study)
+        return _html(found, "; ".join(filter(None, (caption, found.everywhere))))
 
 
 def write_parquet(out: Path, study: StudyResult) -> Path:

@@ -53,6 +53,12 @@ class PointResult:
         """The runs that are there, in the order of their replications."""
         return [run for run in self.runs if run is not None]
 
+    def value(self, key: str) -> Any:
+        """Return what the sweep made of a dotted *key*, else what the scenario says or its default; None if unknown."""
+        if key in self.parameters or not self.finished:
+            return self.parameters.get(key)
+        return lookup(self.finished[0].resolved, key)
+
 
 @dataclass(frozen=True)
 class StudyResult:
@@ -70,6 +76,16 @@ class StudyResult:
     points: list[PointResult]
     written: dict[str, Any] | None = None
     inputs: tuple[str, ...] = ()
+
+
+def lookup(resolved: Mapping[str, Any], key: str, absent: Any = None) -> Any:
+    """Return the value of a dotted *key* of a resolved scenario, or *absent*."""
+    value: Any = resolved
+    for part in key.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return absent
+        value = value[part]
+    return value
 
 
 def run_key(point: Point, replication: int) -> str:
@@ -281,6 +297,7 @@ __all__ = [
     "load_run",
     "load_runs",
     "load_study",
+    "lookup",
     "run_key",
     "run_keys",
     "save_run",

@@ -44,7 +44,7 @@ def test_results_are_a_table_and_what_is_taken_from_them_a_plain_one(tmp_path):
 def test_a_notebook_shows_what_was_found(tmp_path):
     sweep.run(replace(fake_study(3, 4), document=replace(fake_study(3).document, data={"name": "a<b"})), tmp_path)
     page = netbandit.load_results(tmp_path)._repr_html_()
-    assert "<caption>a&lt;b: 2 points, 6 runs, 48 rows</caption>" in page
+    assert "<caption>a&lt;b: 2 points, 6 runs, 48 rows; at every point: rounds 4</caption>" in page
     rows = re.findall(r"<tr>(.*?)</tr>", page)
     assert len(rows) == 3
     assert ["301.0 ± 2.5" in row for row in rows] == [False, True, False]

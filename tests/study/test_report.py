@@ -61,6 +61,7 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
+        data = data.replace("±\N{NO-BREAK SPACE}", "± ")
         self.texts.append(data)
         if self.open and self.open[-1] in ("td", "th"):
             self.tables[-1][-1][-1] += data
@@ -119,6 +120,19 @@ def test_there_is_a_row_for_each_point_with_mean_and_interval(html):
     mean, half = rows[1][3].replace(",", "").split(" ± ")
     assert float(mean) == pytest.approx(np.mean(values), rel=0.01)
     assert float(half) == pytest.approx(4.302653 * np.std(values, ddof=1) / np.sqrt(3), rel=0.05)
+
+
+def test_what_is_the_same_at_every_point_stands_above_and_a_default_in_its_column(tmp_path):
+    runs = [
+        made_up(parameters=parameters, replication=replication, metrics={"cost": 50.0, "regret": 7.0 + agents})
+        for agents, parameters in enumerate(({"learner.rounds": 2}, {"learner.rounds": 4, "protocol.kind": "sink"}))
+        for replication in range(2)
+    ]
+    page = Page(report(tmp_path, runs))
+    assert "At every point: cost 50, round " in "".join(page.texts)
+    rows = page.table(["point", "rounds", "protocol", "regret"])
+    assert "cost" not in rows[0]
+    assert [row[2] for row in rows[1:]] == ["gis", "sink"]
 
 
 def test_the_question_stands_above_and_is_escaped(html):

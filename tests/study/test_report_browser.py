@@ -69,7 +69,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 
 def column(page, number):
-    return page.locator(f"#found tbody tr td:nth-child({number})").all_inner_texts()
+    texts = page.locator(f"#found tbody tr td:nth-child({number})").all_inner_texts()
+    return [text.replace("\N{NO-BREAK SPACE}", " ") for text in texts]
 
 
 def test_a_table_is_sorted_by_a_click_and_by_the_keyboard(visit):
@@ -143,6 +144,68 @@ def test_on_paper_everything_is_unfolded_and_fits(visit):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+WIDTHS = """() => {
+  const section = document.querySelector("#found");
+  const table = section.querySelector("table"), box = table.parentElement.getBoundingClientRect();
+  const numbers = [...section.querySelectorAll("td.number")].flatMap((cell) => {
+    const range = document.createRange(), text = cell.firstChild, parts = text.data.split(" ");
+    let start = 0;
+    return parts.map((part) => {
+      range.setStart(text, start);
+      range.setEnd(text, start + part.length);
+      start += part.length + 1;
+      return new Set([...range.getClientRects()].map((place) => Math.round(place.top))).size;
+    });
+  });
+  const broken = numbers.filter((lines) => lines > 1).length;
+  return { left: box.left, right: box.right, table: table.offsetWidth, broken };
+}"""
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """A report whose table has six keys and as many metrics as there may be."""
+    folder = tmp_path_factory.mktemp("wide")
+    values = {
+        "topology.family": ("small-world", "scale-free"),
+        "protocol.kind": ("master-worker", "flooding"),
+        "learner.participation": (0.125, 0.0625),
+        "learner.epsilon": (0.1, 10.0),
+        "learner.rounds": (1024, 16),
+        "links.peer.latency": ("0.25 slots", "100 ms"),
+        "topology.components": ([7, 8] * 9, [40, 80, 120, 160]),
+    }
+    runs = [
+        made_up(
+            networkx.cycle_graph(8 + place),
+            parameters={key: pair[place] for key, pair in values.items()},
+            replication=replication,
+            metrics={"energy_j": 123.456 * (1 + place + replication), "simulated_s": 9e4 * (1 + place)},
+            bend=250_000,
+            horizon=1_000_000,
+        )
+        for place in range(2)
+        for replication in range(2)
+    ]
+    write(folder, runs)
+    return write_report(folder).as_uri()
+
+
+@pytest.mark.parametrize(("width", "media"), [(1200, "screen"), (390, "screen"), (718, "print")])
+def test_a_wide_table_stays_in_the_window_and_breaks_no_number(browser, wide, width, media):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(wide)
+    page.emulate_media(media=media)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    found = page.evaluate(WIDTHS)
+    assert found["left"] >= 0
+    assert found["right"] <= width
+    assert found["broken"] == 0
+    assert media == "screen" or found["table"] <= width
+    assert width < 1200 or found["right"] - found["left"] > 1000
+    page.close()
 
 
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 20, 20)")])

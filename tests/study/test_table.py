@@ -9,9 +9,9 @@ from fake_study import FakePoint, FakeStudy, fake_result, fake_study, resolved
 from rich.console import Console
 
 from netbandit.study import sweep
-from netbandit.study.display import short_names, show, telling
+from netbandit.study.display import column, short_names, show, telling
 from netbandit.study.results import PointResult, StudyResult
-from netbandit.study.summary import estimates
+from netbandit.study.summary import Estimate, estimates
 from netbandit.study.table import write_table
 
 
@@ -124,7 +124,8 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(width):
         for latency in ("0 ms", "100 ms")
         for epsilon in (0.1, math.inf)
     ]
-    text = shown(study(parameters, [WIDE] * 8), width)
+    figures = [{name: value * (1 - place / 100) for name, value in WIDE.items()} for place in range(8)]
+    text = shown(study(parameters, figures), width)
     assert all(len(line) <= width for line in text.splitlines()[1:])
     assert sum("±" in line for line in text.splitlines()) == 8 + 1
     if width < 100:
@@ -197,8 +198,39 @@ def test_regret_comes_first_and_last_what_tells_no_point_apart():
     figures = [{"regret": 7.0, "cost": 40.0, "violations": share, "bytes": 9.0 + share} for share in (0.1, 0.7)]
     found = [estimates(point) for point in study([{"a.b": 1}, {"a.b": 2}], figures).points]
     assert telling(found) == ["regret", "violations", "bytes", "cost"]
-    heading = shown(study([{"a.b": 1}, {"a.b": 2}], figures), width=45).splitlines()[2]
-    assert heading.split() == ["b", "regret", "violations"]
+    lines = shown(study([{"a.b": 1}, {"a.b": 2}], figures), width=45).splitlines()
+    assert lines[1] == "at every point: cost 40.2 ± 2.5"
+    assert lines[3].split() == ["b", "regret", "violations"]
+    notice = shown(study([{"a.b": 1}, {"a.b": 2}], [WIDE] * 2), width=60).splitlines()
+    assert notice[1].startswith("at every point: ")
+    assert all(len(line) <= 60 for line in notice)
+
+
+def test_a_key_that_a_case_leaves_alone_shows_what_the_scenario_says(tmp_path):
+    points = [FakePoint({"topology.agents": 3}, resolved(3, 1)), FakePoint({"run.slot": "9 ms"}, resolved(5, 1))]
+    points[1].resolved["run"]["slot"] = "9 ms"
+    lines = [line.split() for line in shown(sweep.run(FakeStudy(points), tmp_path).study).splitlines()]
+    assert ["3", "1", "ms"] in [words[:3] for words in lines]
+    assert ["5", "9", "ms"] in [words[:3] for words in lines]
+
+
+def test_a_table_that_has_no_room_breaks_its_headings_and_no_value():
+    keys = ("learner.participation", "topology.components", "protocol.kind", "learner.epsilon", "learner.rounds")
+    values = ((0.125, 0.5), ("8 x 8", "2 x 32"), ("master-worker", "sink"), (0.1, 10.0), (12, 4))
+    points = [dict(zip(keys, [pair[place] for pair in values], strict=True)) for place in range(2)]
+    text = shown(study(points, [{"regret": 66101.6}, {"regret": 7.6}]), width=74)
+    assert "…" not in text
+    assert "master-worker" in text
+    assert [line.split()[0] for line in text.splitlines() if "partici" in line or "pation" in line] == [
+        "partici",
+        "pation",
+    ]
+
+
+def test_exact_numbers_end_in_no_zeros():
+    assert column("epsilon", [Estimate(value, 0.0, []) for value in (3.2, 0.8, 64.0)]).means == [" 3.2", " 0.8", "64.0"]
+    assert column("epsilon", [Estimate(value, None, []) for value in (3.0, 8.0)]).means == ["3", "8"]
+    assert column("regret", [Estimate(3.0, 1.0, []), Estimate(4.0, 0.0, [])]).halves == ["1.0", "0.0"]
 
 
 def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from netbandit.simulation.result import RunResult
 from netbandit.study.plots.style import Look, looks
 from netbandit.study.plots.values import Scale, identity, in_order, name, scale, shown
+from netbandit.study.results import lookup
 
 _ABSENT = "–"
 """What stands for the value of a key that a point does not have."""
@@ -181,17 +182,7 @@ def _differs(groups: Sequence[Sequence[RunResult]], key: str) -> bool:
 
 
 def _value(result: RunResult, key: str) -> Any:
-    return result.parameters[key] if key in result.parameters else lookup(result.resolved, key)
-
-
-def lookup(resolved: dict[str, Any], key: str, absent: Any = _ABSENT) -> Any:
-    """Return the value of a dotted *key* of a resolved scenario, or *absent*."""
-    value: Any = resolved
-    for part in key.split("."):
-        if not isinstance(value, dict) or part not in value:
-            return absent
-        value = value[part]
-    return value
+    return result.parameters[key] if key in result.parameters else lookup(result.resolved, key, _ABSENT)
 
 
 def _essence(resolved: dict[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.result import RunResult
 from netbandit.study.plots import layout
-from netbandit.study.plots.arrange import Point, described, lookup
+from netbandit.study.plots.arrange import Point, described
 from netbandit.study.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, number, readable
 from netbandit.study.plots.text import place_labels
+from netbandit.study.results import lookup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

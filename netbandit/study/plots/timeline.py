@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netbandit.simulation.result import RunResult
-from netbandit.study.plots.arrange import described, lookup
+from netbandit.study.plots.arrange import described
 from netbandit.study.plots.style import (
     COLOURS,
     FAINT,
@@ -18,6 +18,7 @@ from netbandit.study.plots.style import (
     number,
     readable,
 )
+from netbandit.study.results import lookup
 from netbandit.study.trace import SERVER, WAITS, Lines, Phase, Transfer
 from netbandit.units import parse_duration
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from netbandit.study.display import remarks
 from netbandit.study.files import write_whole
-from netbandit.study.plots.arrange import lookup
 from netbandit.study.report.pictures import drawn
 from netbandit.study.report.recipe import description, recipe
 from netbandit.study.report.tables import details, findings, graphs, privacy
-from netbandit.study.results import StudyResult, load_finished
+from netbandit.study.results import StudyResult, load_finished, lookup
 
 REPORT = "report.html"
 """The name of the report in a results folder."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-from netbandit.study.plots.arrange import lookup
-from netbandit.study.results import StudyResult
+from netbandit.study.results import StudyResult, lookup
 from netbandit.study.toml import toml_text
 
 _PARTS = ("bandit", "learner", "protocol")

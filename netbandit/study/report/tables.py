@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from netbandit.study.display import (
     INFINITE,
     column,
+    everywhere,
     parameter_cells,
+    same,
     short_names,
     spread,
     telling,
@@ -22,7 +24,9 @@ from netbandit.study.summary import TOPOLOGY, Estimate, estimates, over_replicat
 from netbandit.study.table import cell
 from netbandit.study.toml import toml_text
 
+_MOST_COLUMNS = 12
 _MOST_METRICS = 8
+_LEAST_METRICS = 4
 _NOTHING = "–"
 
 
@@ -52,11 +56,13 @@ class Table:
         caption: What it is about.
         headings: Its columns, each with a longer explanation, which may be empty.
         rows: Its rows, each with a cell for each column.
+        everywhere: What would be the same in each row, in words.
     """
 
     caption: str
     headings: list[tuple[str, str]]
     rows: list[list[Cell]]
+    everywhere: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,9 @@ def findings(study: StudyResult) -> Table:
     found = [estimates(point) for point in study.points]
     if len(study.points) == 1:
         return _metrics("What was found", found[0])
-    names = telling(found)[:_MOST_METRICS]
+    alike = same(found)
+    most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(varied(study))))
+    names = [name for name in telling(found) if name not in alike][:most]
     order = list(dict.fromkeys(name for each in found for name in each))
     table = _by_point("What was found at each point", study)
     unfinished = any(len(point.finished) < len(point.runs) for point in study.points)
@@ -96,7 +104,7 @@ def findings(study: StudyResult) -> Table:
         table.headings.append((heading, ""))
         for row, entry in zip(table.rows, cells, strict=True):
             row.append(entry)
-    return table
+    return replace(table, everywhere=everywhere(found, "±"))
 
 
 def graphs(study: StudyResult) -> Table:
@@ -105,7 +113,7 @@ def graphs(study: StudyResult) -> Table:
     kept: dict[str, PointResult] = {}
     for point in study.points:
         if point.finished:
-            kept.setdefault(repr([point.parameters.get(key) for key in keys]), point)
+            kept.setdefault(repr([point.value(key) for key in keys]), point)
     points = list(kept.values())
     table = _by_point("The networks", study, points, keys)
     known = {key.removeprefix("topology.") for key in keys}
@@ -178,7 +186,7 @@ def _by_point(
     headings += [(name, _longer(name, key)) for name, key in zip(short_names(keys), keys, strict=True)]
     columns = [[Cell(str(place[id(point)]), float(place[id(point)])) for point in points]]
     for key in keys:
-        values = [point.parameters.get(key) for point in points]
+        values = [point.value(key) for point in points]
         texts = [text.strip() for text in parameter_cells(values)]
         columns.append([Cell(text or _NOTHING, _key(value)) for text, value in zip(texts, values, strict=True)])
     return Table(caption, headings, [list(row) for row in zip(*columns, strict=True)])
@@ -271,8 +279,7 @@ def _runs(point: PointResult) -> Table:
 def _title(study: StudyResult, place: int, point: PointResult) -> str:
     keys = varied(study)
     values = ", ".join(
-        f"{name} {cell(point.parameters.get(key)) or _NOTHING}"
-        for name, key in zip(short_names(keys), keys, strict=True)
+        f"{name} {cell(point.value(key)) or _NOTHING}" for name, key in zip(short_names(keys), keys, strict=True)
     )
     return f"Point {place + 1}: {values}" if values else f"Point {place + 1}"
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.study.plots.arrange import Arrangement, described
-from netbandit.study.plots.metrics import DECADES, estimate, label, means
+from netbandit.study.plots.metrics import estimate, label, label_more, means
 from netbandit.study.plots.style import drawing, figure, number, readable, wrapped
 from netbandit.study.plots.values import identity, name, shown, words
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _LEAST = 3
 _WRITTEN = 60
 _DARK = 0.55
+_FAR_APART = 10.0
 
 
 def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
@@ -80,7 +81,9 @@ def draw_heatmap(
     title = f"{arrangement.name}: {label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
     drawn, (panel,) = figure(title, "; ".join(filter(None, parts)))
     low, high = colours or limits([arrangement], across, upward, metric)
-    norm = LogNorm(low, high) if low > 0 and high >= DECADES * low else Normalize(low, high if high > low else low + 1)
+    norm = (
+        LogNorm(low, high) if low > 0 and high >= _FAR_APART * low else Normalize(low, high if high > low else low + 1)
+    )
     mesh = panel.pcolormesh(np.ma.masked_invalid(table), cmap="viridis", norm=norm, edgecolors="white", linewidth=1.0)
     panel.grid(False)
     for axis, values, key in ((panel.xaxis, columns, across), (panel.yaxis, rows, upward)):
@@ -101,6 +104,8 @@ def draw_heatmap(
     bar = drawn.colorbar(mesh, ax=panel, aspect=28, pad=0.02)
     bar.set_label(label(metric))
     bar.outline.set_visible(False)
+    if isinstance(norm, LogNorm):
+        label_more(bar.ax.yaxis)
     readable(bar.ax, x=False)
     return drawn
 

@@ -17,6 +17,8 @@ from netbandit.settings import KeyPath, Problem
 _KEYS = re.compile(r"\b(?:run|topology|links|bandit|learner|protocol)(?:\.[a-z_]+)+")
 """Keys of a scenario in the text of a message."""
 
+_WORD = re.compile(r"[a-z_]+")
+
 
 @dataclass(frozen=True)
 class Document:
@@ -90,11 +92,14 @@ class Document:
     def _elsewhere(self, path: KeyPath, text: str) -> str:
         """Return where other keys stand that the *text* about a mistake at *path* names, if not in the same file.
 
-        What is set beside it on the command line needs no place.
+        A key of the same table is named without its table. What is set beside it on the command line needs no place.
         """
         here = self._place(path)
+        table, words = path[:-1], set(_WORD.findall(text))
+        beside = [key for key in self._origins if table and key[:-1] == table and key != path and key[-1] in words]
+        names = _KEYS.findall(text) + [key_text(key) for key in beside if self._place(key).line]
         found: dict[str, str] = {}
-        for name in _KEYS.findall(text):
+        for name in names:
             for other in (("sweep", name), tuple(name.split("."))):
                 there = self._place(other)
                 if other in self._origins and there.name != here.name and (here.line or there.line):

@@ -18,6 +18,7 @@ from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSe
 from netbandit.protocols.talks import carriers
 from netbandit.protocols.talks import problems as problems_of
 from netbandit.scenario import sweep
+from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario, TopologySettings
 from netbandit.scenario.schema import json_schema
@@ -28,6 +29,7 @@ from netbandit.settings import KeyPath, Problem, Raw, Settings
 from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.drivers import driver_of, slot_learner
 from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
+from netbandit.streams import Streams
 
 if TYPE_CHECKING:
     from netbandit.simulation.simulation import Simulation
@@ -171,12 +173,6 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
 
 
-def _offering(talks: frozenset[str]) -> str:
-    """Return which protocols of netbandit offer one of *talks*, or nothing if none does."""
-    kinds = [kind for kind in BUILT_IN["protocol"] if part_class("protocol", kind, Path()).talks & talks]
-    return f"; {one_of(kinds)} would do" if kinds else ""
-
-
 def _swept(path: KeyPath) -> KeyPath:
     """Return the key of a sweep in place of one of its values."""
     return path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
@@ -301,15 +297,22 @@ class _Check:
         try:
             return frozenset({driver_of(bandit, learner).talk})
         except TypeError as error:
-            self.problems.append((("learner", "kind"), str(error)))
+            self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
+
+    def _kind(self, table: str) -> str:
+        return str(self._point.data[table]["kind"])
 
     def _check_pair(
         self, talks: frozenset[str], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
     ) -> None:
         if not talks & protocol.talks:
-            needs, offers = one_of(sorted(talks)), one_of(sorted(protocol.talks))
-            text = f"this learner talks by {needs}, but this protocol offers {offers}{_offering(talks)}"
+            learner_kind, kind = self._kind("learner"), self._kind("protocol")
+            needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
+            text = (
+                f"{show(kind)} offers no {needs}, as learner.kind = {show(learner_kind)} needs here: "
+                f"must be {one_of(_offering(talks))} or one of your own"
+            )
             self.problems.append((("protocol", "kind"), text))
             return
         for talk in sorted(talks & protocol.talks):
@@ -320,7 +323,9 @@ class _Check:
                 self.problems.append((("protocol", "kind"), text))
                 return
         if settings is not None and not protocol.alone:
-            self._within("learner", settings.problems_over(server_chooses=protocol.chooses))
+            over = f"(protocol.kind = {show(self._kind('protocol'))})"
+            found = settings.problems_over(server_chooses=protocol.chooses)
+            self._within("learner", ((path, f"{text} {over}") for path, text in found))
 
     def _file(self, settings: TopologySettings) -> Path | None:
         if settings.family != "file" or settings.file is None:
@@ -371,12 +376,8 @@ class _Check:
                 peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)
             except TopologyError as error:
                 path = ("links", "peer", "latency")
-                hint = (
-                    '; give them, or set links.peer.missing = "median"'
-                    if scenario.links.peer.missing == "error"
-                    else ""
-                )
-                self.problems += [(path, f'"geographic" cannot be: {text}{hint}') for _, text in error.problems]
+                hint = _hint(scenario.links.peer, graph, scenario.run.slot_nanoseconds)
+                self.problems += [(path, f'"geographic" cannot be: {text}; {hint}') for _, text in error.problems]
         if not self.problems:
             self.problems += parts.bandit.examine(
                 parts.bandit_settings, graph.agents, scenario.run.horizon, self._watch
@@ -388,6 +389,30 @@ def _release_size(parts: PointParts) -> int:
     dimension = parts.bandit_settings.facts().get("dimension")
     learner = slot_learner(parts.learner)
     return 0 if dimension is None or learner is None else NUMBER_BYTES * learner.release_numbers(dimension)
+
+
+_TALKS = {
+    "round": "everybody gives an item and hears of all",
+    "broadcast": "an item reaches the others one by one",
+    "gather": "an agent waits for what all others know before it decides",
+    "call": "an agent asks all others for what they have learnt",
+}
+"""What happens in each way to talk, for the reader of a message."""
+
+
+def _offering(talks: frozenset[str]) -> list[str]:
+    """Return the protocols that offer one of some ways to talk."""
+    kinds = BUILT_IN["protocol"]
+    return [kind for kind in kinds if part_class("protocol", kind, Path()).talks & talks]
+
+
+def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
+    """Return what helps where ``"geographic"`` lacks coordinates: a median takes links that have them."""
+    try:
+        peer_latencies(links.model_copy(update={"missing": "median"}), graph, slot, Streams(0, 0))
+    except TopologyError:
+        return 'give them, or a latency such as "10 ms"'
+    return 'give them, or set links.peer.missing = "median"'
 
 
 def _resolved(

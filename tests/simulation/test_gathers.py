@@ -306,7 +306,7 @@ def test_a_participant_with_nothing_to_show_sends_nothing(tmp_path):
         (["bandit.noise=1e101"], "bandit.noise: must be"),
         (["bandit.participants=[1, 2]"], "lists 3 columns"),
         (["bandit.participants=3"], "makes 3 participants"),
-        (["protocol.kind=gis", "protocol.timing=slotted"], 'talks by "gather"'),
+        (["protocol.kind=gis", "protocol.timing=slotted"], '"gis" offers no gathers, in which an agent waits for'),
     ],
 )
 def test_mistakes(tmp_path, overrides, text):

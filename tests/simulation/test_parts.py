@@ -1,5 +1,6 @@
 """Whatever a scenario says wrongly is answered in lines, all at once, and never by a traceback."""
 
+import re
 import sys
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 from scenes import SMALL, study
 
 from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.simulation.parts import check
 
 MINE = '''\
 from netbandit.bandits.bandit import Bandit
@@ -40,7 +43,7 @@ ONE_MISTAKE = {
     "who chooses": (
         ["learner.participation=0.5"],
         "learner.participation",
-        "must be 1.0: only a server (master-worker) can choose who takes part in a round",
+        'must be 1.0: only a server (master-worker) can choose who takes part in a round (protocol.kind = "gis")',
     ),
     "ring of one": (["topology.agents=1"], "topology.agents", "a ring has at least 3 agents, not 1"),
     "no place": (
@@ -87,7 +90,7 @@ ONE_MISTAKE = {
     "rounds over gathers": (
         ["protocol.kind=vertical"],
         "protocol.kind",
-        'talks by "round", but this protocol offers "gather"; one of "master-worker", ',
+        '"vertical" offers no rounds, in which everybody gives an item and hears of all, as learner.kind = "elimin',
     ),
     "broadcasts of one's own": (
         ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],
@@ -229,8 +232,70 @@ def test_geographic_latencies_name_the_nodes_without_coordinates(tmp_path):
     assert line.startswith("--set links.peer.latency: links.peer.latency: ")
     assert "Nowhere" in line
     assert 'set links.peer.missing = "median"' in line
+    (tmp_path / "none.gml").write_text(re.sub("L[a-z]+itude [0-9.]+ ?", "", HALF_PLACED))
+    (line,) = mistakes(tmp_path, *where, "topology.file=none.gml", text=text)
+    assert line.endswith(
+        'no node of the topology has coordinates (a latitude and a longitude); give them, or a latency such as "10 ms"'
+    )
     point = study(tmp_path, *where, "links.peer.missing=median", text=text).points[0]
     assert point.simulation(0).run().topology["agents"] == 3
+
+
+@pytest.mark.parametrize(
+    ("learner", "protocol", "text"),
+    [
+        ("elimination", "vertical", '"vertical" offers no rounds, in which everybody gives an item and hears of all, '),
+        ("feducb", "vertical", '"vertical" offers no calls, in which an agent asks all others for what they have lea'),
+    ],
+)
+def test_a_pair_that_cannot_talk_is_told_how_and_what_can(tmp_path, learner, protocol, text):
+    bandit = ["bandit.kind=linear", "bandit.dimension=2"] if learner == "feducb" else []
+    (line,) = mistakes(tmp_path, f"learner.kind={learner}", f"protocol.kind={protocol}", *bandit)
+    assert line.startswith(f"--set protocol.kind: protocol.kind: {text}")
+    assert f'as learner.kind = "{learner}" needs here: must be one of "master-worker", "gis", ' in line
+    assert '"vertical" or' not in line
+    assert "stands at" not in line
+
+
+BASE = """\
+[run]
+horizon = 500
+[topology]
+family = "ring"
+agents = 4
+[bandit]
+kind = "bernoulli"
+arms = 3
+[learner]
+kind = "elimination"
+participation = 0.5
+[protocol]
+kind = "master-worker"
+"""
+
+
+@pytest.mark.parametrize(
+    ("child", "line"),
+    [
+        ('bandit.kind = "linear"\nbandit.dimension = 3', "base.toml:10:1: learner.kind: .*; bandit.kind stands at {}"),
+        ('protocol.kind = "gis"', "base.toml:11:1: learner.participation: .*; protocol.kind stands at {}"),
+        ('protocol.kind = "vertical"', r"child.toml:2:\d+: .*; learner.kind stands at base.toml:10:1"),
+        (
+            'topology.components = [3, 3]\ntopology.family = "hybrid"',
+            "base.toml:5:1: topology.agents: .*; topology.components stands at {}",
+        ),
+        ("bandit.means = [0.1, 0.2]", "base.toml:8:1: bandit.arms: .*; bandit.means stands at {}"),
+        ("topology.agents = 1", r"child.toml:2:\d+: topology.agents: .*, not 1"),
+    ],
+)
+def test_a_mistake_between_a_file_and_what_it_extends_names_both(tmp_path, monkeypatch, child, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base.toml").write_text(BASE)
+    (tmp_path / "child.toml").write_text(f'extends = "base.toml"\n{child}\n')
+    with pytest.raises(ScenarioError) as error:
+        check(load("child.toml"))
+    (found,) = error.value.lines
+    assert re.fullmatch(line.format(r"child.toml:2:\d+"), found)
 
 
 @pytest.mark.slow

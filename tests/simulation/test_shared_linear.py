@@ -100,5 +100,6 @@ def test_thompson_draws_have_the_covariance_of_the_posterior():
 
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 def test_contexts_in_parts_cannot_be_shared_by_calls(tmp_path, learner):
-    with pytest.raises(ScenarioError, match=r'protocol\.kind: this learner talks by "gather"'):
+    text = f'learner.kind = "{learner}" needs here: must be "vertical" or one of your own'
+    with pytest.raises(ScenarioError, match=rf'protocol\.kind: "gis" offers no gathers, .*, as {text}'):
         run(tmp_path, bandit="vertical", learner=learner, protocol="gis")

@@ -1,14 +1,23 @@
 """Compiled loops that are kept: saying that one is being compiled, which takes seconds, and letting go of old ones."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 
+def to_stderr(line: str) -> None:
+    """Write *line* to stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+tell: Callable[[str], None] = to_stderr
+"""Who is told; a process that works for another one tells that, which hears it from several and says it once."""
+
+
 def announce(loop: Any, what: str) -> None:
-    """Write a line to stderr if *loop* has to be compiled first.
+    """Tell if *loop* has to be compiled first: a line on stderr, unless this process works for another one.
 
     What was kept of it is let go if the source of anything that it calls is newer: numba itself looks only at the file
     that the loop is in.
@@ -21,7 +30,7 @@ def announce(loop: Any, what: str) -> None:
         return  # compiled in this process, or not to be kept
     _let_go(loop, {})
     if not any(_kept(loop)):
-        print(f"compiling the loop of {what}, once on this machine: some seconds", file=sys.stderr, flush=True)
+        tell(f"compiling the loop of {what}, once on this machine: some seconds")
 
 
 def _kept(loop: Any) -> Iterator[Path]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from netbandit.simulation import compiling
 from netbandit.simulation.result import RunResult
 from netbandit.study.files import StorageError, partial, storage, write_whole
 from netbandit.study.results import Point
@@ -74,7 +75,9 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
     return None
 
 
-def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, imports: str | None) -> Failure | None:
+def perform_packed(
+    packed: bytes, replication: int, folder: str, trace: bool, imports: str | None, topic: str
+) -> Failure | None:
     """Do what `perform` does, in a worker process, unless the run is there.
 
     When a worker dies, a scheduler repeats what it had done too: that the runs are in their folders it cannot know.
@@ -85,12 +88,20 @@ def perform_packed(packed: bytes, replication: int, folder: str, trace: bool, im
         folder: The run folder.
         trace: Whether to write a trace.
         imports: The folder in which the user's own parts are found first, if there are any.
+        topic: Under which the client hears what a user should know.
     """
+    compiling.tell = lambda line: _tell_client(topic, line)
     if imports is not None and imports not in sys.path:
         sys.path.insert(0, imports)
     if complete(Path(folder), trace):
         return None
     return perform(_unpacked(packed), replication, Path(folder), trace)
+
+
+def _tell_client(topic: str, line: str) -> None:
+    from distributed import get_worker
+
+    get_worker().log_event(topic, line)
 
 
 @lru_cache(maxsize=2)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from netbandit.simulation.compiling import to_stderr
 from netbandit.study import cluster
 from netbandit.study.files import StorageError, remove_leftovers, storage
 from netbandit.study.replication import Failure, SweepPoint, perform, perform_packed
@@ -218,7 +219,17 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
         if id(task.point) not in packed:
             packed[id(task.point)] = pickle.dumps(task.point)
     unique = uuid4().hex[:8]  # another sweep may use the same scheduler
+    topic = f"netbandit-{unique}"
+    said: set[str] = set()
+
+    def hear(event: tuple[float, str]) -> None:
+        _, line = event
+        if line not in said:  # each worker has its say, the user hears it once
+            said.add(line)
+            to_stderr(line)
+
     with workers as client:
+        client.subscribe_topic(topic, hear)
         futures = client.map(
             perform_packed,
             [packed[id(task.point)] for task in tasks],
@@ -226,7 +237,8 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             [str(task.folder) for task in tasks],
             [task.trace for task in tasks],
             imports=imports,
-            key=[f"netbandit-{unique}-{task.key}" for task in tasks],
+            topic=topic,
+            key=[f"{topic}-{task.key}" for task in tasks],
             pure=False,
         )
         task_of = {future.key: task for future, task in zip(futures, tasks, strict=True)}

@@ -5,10 +5,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from netbandit.simulation.compiling import announce
 from netbandit.simulation.result import Curve, LinkUse, RunResult
 
 
@@ -42,6 +44,16 @@ def fake_result(parameters: Mapping[str, Any], resolved: Mapping[str, Any], repl
     )
 
 
+class _Uncompiled:
+    """A loop that numba keeps in a folder in which it is not yet."""
+
+    signatures = ()
+    py_func = fake_result
+
+    def __init__(self, folder: str) -> None:
+        self.stats = SimpleNamespace(cache_path=folder)
+
+
 @dataclass(frozen=True)
 class FakeSimulation:
     point: "FakePoint"
@@ -54,6 +66,8 @@ class FakeSimulation:
                 file.write(f"{point.parameters} {self.replication}")
         if trace is not None:
             trace.write_text('{"t": 0}\n')
+        if point.compiles is not None:
+            announce(_Uncompiled(str(point.compiles)), "fake and fake")
         if self.replication in point.waits:
             time.sleep(point.waits[self.replication])
         if self.replication in point.fails:
@@ -69,6 +83,7 @@ class FakePoint:
     waits: dict[int, float] = field(default_factory=dict)
     log: Path | None = None
     inputs: dict[str, Path] = field(default_factory=dict)
+    compiles: Path | None = None
 
     def simulation(self, replication: int) -> FakeSimulation:
         return FakeSimulation(self, replication)

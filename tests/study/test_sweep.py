@@ -1,6 +1,7 @@
 import csv
 import errno
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -240,6 +241,16 @@ def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     assert not any(is_alive(process) for process in processes)
 
 
+def test_what_every_worker_compiles_is_told_once(tmp_path, capfd):
+    study = fake_study(3, replications=6, waits=dict.fromkeys(range(6), 0.3), compiles=tmp_path)
+    result = sweep.run(study, tmp_path / "out", jobs=2)
+    assert (result.done, result.failed) == (6, [])
+    line = "compiling the loop of fake and fake, once on this machine: some seconds\n"
+    assert capfd.readouterr().err == line
+    sweep.run(fake_study(3, replications=1, compiles=tmp_path), tmp_path / "here")
+    assert capfd.readouterr().err == line
+
+
 def is_alive(process):
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
@@ -252,3 +263,15 @@ def test_a_scheduler_that_is_not_there_is_one_clear_line(tmp_path, monkeypatch):
     monkeypatch.setattr("netbandit.study.cluster._PATIENCE", 0.5)
     with pytest.raises(SchedulerError, match=r"^no dask scheduler answers at tcp://127\.0\.0\.1:9$"):
         sweep.run(fake_study(3), tmp_path, scheduler="tcp://127.0.0.1:9")
+
+
+@pytest.mark.slow
+def test_workers_on_all_cores_are_busy_for_85_percent_of_the_time(tmp_path):
+    """Forty runs of a second for each core, from before the workers start until after they have ended."""
+    cores, each = os.cpu_count() or 1, 40
+    study = fake_study(3, replications=cores * each, waits=dict.fromkeys(range(cores * each), 1.0))
+    began = time.monotonic()
+    result = sweep.run(study, tmp_path, jobs=0)
+    took = time.monotonic() - began
+    assert (result.done, result.failed) == (cores * each, [])
+    assert each / took >= 0.85, f"{each / took:.0%}"

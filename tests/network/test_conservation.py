@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 import networkx as nx
 import pytest
+from graphs import connected
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,16 +72,10 @@ def run(case, trace):
 
 @st.composite
 def cases(draw):
-    agents = draw(st.integers(1, 9))
-    graph = nx.empty_graph(agents)
-    for node in range(1, agents):
-        graph.add_edge(node, draw(st.integers(0, node - 1)))
-    for first, second in draw(st.lists(st.tuples(*[st.integers(0, agents - 1)] * 2), max_size=8)):
-        if first != second:
-            graph.add_edge(first, second)
+    graph = draw(connected(9))
     times = st.integers(0, 3 * SLOT)
     latency = {tuple(link): draw(times) for link in sorted(map(sorted, graph.edges))}
-    uplink = [draw(times) for _ in range(agents)]
+    uplink = [draw(times) for _ in range(len(graph))]
     link = LinkClass(draw(st.sampled_from([None, 10**8, 10**9, 10**11])), 3.0, 0.5, 0.25)
     kind = draw(st.sampled_from([Gis, Flooding, MasterWorker, Sink]))
     timing = draw(st.sampled_from(["slotted", "asynchronous"]))

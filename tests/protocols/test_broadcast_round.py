@@ -1,5 +1,6 @@
 import networkx as nx
 import pytest
+from graphs import connected
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from telling import ITEM, SLOT, told
@@ -24,20 +25,8 @@ CARRIERS = {
 }
 
 
-@st.composite
-def connected(draw):
-    agents = draw(st.integers(1, 8))
-    graph = nx.empty_graph(agents)
-    for node in range(1, agents):
-        graph.add_edge(node, draw(st.integers(0, node - 1)))
-    for first, second in draw(st.lists(st.tuples(*[st.integers(0, agents - 1)] * 2), max_size=8)):
-        if first != second:
-            graph.add_edge(first, second)
-    return graph
-
-
 @given(
-    connected(),
+    connected(8),
     st.data(),
     st.sampled_from(sorted(CARRIERS)),
     st.sampled_from(["slotted", "asynchronous"]),
@@ -56,7 +45,7 @@ def test_everybody_hears_everybody_else_once_a_round_however_rounds_overlap(grap
     assert sorted(protocol.ended) == [0, 1, 2]
 
 
-@given(connected(), st.sampled_from([Gis, Flooding, Relay]))
+@given(connected(8), st.sampled_from([Gis, Flooding, Relay]))
 @settings(max_examples=100, deadline=None)
 def test_what_neighbours_pass_on_is_heard_after_a_slot_a_hop(graph, kind):
     log, _ = told(kind, graph)

@@ -1,10 +1,10 @@
 from functools import partial
 
 import networkx as nx
+from graphs import connected
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_round import SLOT, one_round
-from test_broadcast_round import connected
 
 from netbandit.protocols.protocol import GraphFacts
 from netbandit.protocols.relay import Relay
@@ -17,7 +17,7 @@ def relayed(graph, **keys):
     return one_round(kind, graph, **keys)
 
 
-@given(connected())
+@given(connected(8))
 @settings(max_examples=80, deadline=None)
 def test_an_agent_goes_on_when_it_has_heard_the_farthest_one(graph):
     result = relayed(graph)
@@ -27,7 +27,7 @@ def test_an_agent_goes_on_when_it_has_heard_the_farthest_one(graph):
     assert len(result.arrivals) == len(graph) * (len(graph) - 1)
 
 
-@given(connected(), st.data(), st.sampled_from(["slotted", "asynchronous"]))
+@given(connected(8), st.data(), st.sampled_from(["slotted", "asynchronous"]))
 @settings(max_examples=80, deadline=None)
 def test_rounds_that_overlap_are_concluded_once_each(graph, data, timing):
     starts = [data.draw(st.integers(0, 9 * SLOT)) for _ in graph]

@@ -65,17 +65,24 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what processes of this machine that are no longer alive were writing into *folder*."""
     for path in sorted(folder.glob(f".*{_LEFTOVER}")):
         host, _, process = path.name.removesuffix(_LEFTOVER).rpartition(".")
-        if host.endswith("." + socket.gethostname()) and process.isdigit() and not _alive(int(process)):
+        if host.endswith("." + socket.gethostname()) and process.isdigit() and not _may_write(int(process), path):
             path.unlink(missing_ok=True)
 
 
-def _alive(process: int) -> bool:
-    if os.name != "posix":
-        return True  # os.kill would end the process there
+_CLOCKS_DIFFER = 2.0
+"""Seconds by which the start of a process and the time of a file may be off."""
+
+
+def _may_write(process: int, path: Path) -> bool:
+    """Return whether *process* lives and was there when *path* was last written: numbers are given again."""
+    import psutil
+
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
+        found = psutil.Process(process)
+        if found.status() == psutil.STATUS_ZOMBIE:  # killed, and nobody has asked for it yet
+            return False
+        return bool(found.create_time() <= path.stat().st_mtime + _CLOCKS_DIFFER)
+    except (psutil.NoSuchProcess, FileNotFoundError):
         return False
-    except OSError:
+    except psutil.AccessDenied:
         return True
-    return True

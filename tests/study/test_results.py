@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import psutil
 import pytest
 from fake_study import FakePoint, fake_result, resolved
 
@@ -201,6 +202,27 @@ def test_what_a_dead_process_was_writing_is_removed_and_what_a_living_one_writes
     assert len(list(tmp_path.iterdir())) == 2
     remove_leftovers(tmp_path)
     assert list(tmp_path.iterdir()) == [partial(target)]
+
+
+def test_what_a_killed_process_was_writing_is_removed_before_anybody_asks_for_it(tmp_path):
+    target = tmp_path / "trace.jsonl"
+    code = "import sys, pathlib; from netbandit.study.files import partial; partial(pathlib.Path(sys.argv[1])).touch()"
+    with subprocess.Popen([sys.executable, "-c", code, str(target)]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is not forgotten
+        assert len(list(tmp_path.iterdir())) == 1
+        remove_leftovers(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_given_again_does_not_keep_what_its_first_owner_was_writing(tmp_path):
+    mine = partial(tmp_path / "trace.jsonl")
+    mine.touch()
+    before = psutil.Process().create_time() - 60
+    remove_leftovers(tmp_path)
+    assert mine.exists()
+    os.utime(mine, (before, before))
+    remove_leftovers(tmp_path)
+    assert not mine.exists()
 
 
 def test_the_key_knows_what_decides_the_numbers():

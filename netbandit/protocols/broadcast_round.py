@@ -9,6 +9,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
 
 
@@ -27,10 +28,8 @@ class BroadcastRound(BroadcastProtocol):
 
     def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
         network.clock.hops = AGENTS  # what a hop brings is heard before the decision of its slot
-        self._rounds = rounds(settings, network, _All(network.agents))
-        receive = network.receive  # the rounds' own
+        self._rounds = rounds(settings, network, Everybody(network.agents, _together))
         super().__init__(settings, network, hear)
-        network.receive = receive
         self._rounds.listen(self._overhear)
         self._rounds.ended = self.ended
         self._reached: dict[int, list[set[int]]] = {}
@@ -81,18 +80,7 @@ class BroadcastRound(BroadcastProtocol):
             self.hear(agent, sorted(heard for part in parts for heard in part))
 
 
-class _All:
-    """The aggregation of a round in which nothing is aggregated; see `Aggregation`."""
-
-    def __init__(self, agents: int) -> None:
-        self._everybody = range(agents)
-
-    def participants(self, round: int) -> Sequence[int]:
-        return self._everybody
-
-    def combine(self, items: Sequence[Item]) -> Item:
-        told = tuple(heard for item in items for heard in item.value)
-        return Item(sum(LABEL_BYTES + heard.item.size for heard in told), told)
-
-    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        return self.combine(items)
+def _together(items: Sequence[Item]) -> Item:
+    """Return all that *items* tell, each with its label."""
+    told = tuple(heard for item in items for heard in item.value)
+    return Item(sum(LABEL_BYTES + heard.item.size for heard in told), told)

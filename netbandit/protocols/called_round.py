@@ -1,7 +1,7 @@
 """Synchronisations over any protocol of rounds: a call, itself a message, then a round in which all take part."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from simpy import Event
 
@@ -10,6 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
 
 ASK = Kind("ASK")
@@ -33,7 +34,7 @@ class CalledRound(CallProtocol):
 
     def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
         network.clock.hops = AGENTS  # what a hop brings is there before the decision of its slot
-        self._rounds = rounds(settings, network, _Sums(callee, network.agents))
+        self._rounds = rounds(settings, network, Everybody(network.agents, callee.conclude))
         self._receive_round = network.receive
         super().__init__(settings, network, callee)
         self._rounds.ended = self.ended
@@ -86,23 +87,6 @@ class CalledRound(CallProtocol):
             self.callee.adopt(agent, 0, conclusion, round)
 
         return adopt
-
-
-class _Sums:
-    """The aggregation of a round in which everybody takes part; see `Aggregation`."""
-
-    def __init__(self, callee: Callee, agents: int) -> None:
-        self._callee = callee
-        self._everybody = range(agents)
-
-    def participants(self, round: int) -> Sequence[int]:
-        return self._everybody
-
-    def combine(self, items: Sequence[Item]) -> Item:
-        return self._callee.conclude(items)
-
-    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        return self._callee.conclude(items)
 
 
 class Signal(ABC):

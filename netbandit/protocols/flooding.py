@@ -9,7 +9,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, Overhear, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
 
 FLOOD = Kind("FLOOD")
 
@@ -55,21 +55,15 @@ class Flooding(RoundProtocol):
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, FloodRound] = {}
         self._steps: Steps[tuple[int, Sources]] = Steps(self.clock, self._act)
-        self._overhear: Overhear | None = None
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
         """Information cannot reach another component."""
         yield from must_be_connected("flooding", graph)
 
-    def listen(self, overhear: Overhear) -> None:
-        """See `RoundProtocol.listen`."""
-        self._overhear = overhear
-
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let the agent send its item in this instant."""
-        if item is None:
-            raise ValueError("every agent contributes: nobody can choose the participants")
+        item = contributed(item)
         state = self._rounds.get(round)
         if state is None:
             state = self._rounds[round] = FloodRound(self.network.agents, self.clock.environment.event())
@@ -95,8 +89,8 @@ class Flooding(RoundProtocol):
         if not known[label]:
             known[label] = _KNOWN
             round.missing -= 1
-            if self._overhear is not None:
-                self._overhear(node, message.round, round.named((label,)))
+            if self.overhear is not None:
+                self.overhear(node, message.round, round.named((label,)))
             if round.missing:
                 self.network.send(message, self.network.links[node], sender)
             else:
@@ -145,8 +139,8 @@ class Flooding(RoundProtocol):
                 for label in sources:
                     known[label] = _KNOWN
                     round.waiting.pop((node, label), None)
-                if self._overhear is not None:
-                    self._overhear(node, number, round.named(sources))
+                if self.overhear is not None:
+                    self.overhear(node, number, round.named(sources))
                 round.missing -= len(sources)
                 if not round.missing:
                     self._end(number, round)

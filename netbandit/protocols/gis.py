@@ -9,7 +9,15 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.lists import Labels, Lists
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, Overhear, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import (
+    Aggregation,
+    GraphFacts,
+    Item,
+    Overhear,
+    ProtocolSettings,
+    RoundProtocol,
+    contributed,
+)
 
 ADV = Kind("ADV")
 REQ = Kind("REQ")
@@ -164,8 +172,7 @@ class Gis(RoundProtocol):
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item on its list."""
-        if item is None:
-            raise ValueError("every agent contributes: nobody can choose the participants")
+        item = contributed(item)
         informed = self._informed.get(round)
         if informed is None:
             informed = self._informed[round] = self.clock.environment.event()

@@ -10,7 +10,7 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.lists import Labels, Lists
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, Overhear, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
 
 GOSSIP = Kind("GOSSIP")
 
@@ -45,7 +45,6 @@ class Gossip(RoundProtocol):
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, GossipRound] = {}
         self._steps: Steps[tuple[int, Labels]] = Steps(self.clock, self._act)
-        self._overhear: Overhear | None = None
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
@@ -55,14 +54,9 @@ class Gossip(RoundProtocol):
         """Information cannot reach another component."""
         yield from must_be_connected("gossip", graph)
 
-    def listen(self, overhear: Overhear) -> None:
-        """See `RoundProtocol.listen`."""
-        self._overhear = overhear
-
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item among what it holds; it speaks in this instant."""
-        if item is None:
-            raise ValueError("every agent contributes: nobody can choose the participants")
+        item = contributed(item)
         state = self._rounds.get(round)
         if state is None:
             state = self._rounds[round] = GossipRound(self.network.agents, Event(self.clock.environment))
@@ -89,8 +83,8 @@ class Gossip(RoundProtocol):
                     continue
                 speakers[node, number] = None
                 news = labels & ~round.have[node]
-                if news and self._overhear is not None:
-                    self._overhear(node, number, round.named(news))
+                if news and self.overhear is not None:
+                    self.overhear(node, number, round.named(news))
                 if news and round.add(node, labels) and round.complete:
                     del self._rounds[number]
                     self.end(number)

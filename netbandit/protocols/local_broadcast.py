@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from netbandit.network import distances
 from netbandit.network.network import Network
 from netbandit.protocols.broadcast import Hear
 from netbandit.protocols.protocol import GraphFacts, ProtocolSettings
@@ -32,7 +31,7 @@ class LocalBroadcast(Relay):
     def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
         super().__init__(settings, network, hear)
         assert isinstance(settings, LocalSettings)
-        self.hops = self._ttl = settings.ttl
+        self.hops = settings.ttl
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -43,9 +42,5 @@ class LocalBroadcast(Relay):
 
     @property
     def reach(self) -> list[int]:
-        """The agents at most ttl hops away; see `BroadcastProtocol.reach`."""
-        return [self._within(agent) for agent in range(self.network.agents)]
-
-    def _within(self, agent: int) -> int:
-        distance = distances.hops(self._graph(), agent)
-        return int(((distance >= 0) & (distance <= self._ttl)).sum())
+        """Those that its tree leads to; see `BroadcastProtocol.reach`."""
+        return [1 + sum(map(len, self._tree(agent))) for agent in range(self.network.agents)]

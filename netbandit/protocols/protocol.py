@@ -123,6 +123,17 @@ class NetworkProtocol(ABC):
         """Handle all that reaches *node* in this instant, in order of the sender's number."""
 
 
+def contributed(item: Item | None) -> Item:
+    """Return what an agent contributes where nobody can choose the participants.
+
+    Raises:
+        ValueError: It contributes nothing.
+    """
+    if item is None:
+        raise ValueError("every agent contributes: nobody can choose the participants")
+    return item
+
+
 Overhear = Callable[[int, int, Sequence[Item]], None]
 """Called with an agent, a round and items of that round that reach the agent before the round ends."""
 
@@ -134,6 +145,9 @@ class RoundProtocol(NetworkProtocol):
         settings: The protocol's own settings.
         network: The network it talks over.
         aggregation: What is made of the items.
+
+    Attributes:
+        overhear: Told of items that reach agents on the way, if anybody listens.
     """
 
     talks: ClassVar[frozenset[str]] = frozenset({"round", "call", "broadcast"})
@@ -145,9 +159,11 @@ class RoundProtocol(NetworkProtocol):
     def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network)
         self.aggregation = aggregation
+        self.overhear: Overhear | None = None
 
     def listen(self, overhear: Overhear) -> None:
-        """Have *overhear* told what reaches agents on the way; by default they hear nothing but conclusions."""
+        """Have *overhear* told what reaches agents on the way; of a protocol that never tells, conclusions alone."""
+        self.overhear = overhear
 
     @abstractmethod
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:

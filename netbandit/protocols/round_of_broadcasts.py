@@ -1,5 +1,6 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from simpy import Event
@@ -8,7 +9,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
 
 
 class _Round:
@@ -57,8 +58,7 @@ class RoundOfBroadcasts(RoundProtocol):
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let *agent* tell its item to all others."""
-        if item is None:
-            raise ValueError("every agent contributes: nobody can choose the participants")
+        item = contributed(item)
         state = self._rounds.get(round)
         if state is None:
             environment = self.clock.environment
@@ -74,8 +74,8 @@ class RoundOfBroadcasts(RoundProtocol):
         self._broadcasts.receive(node, arrivals)
 
     def _hear(self, agent: int, heard: list[Heard]) -> None:
-        for round in sorted({one.round for one in heard}):
-            self._count(round, self._rounds[round], agent, sum(one.round == round for one in heard))
+        for round, items in sorted(Counter(one.round for one in heard).items()):
+            self._count(round, self._rounds[round], agent, items)
 
     def _count(self, round: int, state: _Round, agent: int, items: int) -> None:
         """Note that *items* more have reached *agent*, and inform it when it has all."""

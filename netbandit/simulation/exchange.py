@@ -55,15 +55,15 @@ class Exchange(Driver):
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         bandit = stage.bandit
-        settings = stage.point.learner_settings
+        point = stage.point
+        settings = point.learner_settings
         assert isinstance(bandit, Procurement)
-        assert issubclass(stage.point.learner, Pfcb)
+        assert issubclass(point.learner, Pfcb)
         assert isinstance(settings, PfcbSettings)
         self._bandit = bandit
         self._clock = stage.clock
-        point = stage.point
         self._protocol = broadcasting(point.protocol, point.protocol_settings, stage.network, self._hear)
-        self._learner = stage.point.learner(
+        self._learner = point.learner(
             settings,
             costs=bandit.costs,
             capacities=bandit.capacities,

@@ -141,9 +141,7 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
     from netbandit.study.files import storage
 
     _results(folder, details=False)
-    if not all("=" in entry for entry in where):
-        raise click.UsageError("Give which points to draw as KEY=VALUE, such as topology.family=star.")
-    fixed = dict(entry.partition("=")[::2] for entry in where)
+    fixed = _values(where, "which points to draw")
     with _plain_errors(), storage(folder):
         try:
             if x or y or color or fixed:
@@ -174,11 +172,9 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     from netbandit.study.frame import Results
 
     table = Results.of(_results(folder, details=False))
-    wanted = dict(entry.partition("=")[::2] for entry in against) or None
-    if wanted is not None and not all("=" in entry for entry in against):
-        raise click.UsageError("Give what to compare with as KEY=VALUE, such as topology.family=star.")
+    given = _values(against, "what to compare with")
     try:
-        wanted = None if wanted is None else whole_keys(wanted, parameters_of(table))
+        wanted = whole_keys(given, parameters_of(table)) if given else None
         for metric in metrics or ("regret",):
             show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
     except CompareError as error:
@@ -394,6 +390,13 @@ def _checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":
     if lines:
         raise ScenarioError(dict.fromkeys(lines))
     return studies
+
+
+def _values(entries: Sequence[str], what: str) -> dict[str, str]:
+    """Return the values by key of *entries*, which say *what* the user means."""
+    if not all("=" in entry for entry in entries):
+        raise click.UsageError(f"Give {what} as KEY=VALUE, such as topology.family=star.")
+    return dict(entry.partition("=")[::2] for entry in entries)
 
 
 def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None) -> list[Path]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from netbandit.study.expressions import Expression
 from netbandit.study.plots.bands import Band, band
-from netbandit.study.plots.metrics import draw_points
+from netbandit.study.plots.metrics import draw_points, label_more
 from netbandit.study.plots.regret import common_grid
 from netbandit.study.plots.style import (
     NEUTRAL,
@@ -206,7 +206,7 @@ def _marked(axes: "Axes") -> list[tuple[float, float]]:
 
 
 def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator
+    from matplotlib.ticker import MaxNLocator
 
     if panel.title:
         axes.set_title(wrapped(panel.title, 84 // panels), fontsize=8)
@@ -225,7 +225,7 @@ def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
         if panel.kind == "points" and means:  # an interval that reaches down to zero does not stretch the axis
             axes.set_ylim(0.5 * min(means), 2.5 * max(means))
         if np.ptp(np.log10(axes.get_ylim())) < 2.2:
-            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            label_more(axes.yaxis)
     places = sorted({x for x, _ in marked})
     if panel.kind == "points" and 1 < len(places) <= _TICKS and _have_room(places, "x" in panel.log, panels):
         axes.set_xticks(places)

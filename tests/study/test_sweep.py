@@ -3,10 +3,10 @@ import errno
 import os
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from fake_study import FakePoint, FakeStudy, fake_study, resolved
+from processes import is_alive
 
 from netbandit.study import sweep
 from netbandit.study.cluster import SchedulerError
@@ -249,14 +249,6 @@ def test_what_every_worker_compiles_is_told_once(tmp_path, capfd):
     assert capfd.readouterr().err == line
     sweep.run(fake_study(3, replications=1, compiles=tmp_path), tmp_path / "here")
     assert capfd.readouterr().err == line
-
-
-def is_alive(process):
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_a_scheduler_that_is_not_there_is_one_clear_line(tmp_path, monkeypatch):

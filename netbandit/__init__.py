@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        return getattr(import_module("netbandit.study.api"), name)
+        return getattr(import_module("netbandit.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.kinds import BUILT_IN
 from netbandit.simulation.parts import check
+from netbandit.simulation.registry import BUILT_IN
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.bandits import digits, made_log
+from netbandit.bandits import digits, synthetic_log
 from netbandit.bandits.bandit import BanditSettings, GeneratorOf, Watch
 from netbandit.bandits.columns import Participants, holder_problems, seen_columns, share_problems
 from netbandit.bandits.context import ContextBandit, Findings, Users
@@ -61,15 +61,15 @@ class ReplaySettings(BanditSettings):
             yield from share_problems(table.get("participants"), digits.PIXELS)
         elif "path" not in table:
             arms = table.get("arms", 40)
-            if type(arms) is int and arms > made_log.MOST_ARMS:
-                yield ("arms",), f"is {arms}, but a made log has at most {made_log.MOST_ARMS}"
-            yield from share_problems(table.get("participants"), made_log.DIMENSION)
+            if type(arms) is int and arms > synthetic_log.MOST_ARMS:
+                yield ("arms",), f"is {arms}, but a made log has at most {synthetic_log.MOST_ARMS}"
+            yield from share_problems(table.get("participants"), synthetic_log.DIMENSION)
 
     def problems_among(self, agents: int) -> Iterator[Problem]:
         """Yield a number of participants that is not that of the agents, or more of them than columns."""
         yield from holder_problems(self.participants, agents)
         if self.path is None:
-            dimension = digits.PIXELS if self.format == "digits" else made_log.DIMENSION
+            dimension = digits.PIXELS if self.format == "digits" else synthetic_log.DIMENSION
             yield from _crowd(self.participants, agents, dimension)
 
     def files(self) -> dict[str, str]:
@@ -80,7 +80,7 @@ class ReplaySettings(BanditSettings):
         """Return ``arms`` and ``dimension`` where they are known without a look at the log."""
         if self.format == "digits":
             return {"arms": digits.DIGITS, "dimension": digits.PIXELS}
-        return {"arms": self.arms, "dimension": made_log.DIMENSION} if self.path is None else {}
+        return {"arms": self.arms, "dimension": synthetic_log.DIMENSION} if self.path is None else {}
 
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield the keys of a file where there is none, and those of a log with the digits."""
@@ -140,7 +140,7 @@ class Replay(ContextBandit):
         if settings.format == "digits":
             source = digits.Digits(int(generator("bandit.wanted", 0).integers(digits.DIGITS)))
         elif settings.path is None:
-            source = made_log.MadeLog(made_log.ClickLaw.draw(settings.arms, settings.combine, generator))
+            source = synthetic_log.MadeLog(synthetic_log.ClickLaw.draw(settings.arms, settings.combine, generator))
         else:
             source = _file(settings, _nobody)
         return cls(source, settings, agents)

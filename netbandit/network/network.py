@@ -12,7 +12,7 @@ from netbandit.network.ledger import Ledger, Totals
 from netbandit.network.link import Arrival, Cable, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.topology import Topology
-from netbandit.network.trace import Trace
+from netbandit.network.trace_writer import Trace
 from netbandit.streams import Streams
 
 Receive = Callable[[int, list[Arrival]], None]

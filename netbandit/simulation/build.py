@@ -14,7 +14,7 @@ from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.network.trace import Trace
+from netbandit.network.trace_writer import Trace
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.scenario.model import TopologySettings
 from netbandit.settings import Problem

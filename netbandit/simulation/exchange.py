@@ -15,9 +15,9 @@ from netbandit.protocols.protocol import Item
 from netbandit.protocols.talks import broadcasting
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import Driver, Outcome, Stage
-from netbandit.simulation.phases import Phases
 from netbandit.simulation.regret import knots
 from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.trace_phases import Phases
 
 PROCURE = Kind("procure")
 
@@ -97,7 +97,7 @@ class Exchange(Driver):
 
     def start(self) -> None:
         """Appoint the first slot in which agents share."""
-        from netbandit.simulation.market import play
+        from netbandit.simulation.kernels.procurement import play
 
         announce(play, "pfcb and procurement")
         self._appoint()
@@ -168,7 +168,7 @@ class Exchange(Driver):
 
     def _play(self, until: int) -> None:
         """Let all agents play the slots before *until* that they have not played yet."""
-        from netbandit.simulation.market import play
+        from netbandit.simulation.kernels.procurement import play
 
         bandit, learner = self._bandit, self._learner
         while self._played < until:
@@ -219,7 +219,7 @@ def _tables(bandit: Procurement) -> tuple[NDArray[np.float64], NDArray[np.int64]
     """Return the binomial distribution of each full capacity, where its row starts, and guides into the rows."""
     from scipy.special import bdtr
 
-    from netbandit.simulation.market import GUIDE
+    from netbandit.simulation.kernels.procurement import GUIDE
 
     lengths = bandit.capacities.ravel() + 1
     starts = np.cumsum(lengths) - lengths

@@ -28,7 +28,7 @@ from netbandit.scenario.wording import one_of, show
 from netbandit.settings import KeyPath, Problem, Raw, Settings
 from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.drivers import driver_of, slot_learner
-from netbandit.simulation.kinds import BUILT_IN, KindError, part_class
+from netbandit.simulation.registry import BUILT_IN, KindError, part_class
 from netbandit.streams import Streams
 
 if TYPE_CHECKING:

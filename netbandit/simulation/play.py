@@ -63,7 +63,7 @@ def is_compiled(bandit: type[Bandit], learner: type[Learner]) -> bool:
 
 def say_if_new() -> None:
     """Write a line to stderr if the compiled loop has to be compiled first."""
-    from netbandit.simulation.linear_play import play
+    from netbandit.simulation.kernels.linear import play
 
     announce(play, "feducb and linear")
 
@@ -74,7 +74,7 @@ def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -
         return None
     assert isinstance(bandit, Linear)
     assert isinstance(learner, FedUcb)
-    from netbandit.simulation.linear_play import play
+    from netbandit.simulation.kernels.linear import play
 
     world, actions, fixed = bandit.world, bandit.shown, bandit.fixed
     beliefs, bonus_terms, threshold, every = learner.beliefs, learner.bonus_terms, learner.threshold, learner.every

@@ -16,7 +16,7 @@ from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.network.trace import Trace
+from netbandit.network.trace_writer import Trace
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import Stage

@@ -10,7 +10,7 @@ from netbandit.bandits import criteo_lines
 from netbandit.bandits.criteo import read
 from netbandit.bandits.criteo_features import combined, filled, pair
 from netbandit.bandits.criteo_lines import LogError
-from netbandit.bandits.made_log import write_log
+from netbandit.bandits.synthetic_log import write_log
 
 NAMES = ["Label", *(f"I{number}" for number in range(1, 14)), *(f"C{number}" for number in range(1, 27))]
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from netbandit.bandits import digits
-from netbandit.bandits.made_log import ClickLaw, MadeLog, write_log
 from netbandit.bandits.recorded import Events
 from netbandit.bandits.replay import Replay, ReplaySettings
+from netbandit.bandits.synthetic_log import ClickLaw, MadeLog, write_log
 from netbandit.learners.linear import LinUcb, LinUcbSettings
 from netbandit.streams import Streams
 

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import networkx as nx
 import pytest
-from graphs import connected
+from helpers.graphs import connected
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
-from netbandit.network.trace import Trace
+from netbandit.network.trace_writer import Trace
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.master_worker import MasterWorker

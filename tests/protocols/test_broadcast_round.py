@@ -1,9 +1,9 @@
 import networkx as nx
 import pytest
-from graphs import connected
+from helpers.graphs import connected
+from helpers.telling import ITEM, SLOT, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from telling import ITEM, SLOT, told
 
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.flooding import Flooding

@@ -2,9 +2,9 @@ from collections import Counter
 
 import networkx as nx
 import pytest
+from helpers.one_round import ITEM, SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_round import ITEM, SLOT, one_round
 from test_gis import connected_graphs
 
 from netbandit.protocols.flooding import Flooding

@@ -3,9 +3,9 @@ from math import ceil
 
 import networkx as nx
 import pytest
+from helpers.one_round import ITEM, SLOT, numbered, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_round import ITEM, SLOT, numbered, one_round
 
 from netbandit.protocols.gis import Gis
 

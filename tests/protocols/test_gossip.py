@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import networkx as nx
 import pytest
+from helpers.one_round import ITEM, SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_round import ITEM, SLOT, one_round
 
 from netbandit.protocols.gossip import Gossip
 from netbandit.streams import Streams

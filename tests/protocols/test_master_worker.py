@@ -1,5 +1,5 @@
 import networkx as nx
-from one_round import ITEM, SLOT, one_round
+from helpers.one_round import ITEM, SLOT, one_round
 
 from netbandit.protocols.master_worker import MasterWorker
 

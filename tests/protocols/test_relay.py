@@ -1,8 +1,8 @@
 import networkx as nx
 import pytest
+from helpers.telling import ITEM, SLOT, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from telling import ITEM, SLOT, told
 
 from netbandit.protocols.relay import Relay
 

@@ -1,10 +1,10 @@
 from functools import partial
 
 import networkx as nx
-from graphs import connected
+from helpers.graphs import connected
+from helpers.one_round import SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_round import SLOT, one_round
 
 from netbandit.protocols.protocol import GraphFacts
 from netbandit.protocols.relay import Relay

@@ -1,5 +1,5 @@
 import networkx as nx
-from one_round import one_round
+from helpers.one_round import one_round
 
 from netbandit.protocols.silent import Silent
 

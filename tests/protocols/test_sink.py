@@ -1,9 +1,9 @@
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.one_round import ITEM, SLOT, one_round, union
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_round import ITEM, SLOT, one_round, union
 
 from netbandit.protocols.sink import Sink
 

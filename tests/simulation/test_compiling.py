@@ -5,7 +5,7 @@ import sys
 from numba import njit
 
 from netbandit.simulation.compiling import announce
-from netbandit.simulation.linear_play import play
+from netbandit.simulation.kernels.linear import play
 
 
 def test_nothing_is_said_of_what_is_compiled_or_not_kept(capsys, tmp_path):

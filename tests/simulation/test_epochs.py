@@ -4,9 +4,9 @@ import json
 import math
 
 import pytest
-from scenes import run, run_logged, study
+from helpers.scenes import run, run_logged, study
 
-from netbandit.study.portable import as_text
+from netbandit.results.portable_json import as_text
 
 CENTRAL = ["protocol.kind=master-worker", "learner.rounds=2", "learner.gap=0.5", "bandit.means=[1.0, 0.0]"]
 

@@ -17,9 +17,9 @@ from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation import market
 from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.exchange import Exchange, optimum
+from netbandit.simulation.kernels import procurement as market
 from netbandit.simulation.parts import check
 from netbandit.streams import Streams
 

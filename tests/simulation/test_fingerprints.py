@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scenes import SMALL, run, study
+from helpers.scenes import SMALL, run, study
 
 import netbandit
 

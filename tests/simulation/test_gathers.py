@@ -7,6 +7,7 @@ from netbandit.learners.linear import LinTs
 from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot, numbers_sent
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
+from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.build import build_network, topology_streams
@@ -14,7 +15,6 @@ from netbandit.simulation.driver import Stage
 from netbandit.simulation.gathers import Gathers
 from netbandit.simulation.parts import check
 from netbandit.streams import Streams
-from netbandit.study.plots import pictures
 
 SCENARIO = """
 schema = 1

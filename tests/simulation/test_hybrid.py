@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.scenes import run, study
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes import run, study
 
 from netbandit.network.topology import describe
 

@@ -4,10 +4,10 @@ from math import inf
 
 import numpy as np
 import pytest
+from helpers.lockstep import LockStep, World
+from helpers.scenes import run_logged, study
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lockstep import LockStep, World
-from scenes import run_logged, study
 
 from netbandit.streams import Streams
 

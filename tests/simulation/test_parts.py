@@ -4,9 +4,9 @@ import re
 import sys
 
 import pytest
+from helpers.scenes import SMALL, study
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scenes import SMALL, study
 
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load

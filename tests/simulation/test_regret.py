@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
+from helpers.scenes import run, study
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes import run, study
 
 from netbandit.simulation.regret import MOST_KNOTS, RegretAccount, thinned
 from netbandit.simulation.result import Curve

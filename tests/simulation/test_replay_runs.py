@@ -3,12 +3,12 @@ import pytest
 from test_gathers import played
 
 from netbandit.bandits import digits
-from netbandit.bandits.made_log import write_log
+from netbandit.bandits.synthetic_log import write_log
+from netbandit.plots import pictures
+from netbandit.results.store import run_key
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
-from netbandit.study.plots import pictures
-from netbandit.study.results import run_key
 
 SCENARIO = """
 schema = 1

@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import pairwise
 from math import ceil, inf, log, sqrt
 
-import feducb_reference as reference
+import helpers.feducb_reference as reference
 import networkx as nx
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 from math import ceil
 
 import pytest
-from scenes import run, run_logged, study
+from helpers.scenes import run, run_logged, study
 
 # Every round is one of equal means and a budget: nothing leaves, so all rounds are alike.
 ROUNDS = ["bandit.arms=2", "bandit.means=[0.5, 0.5]", "learner.rounds=4", "learner.gap=0.5", "run.horizon=3000"]

@@ -1,0 +1,1 @@
+"""What a network is like, and what would make it better."""

@@ -1,0 +1,141 @@
+"""A topology by itself, from a family, a scenario or a graph file: its figures and its picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netbandit.network import families
+from netbandit.network.topology import Topology, TopologyError, describe
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.scenario.merge import FIRST_OVERRIDE
+from netbandit.scenario.model import TopologySettings
+from netbandit.scenario.overrides import read_overrides
+from netbandit.scenario.validate import read
+from netbandit.scenario.wording import key_text
+from netbandit.settings import Problem
+from netbandit.streams import Streams
+
+_SINKS_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A topology and where it comes from.
+
+    Attributes:
+        topology: The topology.
+        family: The family of each of its components; ``file`` if it comes from a file.
+    """
+
+    topology: Topology
+    family: str
+
+
+def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()) -> Graph:
+    """Return the topology that *source* names.
+
+    Args:
+        source: The name of a family, a scenario (``.toml``) or a graph file. A scenario gives the graph of its first
+            replication, and of its first point if it has a sweep.
+        agents: The number of agents, as it was written.
+        changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the topology, or of the scenario if there is one.
+
+    Raises:
+        ScenarioError: There is no such topology.
+    """
+    number = [f"topology.agents={agents}"] if agents is not None else []
+    if Path(source).suffix.lower() == ".toml":
+        return _of_scenario(source, [*changes, *number])
+    if source not in families.NAMES and not Path(source).exists():
+        raise ScenarioError([f"{source}: neither a file nor a family; the families are {', '.join(families.NAMES)}"])
+    table: dict[str, Any] = {"family": source} if source in families.NAMES else {"family": "file", "file": source}
+    places = {}
+    for change in read_overrides([*changes, *number], FIRST_OVERRIDE):
+        path = change.path[1:] if change.path[0] == "topology" else change.path
+        where = "--agents" if path == ("agents",) and agents is not None else f"--set {key_text(path)}"
+        if len(path) == 1:
+            table[path[0]], places[path[0]] = change.value, where
+        else:
+            raise ScenarioError([f"{where}: {key_text(path)}: the topology has no such key"])
+    settings, problems = read(TopologySettings, table)
+    if settings is not None:
+        keys = settings.model_dump(exclude={"family", "seed"})
+        try:
+            rng = Streams(settings.seed or 0, 0).generator("topology")
+            return Graph(Topology(families.build(settings.family, rng=rng, **keys)), _family(keys | table))
+        except TopologyError as error:
+            problems = error.problems
+    raise ScenarioError(_line(problem, places, source) for problem in problems)
+
+
+def figures(topology: Topology) -> list[tuple[str, str]]:
+    """Return what `describe` says of *topology*, as names and texts."""
+    found = describe(topology)
+    sinks = [_node(topology, sink) for sink in found["sinks"][:_SINKS_SHOWN]]
+    if len(found["sinks"]) > _SINKS_SHOWN:
+        sinks.append(f"and {len(found['sinks']) - _SINKS_SHOWN} more")
+    lines = [("nodes", f"{found['agents']}"), ("links", f"{found['links']}")]
+    if found["components"] > 1:
+        lines.append(("components", f"{found['components']}"))
+    return [
+        *lines,
+        ("diameter", f"{found['diameter']}"),
+        ("radius", f"{found['radius']}"),
+        ("sink" if len(found["sinks"]) == 1 else "sinks", ", ".join(sinks)),
+        ("GIS slots per round", f"{found['gis_slots']}"),
+        ("GIS links per round", f"{found['links_per_round']}"),
+    ]
+
+
+def draw(title: str, graph: Graph, file: Path) -> None:
+    """Draw *graph* into *file*, a ``.png`` or an ``.svg``.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    from netbandit.plots import layout
+    from netbandit.plots.network import Drawing
+    from netbandit.plots.network import draw as draw_network
+    from netbandit.plots.style import drawing, encoded
+
+    topology = graph.topology
+    coordinates = topology.coordinates
+    if coordinates is not None:
+        places = layout.geographic(coordinates, topology.edges)
+    else:
+        places = layout.drawn(topology.agents, topology.edges, graph.family)
+    names = topology.names if any("name" in topology.graph.nodes[node] for node in topology.graph) else None
+    with drawing():
+        placed = Drawing(places, topology.edges, None, names, map=coordinates is not None)
+        agents, links = f"{topology.agents} agents", f"{topology.links} links"
+        picture = draw_network(title, placed, f"{agents}, {links}, diameter {topology.diameter}")
+    file.write_bytes(encoded(picture, file.suffix.lower().removeprefix(".")))
+
+
+def _of_scenario(file: str, overrides: Sequence[str]) -> Graph:
+    document = load(file, overrides)
+    from netbandit.simulation.parts import check
+
+    point = check(document).points[0]
+    return Graph(point.topology(0), _family(point.resolved["topology"]))
+
+
+def _family(table: Mapping[str, Any]) -> str:
+    family = str(table["family"])
+    return str(table.get("inside") or "complete") if family == "hybrid" else family
+
+
+def _line(problem: Problem, places: dict[str, str], source: str) -> str:
+    path, text = problem
+    key = str(path[0]) if path else "file"
+    if key in ("family", "file") and key not in places:
+        return f"{source}: {text}"
+    place = places.get(key, "--agents" if key == "agents" else f"--set {key}")
+    return f"{place}: {key_text(path)}: {text}"
+
+
+def _node(topology: Topology, node: int) -> str:
+    name = topology.names[node]
+    return str(node) if name == str(node) else f"{node} ({name})"

@@ -1,0 +1,29 @@
+"""All benchmarks by name."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from netbandit.bench.measure import Row
+
+NAMES = ("messages", "horizon", "rounds", "scale", "procurement", "decisions", "vertical")
+
+
+def run(name: str) -> list[Row]:
+    """Run one of `NAMES`; return the rows of its table."""
+    bench: Callable[[], list[Row]] = import_module(f"netbandit.bench.{name}").bench
+    return bench()
+
+
+def title(name: str) -> str:
+    """Return what a benchmark measures, in a line."""
+    return (import_module(f"netbandit.bench.{name}").__doc__ or name).split("\n", 1)[0].rstrip(".")
+
+
+def text(row: Mapping[str, str | int | float], column: str) -> str:
+    """Return a figure of a row as a table shows it."""
+    value = row[column]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"

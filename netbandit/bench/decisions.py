@@ -1,0 +1,175 @@
+"""Decisions: microseconds of one of FedUCB inside a whole simulation, beside loops without any network.
+
+Three loops make the decisions of as many agents that learn alone, with the same bandit: a whole simulation, network
+included; a loop in Python over numpy; and a compiled loop as one writes it for this alone, which scores every arm with
+the inverse and updates that by Sherman and Morrison's formula. Columns: microseconds, times what the bare loop takes,
+times as fast as numpy, synchronisations.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from math import sqrt
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from netbandit.bandits.linear import Linear, LinearSettings
+from netbandit.bench.measure import Row, in_turns, median_ratio
+from netbandit.bench.scenario import point_of
+from netbandit.simulation.parts import PointParts
+from netbandit.streams import Streams
+
+ROUNDS = 5
+AGENTS = 100
+HORIZON = 10_000
+NUMPY_AGENTS = 10
+NUMPY_HORIZON = 1_000
+WIDTH = 0.2
+
+_SCENARIO = f"""
+run = {{ horizon = {HORIZON} }}
+topology = {{ family = "star", agents = {AGENTS} }}
+bandit = {{ kind = "linear", dimension = 10, arms = 10 }}
+learner = {{ kind = "feducb", epsilon = inf, threshold = 100, beta_scale = 0.1 }}
+protocol = {{ kind = "master-worker" }}
+"""
+
+_CASES = {
+    "not private, threshold 100": (),
+    "private, the paper's threshold": ("learner.epsilon=1.0", "learner.threshold=paper"),
+    "private, threshold 100": ("learner.epsilon=1.0",),
+    "not private, half the agents": (f"topology.agents={AGENTS // 2}",),
+    "not private, twice the slots": (f"run.horizon={2 * HORIZON}",),
+    "alone": ("protocol.kind=silent",),
+}
+
+
+def bench() -> list[Row]:
+    """Return the microseconds a decision of all loops, beside numpy's and the bare compiled one."""
+    with TemporaryDirectory() as folder:
+        points = {name: point_of(_SCENARIO, folder, *overrides) for name, overrides in _CASES.items()}
+    rounds: dict[str, int] = {}
+    subjects: list[Callable[[], float]] = [partial(_simulated, name, point, rounds) for name, point in points.items()]
+    *simulated, bare, numpy = in_turns([*subjects, _compiled, _numpy], ROUNDS)
+    rows: list[Row] = []
+    names = [*points, "a bare compiled loop", "a loop over numpy"]
+    for name, figures in zip(names, [*simulated, bare, numpy], strict=True):
+        rows.append(
+            {
+                "what": name,
+                "µs": median(figures),
+                "of bare": median_ratio(figures, bare),
+                "faster": median_ratio(numpy, figures),
+                "syncs": rounds.get(name, ""),
+            }
+        )
+    return rows
+
+
+def _simulated(name: str, point: PointParts, rounds: dict[str, int]) -> float:
+    began = time.perf_counter()
+    metrics = point.simulation(0).run().metrics
+    passed = time.perf_counter() - began
+    count = metrics["rounds"]
+    assert isinstance(count, int)
+    rounds[name] = count
+    return 1e6 * passed / (point.scenario.run.horizon * point.topology(0).agents)
+
+
+def _world(agents: int) -> Linear:
+    streams = Streams(0, 0)
+    settings = LinearSettings.model_validate({"kind": "linear", "dimension": 10, "arms": 10})
+    world = Linear(settings, agents, streams.generator)
+    world.start(streams.generator)
+    return world
+
+
+def _numpy() -> float:
+    """Play with numpy in Python."""
+    world = _world(NUMPY_AGENTS)
+    actions = world.actions(0)
+    inverses = [np.eye(10) for _ in range(NUMPY_AGENTS)]
+    responses = [np.zeros(10) for _ in range(NUMPY_AGENTS)]
+    generators = [np.random.default_rng(agent) for agent in range(NUMPY_AGENTS)]
+    means = actions @ world.theta
+    regret = 0.0
+    began = time.perf_counter()
+    for _ in range(NUMPY_HORIZON):
+        for agent, rng in enumerate(generators):
+            inverse, response = inverses[agent], responses[agent]
+            widths = np.einsum("ki,ij,kj->k", actions, inverse, actions)
+            arm = int(np.argmax(actions @ (inverse @ response) + WIDTH * np.sqrt(widths)))
+            reward = rng.beta(means[arm], 1 - means[arm])
+            action = actions[arm]
+            product = inverse @ action
+            inverse -= np.outer(product, product) / (1 + action @ product)
+            response += reward * action
+            regret += means.max() - means[arm]
+    return 1e6 * (time.perf_counter() - began) / (NUMPY_HORIZON * NUMPY_AGENTS)
+
+
+_LOOPS: dict[str, Any] = {}
+
+
+def _compiled() -> float:
+    """Play in one compiled loop."""
+    if "bare" not in _LOOPS:
+        from numba import njit
+
+        from netbandit.bandits.linear_draws import draw_reward
+
+        _LOOPS["reward"] = draw_reward
+        _LOOPS["bare"] = njit(_bare)
+    world = _world(AGENTS)
+    began = time.perf_counter()
+    _LOOPS["bare"](world.world, world.actions(0), _LOOPS["reward"], HORIZON, AGENTS)
+    return 1e6 * (time.perf_counter() - began) / (HORIZON * AGENTS)
+
+
+def _bare(world, actions, draw_reward, horizon, agents):  # type: ignore[no-untyped-def]
+    count, dimension = actions.shape
+    inverses = np.zeros((agents, dimension, dimension))
+    estimates = np.zeros((agents, dimension))
+    product = np.zeros(dimension)
+    means = world.means[0]
+    regret = 0.0
+    for agent in range(agents):
+        for row in range(dimension):
+            inverses[agent, row, row] = 1.0
+    for _ in range(horizon):
+        for agent in range(agents):
+            inverse = inverses[agent]
+            estimate = estimates[agent]
+            best = 0
+            highest = -np.inf
+            for arm in range(count):
+                fit = 0.0
+                width = 0.0
+                for row in range(dimension):
+                    fit += actions[arm, row] * estimate[row]
+                    partial_sum = 0.0
+                    for column in range(dimension):
+                        partial_sum += inverse[row, column] * actions[arm, column]
+                    width += actions[arm, row] * partial_sum
+                score = fit + WIDTH * sqrt(width)
+                if score > highest:
+                    highest = score
+                    best = arm
+            reward = draw_reward(world, agent, means[best])
+            width = 0.0
+            expected = 0.0
+            for row in range(dimension):
+                product[row] = 0.0
+                for column in range(dimension):
+                    product[row] += inverse[row, column] * actions[best, column]
+                width += actions[best, row] * product[row]
+                expected += actions[best, row] * estimate[row]
+            for row in range(dimension):
+                for column in range(dimension):
+                    inverse[row, column] -= product[row] * product[column] / (1.0 + width)
+                estimate[row] += (reward - expected) / (1.0 + width) * product[row]
+            regret += means.max() - means[best]
+    return regret

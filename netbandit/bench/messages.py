@@ -1,0 +1,138 @@
+"""Messages: an item of every node is flooded over a graph, beside SimPy with a process for each message.
+
+Each delivered copy is one hop and one message; nothing is piggy-backed. Both sides hold the same graph and latencies,
+both count the hops they deliver, and both are timed from the first to the last event, without their construction.
+"""
+
+import gc
+import random
+import time
+from collections.abc import Callable, Generator
+from statistics import median
+from typing import Any
+
+import networkx as nx
+import simpy
+
+from netbandit.bench.measure import Row, in_turns, median_ratio
+from netbandit.network.clock import Clock, Environment
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import LinkClass
+from netbandit.network.network import Network
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.protocol import Item, ProtocolSettings
+from netbandit.simulation.collection import paused_collection
+
+Latencies = dict[tuple[int, int], int]
+
+ROUNDS = 7
+_MILLISECOND = 1_000_000
+_LEAST_HOPS = 100_000  # a measurement repeats small graphs until it has delivered about as many
+
+
+class _Everything:
+    """What a round needs besides its messages: nothing is made of the items."""
+
+    def participants(self, round: int) -> range:
+        return range(0)
+
+    def combine(self, items: Any) -> Item:
+        return Item(0, None)
+
+    def conclude(self, round: int, group: int, items: Any, weights: Any = None) -> Item:
+        return Item(0, None)
+
+
+def bench() -> list[Row]:
+    """Return, for each graph and kind of latency, hops a second, those of the base, and their ratio."""
+    graphs = {
+        "ring of 50": nx.cycle_graph(50),
+        "complete of 50": nx.complete_graph(50),
+        "G(200, 0.05)": _connected(200, 0.05),
+    }
+    rows: list[Row] = []
+    for name, graph in graphs.items():
+        draw = random.Random(1)
+        links = sorted((min(link), max(link)) for link in graph.edges)
+        drawn = {link: draw.randint(_MILLISECOND // 2, 3 * _MILLISECOND // 2) for link in links}
+        for latency, latencies in (("random", drawn), ("equal", dict.fromkeys(links, _MILLISECOND))):
+            rows.append({"graph": name, "latency": latency, **_compare(graph, latencies)})
+    return rows
+
+
+def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> Row:
+    hops, _ = _process_per_message(graph, latencies)
+    repetitions = max(1, _LEAST_HOPS // hops)
+
+    def rate(run: Callable[["nx.Graph[int]", Latencies], tuple[int, float]]) -> float:
+        runs = [run(graph, latencies) for _ in range(repetitions)]
+        return sum(hops for hops, _ in runs) / sum(seconds for _, seconds in runs)
+
+    def without_collection() -> float:
+        with paused_collection():
+            return rate(_process_per_message)
+
+    ours, base, base_off = in_turns(
+        [lambda: rate(_network), lambda: rate(_process_per_message), without_collection], ROUNDS
+    )
+    return {
+        "ratio": median_ratio(ours, base),
+        "ratio_no_gc": median_ratio(ours, base_off),
+        "hops_per_s": median(ours),
+        "base_hops_per_s": median(base),
+    }
+
+
+def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
+    """Flood over our network; return hops and seconds."""
+    environment = Environment()
+    fingerprint = Fingerprint()
+    clock = Clock(environment, _MILLISECOND, 10**6)
+    agents = graph.number_of_nodes()
+    neighbours = [sorted(graph[node]) for node in range(agents)]
+    network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
+    protocol = Flooding(ProtocolSettings(kind="flooding", timing="asynchronous"), network, _Everything())
+    for agent in range(agents):
+        protocol.contribute(1, agent, Item(8, None))
+    gc.collect()  # what earlier measurements left behind is not this one's to clear
+    began = time.perf_counter()
+    with paused_collection():
+        environment.run()
+    seconds = time.perf_counter() - began
+    return fingerprint.events, seconds
+
+
+def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
+    """Flood with a SimPy process for each message, as a user of SimPy would write it; return hops and seconds."""
+    environment = simpy.Environment()
+    neighbours = {node: sorted(graph[node]) for node in graph}
+    latency = {**latencies, **{(second, first): time for (first, second), time in latencies.items()}}
+    known: list[set[int]] = [{node} for node in range(len(graph))]
+    hops = 0
+
+    def message(sender: int, receiver: int, item: int) -> Generator[simpy.Event, Any, None]:
+        nonlocal hops
+        yield environment.timeout(latency[sender, receiver])
+        hops += 1
+        if item not in known[receiver]:
+            known[receiver].add(item)
+            for neighbour in neighbours[receiver]:
+                if neighbour != sender:
+                    environment.process(message(receiver, neighbour, item))
+
+    for node in sorted(graph):
+        for neighbour in neighbours[node]:
+            environment.process(message(node, neighbour, node))
+    gc.collect()
+    began = time.perf_counter()
+    environment.run()
+    return hops, time.perf_counter() - began
+
+
+def _connected(agents: int, p: float) -> "nx.Graph[int]":
+    seed = 0
+    graph: nx.Graph[int] = nx.gnp_random_graph(agents, p, seed=seed)
+    while not nx.is_connected(graph):
+        seed += 1
+        graph = nx.gnp_random_graph(agents, p, seed=seed)
+    return graph

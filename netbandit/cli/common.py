@@ -1,0 +1,118 @@
+"""What commands share: options, plain errors, and reading what they are given."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE
+
+if TYPE_CHECKING:
+    from netbandit.results.store import StudyResult
+    from netbandit.running.sweeps import FailedRun
+    from netbandit.simulation.parts import Study
+
+
+set_option = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of the scenario; VALUE is read as TOML, a bare word is a string. May be given several times.",
+)
+
+
+folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Tell what the user can do something about in plain lines, and end with the exit code that belongs to it."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        click.echo(f"\nstopped{_how_far(interrupt)}", err=True)
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        from netbandit.scenario.errors import ScenarioError
+
+        if isinstance(error, ScenarioError):
+            for line in error.lines:
+                click.echo(line, err=True)
+            sys.exit(MISTAKE)
+        from netbandit.results.safe_files import StorageError
+        from netbandit.running.cluster import SchedulerError
+
+        if isinstance(error, SchedulerError | StorageError):
+            click.echo(str(error), err=True)
+            sys.exit(FAILURE)
+        raise
+
+
+def _how_far(interrupt: KeyboardInterrupt) -> str:
+    from netbandit.running.sweeps import Interrupted
+
+    if not isinstance(interrupt, Interrupted):
+        return ""
+    return f": {interrupt.finished} of {count(interrupt.total, 'run')} are done; the same command goes on from there"
+
+
+def count(number: int, what: str) -> str:
+    """Return *number* of *what*, in the plural where it is not one."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def results_of(folder: Path, details: bool = True) -> "StudyResult":
+    """Return the results in *folder*, or say what is wrong with it: that is a mistake of the user."""
+    from netbandit.results.store import load_finished
+
+    try:
+        return load_finished(folder, details)
+    except (FileNotFoundError, ValueError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(MISTAKE)
+
+
+def values_of(entries: Sequence[str], what: str) -> dict[str, str]:
+    """Return the values by key of *entries*, which say *what* the user means."""
+    if not all("=" in entry for entry in entries):
+        raise click.UsageError(f"Give {what} as KEY=VALUE, such as topology.family=star.")
+    return dict(entry.partition("=")[::2] for entry in entries)
+
+
+def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":
+    """Return the checked scenarios, or raise all mistakes of all files at once."""
+    from rich.console import Console
+
+    from netbandit.running.progress import reading
+    from netbandit.scenario.errors import ScenarioError
+    from netbandit.scenario.load import load
+    from netbandit.simulation.parts import check as check_scenario
+
+    studies: list[Study] = []
+    lines: list[str] = []
+    for file in files:
+        try:
+            with reading(Console(stderr=True)) as watch:
+                studies.append(check_scenario(load(file, overrides), watch))
+        except ScenarioError as error:
+            lines += error.lines
+    if lines:
+        raise ScenarioError(dict.fromkeys(lines))
+    return studies
+
+
+def report_failed(failed: "Sequence[FailedRun]") -> None:
+    """Say on stderr which runs failed and why."""
+    from netbandit.results.table import cell
+
+    if failed:
+        click.echo(f"{count(len(failed), 'run')} failed; the same command tries again:", err=True)
+    for run in failed:
+        point = ", ".join(f"{key} = {cell(value)}" for key, value in run.parameters.items())
+        report = f" (see {run.failure.report})" if run.failure.report is not None else ""
+        where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
+        click.echo(f"  {where}: {run.failure.text}{report}", err=True)

@@ -1,0 +1,79 @@
+"""``netbandit reproduce``: the figures and claims of a paper."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netbandit.cli.common import count, plain_errors, report_failed
+from netbandit.cli.exit_codes import FAILURE, MISTAKE
+
+if TYPE_CHECKING:
+    from netbandit.papers.claims import Judgement
+    from netbandit.running.sweeps import FailedRun
+
+
+@click.command()
+@click.argument("what", metavar="[PAPER[/FIGURE]]", required=False)
+@click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Processes that run at once; 0 means one for each core.  [default: 0]",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the results.  [default: results/PAPER]"
+)
+def reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None) -> None:
+    """Run the figures of a paper and say which of its claims hold.
+
+    Prints a line for each claim, draws each figure, and writes claims.csv. Without a PAPER all papers are reproduced.
+    """
+    from netbandit.papers.figures import PaperError
+
+    try:
+        with plain_errors():
+            failed = _reproduce(what, replications, jobs, out)
+    except PaperError as error:
+        click.echo(str(error), err=True)
+        sys.exit(MISTAKE)
+    if failed:
+        sys.exit(FAILURE)
+
+
+def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None) -> bool:
+    """Reproduce one paper, one of its figures, or all papers; return whether a run failed."""
+    from rich.console import Console
+
+    from netbandit.papers import reproduce as study
+    from netbandit.papers.figures import load_paper, paper_names
+    from netbandit.running.progress import ProgressReport
+
+    name, _, figure = (what or "").partition("/")
+    papers = [load_paper(each) for each in ([name] if name else paper_names())]
+    papers = [paper.only(figure) for paper in papers] if figure else papers
+    folder = out if out is not None else Path("results") / (name or "papers")
+    judgements: list[tuple[str, Judgement]] = []
+    failures: list[FailedRun] = []
+    for paper in papers:
+        click.echo(f"{paper.name}: {paper.title}")
+        found, failed = study.reproduce(
+            paper,
+            folder if name else folder / paper.name,
+            replications=replications,
+            jobs=jobs,
+            reporting=lambda: ProgressReport(Console(stderr=True)),
+            tell=click.echo,
+        )
+        judgements += [(paper.name, judgement) for judgement in found]
+        failures += failed
+    files = study.write_claims(folder, judgements)
+    verdicts = [judgement.verdict for _, judgement in judgements]
+    counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
+    click.echo(f"{count(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
+    click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
+    report_failed(failures)
+    return bool(failures)

@@ -1,0 +1,115 @@
+"""``netbandit plot``, ``compare``, ``report`` and ``trace``: what results say."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from netbandit.cli.common import count, folder_argument, plain_errors, results_of, values_of
+from netbandit.cli.exit_codes import MISTAKE
+
+
+@click.command()
+@folder_argument
+@click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--x", metavar="KEY|METRIC", help="What is across: a key that varies, or a metric.")
+@click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
+@click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
+def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None) -> None:
+    """Draw the pictures of a folder of results.
+
+    Which there are is up to what the sweep varies. With --x, --y or --color one picture of just that is drawn, of those
+    points that have the VALUEs given.
+    """
+    from netbandit import plots
+    from netbandit.results.safe_files import storage
+
+    results_of(folder, details=False)
+    fixed = values_of(where, "which points to draw")
+    with plain_errors(), storage(folder):
+        try:
+            if x or y or color or fixed:
+                files = plots.plot_against(folder, x, y, color, where=fixed)
+            else:
+                files = plots.plot_folder(folder)
+        except plots.UnknownNameError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(MISTAKE)
+        for path in files:
+            click.echo(str(path))
+
+
+@click.command()
+@folder_argument
+@click.argument("against", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="What to compare.  [default: regret]")
+def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) -> None:
+    """Show how much the points of a folder of results differ, pair by pair.
+
+    Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
+    the first point. The same replication has the same random numbers at both, so their difference is known better than
+    either mean.
+    """
+    from rich.console import Console
+
+    from netbandit.api.results import Results
+    from netbandit.results.compare import CompareError, differences, parameters_of, show_differences, whole_keys
+
+    table = Results.of(results_of(folder, details=False))
+    given = values_of(against, "what to compare with")
+    try:
+        wanted = whole_keys(given, parameters_of(table)) if given else None
+        for metric in metrics or ("regret",):
+            show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
+    except CompareError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(MISTAKE)
+
+
+@click.command()
+@folder_argument
+def report(folder: Path) -> None:
+    """Write report.html, one page about a folder of results that needs nothing but itself."""
+    study = results_of(folder)
+    from netbandit.report import write_report
+
+    with plain_errors():
+        click.echo(str(write_report(folder, study)))
+
+
+@click.command()
+@click.argument("place", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--format", "layout", type=click.Choice(["perfetto"]), default="perfetto", show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The file to write.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Lines of the trace to take, messages and phases together.  [default: 100000]",
+)
+def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
+    """Show what happened in a run, on a page that opens in a browser.
+
+    RUN is a run folder, its trace.jsonl, or a folder of results, of which the first traced run is taken; run --trace
+    writes traces. The file opens at https://ui.perfetto.dev and in chrome://tracing: a track for each agent with what
+    it explores and exploits, arrows for messages, and the rounds.
+    """
+    from netbandit.trace import perfetto
+    from netbandit.trace.read import TraceError
+
+    with plain_errors():
+        try:
+            source = perfetto.find_trace(place)
+            target = out if out is not None else source.parent / perfetto.PICTURE
+            made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
+        except TraceError as error:
+            click.echo(str(error), err=True)
+            sys.exit(MISTAKE)
+    found = (count(made.messages, "message"), count(made.phases, "phase"), count(made.rounds, "round"))
+    click.echo(f"trace: {source}")
+    click.echo(f"{layout}: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
+    if made.lines < made.total:
+        click.echo(
+            f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
+            err=True,
+        )

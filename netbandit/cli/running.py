@@ -1,0 +1,130 @@
+"""``netbandit run``: scenarios and their sweeps."""
+
+import json
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netbandit.cli.common import checked, count, plain_errors, report_failed, set_option
+from netbandit.cli.exit_codes import FAILURE
+
+if TYPE_CHECKING:
+    from netbandit.simulation.parts import Study
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@set_option
+@click.option("--seed", metavar="N", help="The root seed; short for --set run.seed=N.")
+@click.option("--replications", metavar="N", help="Independent repetitions; short for --set run.replications=N.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that run at once; 0 means one for each core.",
+)
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Use the workers of this dask scheduler.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
+@click.option("--parquet", is_flag=True, help="Write table.parquet too; needs the extra netbandit[parquet].")
+@click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
+def run(
+    files: tuple[str, ...],
+    changes: tuple[str, ...],
+    seed: str | None,
+    replications: str | None,
+    jobs: int,
+    scheduler: str | None,
+    out: Path | None,
+    as_json: bool,
+    parquet: bool,
+    trace: bool,
+) -> None:
+    """Run scenarios and their sweeps.
+
+    Runs that are already in the folder of the results are not done again.
+    """
+    if parquet and find_spec("pyarrow") is None:
+        raise click.UsageError("--parquet needs pyarrow: pip install 'netbandit[parquet]'.")
+    if as_json and len(files) > 1:
+        raise click.UsageError("--json prints the object of one scenario: give one FILE.")
+    overrides = [*changes]
+    overrides += [f"run.seed={seed}"] if seed is not None else []
+    overrides += [f"run.replications={replications}"] if replications is not None else []
+    with plain_errors():
+        studies = checked(files, overrides)
+        folders = _folders(files, studies, out)
+        failed = False
+        for study, folder in zip(studies, folders, strict=True):
+            failed |= not _run(study, folder, jobs, scheduler, trace, parquet, as_json)
+    if failed:
+        sys.exit(FAILURE)
+
+
+def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None) -> list[Path]:
+    """Return the folder of the results of each scenario."""
+    if out is not None and len(files) == 1:
+        return [out]
+    folders: dict[Path, str] = {}
+    for file, study in zip(files, studies, strict=True):
+        folder = (out if out is not None else Path("results")) / study.document.data["name"]
+        if folder in folders:
+            raise click.UsageError(f"{folders[folder]} and {file} have the same name, so both would write to {folder}.")
+        folders[folder] = file
+    return list(folders)
+
+
+def _run(
+    study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: bool, parquet: bool, as_json: bool
+) -> bool:
+    """Run one scenario and show what it found; return whether all runs came to their end."""
+    from rich.console import Console
+
+    from netbandit.results.display import show
+    from netbandit.results.summary import as_json as object_of
+    from netbandit.running import sweeps as sweep
+    from netbandit.running.progress import ProgressReport
+
+    with ProgressReport(Console(stderr=True)) as progress:
+        result = sweep.run(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, progress=progress)
+    if as_json:
+        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
+    if parquet:
+        from netbandit.results.dataframe import write_parquet
+
+        write_parquet(folder, result.study)
+    finished = any(point.finished for point in result.study.points)
+    if finished:
+        show(result.study, Console(stderr=as_json, highlight=False))
+    known = f" ({count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
+    click.echo(f"results: {folder}{known}", err=as_json)
+    drawn = _draw(folder, as_json) if finished else True
+    report_failed(result.failed)
+    return drawn and not result.failed
+
+
+def _draw(folder: Path, as_json: bool) -> bool:
+    """Draw the pictures of *folder*; the results stand whether or not that works."""
+    from netbandit.plots import plot_folder
+
+    try:
+        pictures: dict[Path, list[str]] = {}
+        for path in plot_folder(folder):
+            pictures.setdefault(path.with_suffix(""), []).append(path.suffix)
+        for stem, suffixes in pictures.items():
+            click.echo(f"picture: {', '.join([f'{stem}{suffixes[0]}', *suffixes[1:]])}", err=as_json)
+    except Exception as error:
+        click.echo(f"the pictures could not be drawn: {type(error).__name__}: {error}", err=True)
+        return False
+    return True

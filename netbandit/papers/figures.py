@@ -1,0 +1,256 @@
+"""A paper to reproduce: its figures and claims, as they stand beside their scenarios.
+
+A paper is a folder with a ``claims.toml`` and scenario files::
+
+    paper = "Li & Song 2022, ..."
+
+    [[figures]]
+    id = "fig4"
+    title = "Regret of CDP-MAB with different privacy levels"
+    scenarios = ["fig4.toml"]
+    series = [{ name = "ε = 0.1", where = { "learner.epsilon" = 0.1 } }]
+    panels = [{ kind = "curves", where = { "run.horizon" = 10000 } }]
+
+    [[claims]]
+    id = "fig4-order"
+    figure = "fig4"
+    ...
+
+The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`.
+"""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationError
+
+import netbandit
+from netbandit.papers.claims import Claim, Formula, Selector
+from netbandit.settings import Settings
+
+FILE = "claims.toml"
+"""The file of a paper's folder that holds its figures and claims."""
+
+_INSTALLED = Path("papers") / "data"
+_CHECKOUT = Path("..") / "scenarios" / "papers"
+
+
+class PaperError(Exception):
+    """A paper or a figure that is not there, or a file of claims with mistakes."""
+
+
+class Series(Settings):
+    """Points of a figure that share a name and a colour.
+
+    Attributes:
+        name: What the legend calls them.
+        where: Which points they are.
+    """
+
+    name: str
+    where: Selector = Field(default={})
+
+
+class Reference(Settings):
+    """What the points of a figure are set beside: thin lines without marks, at the height of other points.
+
+    Attributes:
+        name: What the legend calls it.
+        where: Keys that, in place of a panel's and a series' own, select what to draw: one point for a level line, or
+            several of which each stands at its own x.
+        each: Whether each series has one of its own; if not, the keys of series are left out.
+    """
+
+    name: str
+    where: Selector
+    each: bool = False
+
+
+class Panel(Settings):
+    """One pair of axes.
+
+    Attributes:
+        title: What tells it from the other panels.
+        kind: ``curves``: a curve of the runs over the slots; ``points``: one formula against another; ``bars``: a
+            formula, one bar for each series.
+        where: Which points it shows.
+        series: Which series, all of the figure if there is none.
+        x, y: The formulas on the axes; for curves *y* names a curve.
+        per: A formula that curves are divided by, such as ``agents``.
+        minus: The point whose *y* is taken off, replication by replication; not for curves.
+        ratio_to: Keys that, in place of a series' own, select the one point by whose *y* the series is divided,
+            replication by replication; not for curves.
+        x_label, y_label: What the axes say.
+        joined: Whether a line joins the points of a series.
+        log: The axes that are logarithmic.
+    """
+
+    title: str = ""
+    kind: Literal["curves", "points", "bars"] = "curves"
+    where: Selector = Field(default={})
+    series: list[str] = Field(default=[])
+    x: Formula = "run.horizon"
+    y: Formula = "regret"
+    per: Formula | None = None
+    minus: Selector | None = None
+    ratio_to: Selector | None = None
+    x_label: str = "time (slots)"
+    y_label: str = "regret of all agents (reward)"
+    joined: bool = True
+    log: list[Literal["x", "y"]] = Field(default=[])
+
+
+def _file_name(name: str) -> str:
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise ValueError("must be letters, digits, - and _ only: it names files")
+    return name
+
+
+class Figure(Settings):
+    """A figure of the paper.
+
+    Attributes:
+        id: Its name, such as ``fig4``; its pictures are called so.
+        title: What is to be seen.
+        note: What a reader must know of how it is drawn.
+        scenarios: The scenario files whose runs it shows.
+        average: A key whose values are instances, such as ``bandit.seed``: points that differ in it alone are one, and
+            what counts is the mean over them, replication by replication.
+        series: The series, in the order of the legend.
+        references: What they are set beside, in panels of points.
+        panels: The axes, side by side; none for runs that only decide claims.
+    """
+
+    id: Annotated[str, AfterValidator(_file_name)]
+    title: str
+    note: str = ""
+    scenarios: list[str] = Field(min_length=1)
+    average: str | None = None
+    series: list[Series] = Field(default=[])
+    references: list[Reference] = Field(default=[], max_length=3)
+    panels: list[Panel] = Field(default=[])
+
+
+class _File(Settings):
+    paper: str
+    figures: list[Figure] = Field(min_length=1)
+    claims: list[Claim]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper to reproduce.
+
+    Attributes:
+        name: The name of its folder.
+        title: The paper.
+        folder: Where its scenarios are.
+        figures: Its figures.
+        claims: Its claims.
+    """
+
+    name: str
+    title: str
+    folder: Path
+    figures: tuple[Figure, ...]
+    claims: tuple[Claim, ...]
+
+    def only(self, figure: str) -> "Paper":
+        """Return the paper with this figure alone.
+
+        Raises:
+            PaperError: It has no such figure.
+        """
+        chosen = tuple(one for one in self.figures if one.id == figure)
+        if not chosen:
+            known = [one.id for one in self.figures]
+            raise PaperError(f"{self.name} has no figure {figure}{_hint(figure, known)}: it has {', '.join(known)}")
+        claims = tuple(claim for claim in self.claims if claim.figure == figure)
+        return Paper(self.name, self.title, self.folder, chosen, claims)
+
+
+def papers_folder() -> Path:
+    """Return the folder of all papers: in the installed package, or beside it in a checkout.
+
+    Raises:
+        PaperError: There is neither.
+    """
+    package = Path(netbandit.__file__).parent
+    for folder in (package / _CHECKOUT, package / _INSTALLED):
+        if any(folder.glob(f"*/{FILE}")):
+            return folder.resolve()
+    raise PaperError(f"the papers' scenarios are missing: neither {package / _INSTALLED} nor scenarios/papers is there")
+
+
+def paper_names() -> list[str]:
+    """Return the names of all papers that can be reproduced.
+
+    Raises:
+        PaperError: There are no papers.
+    """
+    return sorted(file.parent.name for file in papers_folder().glob(f"*/{FILE}"))
+
+
+def load_paper(name: str) -> Paper:
+    """Return a paper by the name of its folder.
+
+    Raises:
+        PaperError: There is no such paper, or its file has mistakes.
+    """
+    names = paper_names()
+    if name not in names:
+        raise PaperError(f"there is no paper {name}{_hint(name, names)}: there is {', '.join(names)}")
+    return read_paper(papers_folder() / name)
+
+
+def read_paper(folder: Path) -> Paper:
+    """Return the paper in *folder*.
+
+    Raises:
+        PaperError: Its file is missing or has mistakes; all of them are in the message, one a line.
+    """
+    path = folder / FILE
+    try:
+        content = _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PaperError(f"{path}: {error}") from error
+    except ValidationError as error:
+        lines = [f"{path}: {_key(entry['loc'])}: {entry['msg']}" for entry in error.errors()]
+        raise PaperError("\n".join(lines)) from error
+    mistakes = list(_mistakes(content, folder))
+    if mistakes:
+        raise PaperError("\n".join(f"{path}: {mistake}" for mistake in mistakes))
+    return Paper(folder.name, content.paper, folder, tuple(content.figures), tuple(content.claims))
+
+
+def _mistakes(content: _File, folder: Path) -> Iterator[str]:
+    """Yield what is wrong between the keys."""
+    for what, names in (
+        ("figures", [one.id for one in content.figures]),
+        ("claims", [one.id for one in content.claims]),
+    ):
+        yield from (f"{what}: {name} is there twice" for name in sorted({one for one in names if names.count(one) > 1}))
+    known = {figure.id: figure for figure in content.figures}
+    for figure in content.figures:
+        yield from (f"{figure.id}: there is no {name}" for name in figure.scenarios if not (folder / name).is_file())
+        named = [series.name for series in figure.series]
+        for panel in figure.panels:
+            yield from (f"{figure.id}: there is no series {name}" for name in panel.series if name not in named)
+    for claim in content.claims:
+        if claim.figure not in known:
+            yield f"{claim.id}: there is no figure {claim.figure}{_hint(claim.figure, list(known))}"
+        elif claim.measure == "share" and known[claim.figure].average:
+            yield f"{claim.id}: no share of runs where runs are averaged over {known[claim.figure].average}"
+
+
+def _key(location: Sequence[str | int]) -> str:
+    return ".".join(map(str, location))
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    close: list[Any] = get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""

@@ -1,0 +1,235 @@
+"""The figures of a paper, drawn as its data say: curves over the slots, one formula against another, or bars."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbandit.papers.expressions import Expression
+from netbandit.plots.bands import Band, band
+from netbandit.plots.metrics import draw_points, label_more
+from netbandit.plots.regret import common_grid
+from netbandit.plots.style import (
+    NEUTRAL,
+    Look,
+    drawing,
+    figure,
+    from_zero,
+    legend_below,
+    looks,
+    readable,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+    from netbandit.papers.figures import Panel
+    from netbandit.papers.reproduce import FigureRuns, PointRuns
+
+
+_TICKS = 6
+"""Up to so many numbers on an axis have a tick each, if there is room."""
+
+
+@drawing()
+def draw_figure(runs: "FigureRuns") -> "Drawing":
+    """Draw the panels of a figure side by side, with one legend below.
+
+    Args:
+        runs: The figure and its runs; each of its points has one at least.
+    """
+    from matplotlib.lines import Line2D
+
+    model = runs.figure
+    look_of = dict(zip([one.name for one in model.series], looks(len(model.series)), strict=True))
+    replications = sorted({len(point.runs) for point in runs.points})
+    instances = len({_instance(point, model.average) for point in runs.points}) if model.average else 1
+    many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
+    subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
+    subtitle += f", each of {instances} fixed instances" if instances > 1 else ""
+    subtitle = "; ".join(filter(None, (subtitle, model.note)))
+    title = f"{model.id}: {model.title}"
+    drawn, panels = figure(title, subtitle, columns=len(model.panels), sharey=_one_scale(model.panels))
+    for panel, axes in zip(model.panels, panels, strict=True):
+        names = panel.series or list(look_of)
+        if panel.kind == "bars":
+            _bars(axes, runs, panel, names, look_of)
+        else:
+            for name in names:
+                points = runs.select({**panel.where, "series": name})
+                if points and panel.kind == "curves":
+                    _curve(axes, points[0], panel, look_of[name])
+                elif points:
+                    _points(axes, points, panel, look_of[name], _base(runs, panel, name))
+            if panel.kind == "points":
+                _references(axes, runs, panel, {name: look_of[name].colour for name in names})
+        _finish(axes, panel, len(model.panels))
+    if any(panel.kind != "bars" for panel in model.panels) and look_of:
+        marked = any(panel.kind == "points" for panel in model.panels)
+        handles = [
+            Line2D([], [], color=look.colour, linestyle=look.dashes, marker=look.marker if marked else "", mfc="white")
+            for look in look_of.values()
+        ]
+        names = [*look_of, *(reference.name for reference in model.references)]
+        handles += [
+            Line2D([], [], color=NEUTRAL, linestyle=dashes, linewidth=1.0)
+            for _, dashes in zip(model.references, _DASHES, strict=False)
+        ]
+        legend_below(drawn, handles, names, "")
+    return drawn
+
+
+def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None:
+    horizon = int(point.runs[0].curves[panel.y].slots[-1])
+    slots = common_grid(horizon, "x" in panel.log)
+    if "x" in panel.log:
+        slots = slots[slots > 0]
+    per = Expression("1" if panel.per is None else panel.per)
+    samples = [
+        np.mean([run.curves[panel.y].at(slots) / (per.of(run) or 1.0) for run in runs], axis=0)
+        for runs in point.by_replication.values()
+    ]
+    estimate = band(samples)
+    if estimate.known:
+        axes.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
+    axes.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, zorder=3)
+    axes.set_xlim(1 if "x" in panel.log else 0, horizon)
+
+
+def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look, base: "_Base | None") -> None:
+    pairs = [(_estimate(point, panel.x), _estimate(point, panel.y, base)) for point in points]
+    pairs.sort(key=lambda pair: float(pair[0].mean))
+    draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
+
+
+def _one_scale(panels: "Sequence[Panel]") -> bool:
+    """Return whether bars stand side by side whose heights mean the same: only the first says what."""
+    return all(panel.kind == "bars" and bool(panel.y_label) == (place == 0) for place, panel in enumerate(panels))
+
+
+def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[str, str]) -> None:
+    """Draw what the points are set beside: in the colour of each series, or once where it is the same for all."""
+    for reference, dashes in zip(runs.figure.references, _DASHES, strict=False):
+        if reference.each:
+            found = [
+                (colour, runs.select({**panel.where, "series": name, **reference.where}))
+                for name, colour in colours.items()
+            ]
+        else:
+            found = [(NEUTRAL, runs.select({**panel.where, **reference.where}))]
+        for colour, points in found:
+            heights = [_estimate(point, panel.y) for point in points]
+            if len(points) == 1:
+                axes.axhline(float(heights[0].mean), color=colour, linestyle=dashes, linewidth=1.0, gid=_GID)
+                if heights[0].known:
+                    axes.axhspan(float(heights[0].low), float(heights[0].high), color=colour, alpha=0.08, linewidth=0)
+            elif points:
+                pairs = sorted(
+                    (float(_estimate(point, panel.x).mean), float(height.mean))
+                    for point, height in zip(points, heights, strict=True)
+                )
+                across, upward = zip(*pairs, strict=True)
+                axes.plot(across, upward, color=colour, linestyle=dashes, linewidth=1.0, gid=_GID)
+
+
+def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], look_of: dict[str, Look]) -> None:
+    shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
+    shown = [(name, points) for name, points in shown if points]
+    for place, (name, points) in enumerate(shown):
+        one = _estimate(points[0], panel.y, _base(runs, panel, name))
+        error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
+        axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
+    short = [name.split(":")[0] for name, _ in shown]
+    axes.set_xticks(range(len(shown)), short, fontsize=7, rotation=40, ha="right", rotation_mode="anchor")
+    axes.grid(visible=False, axis="x")
+
+
+_DASHES = ((0, (1, 1.5)), (0, (7, 2)), (0, (5, 2, 1, 2, 1, 2)))
+"""The dashes of references, in their order."""
+
+_GID = "reference"
+
+
+@dataclass(frozen=True)
+class _Base:
+    """What heights are compared to, by replication, and how."""
+
+    values: dict[int, float]
+    divides: bool
+
+    def under(self, number: int, value: float) -> float:
+        base = self.values[number]
+        return value - base if not self.divides else value / base if base else float("nan")
+
+
+def _estimate(point: "PointRuns", text: str, base: _Base | None = None) -> Band:
+    found = _values(point, text)
+    values = list(found.values())
+    if base is not None:
+        values = [base.under(number, value) for number, value in found.items() if number in base.values]
+    return band(values or [float("nan")])  # type: ignore[arg-type]
+
+
+def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:
+    """Return what the heights of the series *name* are compared to in *panel*, if to anything."""
+    if panel.minus is not None:
+        return _Base(_values(runs.one({**panel.where, **panel.minus}), panel.y), divides=False)
+    if panel.ratio_to is not None:
+        return _Base(_values(runs.one({**panel.where, "series": name, **panel.ratio_to}), panel.y), divides=True)
+    return None
+
+
+def _values(point: "PointRuns", text: str) -> dict[int, float]:
+    found = point.values(Expression(text))
+    return {number: value for number, value in found.items() if value is not None}
+
+
+def _instance(point: "PointRuns", key: str) -> str:
+    table, _, name = key.rpartition(".")
+    return repr(point.resolved[table][name])
+
+
+def _have_room(places: list[float], logarithmic: bool, panels: int) -> bool:
+    """Return whether each of *places*, ascending, has room for a tick of its own on one of so many *panels*."""
+    on_axis = np.log10(places) if logarithmic else np.array(places)
+    gaps = np.diff(on_axis) / np.ptp(on_axis)
+    return bool(gaps.min() >= 0.05 * panels)
+
+
+def _marked(axes: "Axes") -> list[tuple[float, float]]:
+    """Return where the markers stand that `errorbar` has drawn; bars have none."""
+    drawn: list[Any] = [bars.lines[0] for bars in axes.containers if hasattr(bars, "lines")]
+    return [(float(x), float(y)) for line in drawn if line is not None for x, y in line.get_xydata()]
+
+
+def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    if panel.title:
+        axes.set_title(wrapped(panel.title, 84 // panels), fontsize=8)
+    scales: dict[str, Any] = {f"{axis}scale": "log" for axis in panel.log}
+    axes.set(**scales)
+    if "x" not in panel.log and panel.kind != "bars":
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=(7, 4, 2)[min(panels, 3) - 1], steps=[1, 2, 2.5, 5, 10]))
+    marked = _marked(axes)
+    means = [y for _, y in marked if y > 0]
+    for line in axes.lines:
+        if line.get_gid() == _GID:
+            means += [value for value in np.asarray(line.get_ydata(), dtype=float).tolist() if value > 0]
+    if "y" not in panel.log:
+        from_zero(axes)
+    else:
+        if panel.kind == "points" and means:  # an interval that reaches down to zero does not stretch the axis
+            axes.set_ylim(0.5 * min(means), 2.5 * max(means))
+        if np.ptp(np.log10(axes.get_ylim())) < 2.2:
+            label_more(axes.yaxis)
+    places = sorted({x for x, _ in marked})
+    if panel.kind == "points" and 1 < len(places) <= _TICKS and _have_room(places, "x" in panel.log, panels):
+        axes.set_xticks(places)
+        axes.set_xticks([], minor=True)
+    readable(axes, x=panel.kind != "bars")
+    axes.set_xlabel(panel.x_label if panel.kind != "bars" else "")
+    axes.set_ylabel(wrapped(panel.y_label, 46))

@@ -1,0 +1,102 @@
+"""The values of a number along an axis, with a place for infinity, and for zero where the axis is logarithmic."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netbandit.plots.style import number, readable
+from netbandit.plots.values import Scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FAR_APART = 30.0
+_NOT_SO_FAR = 4.0
+_DIGITS = 4
+_NEAR = 0.07
+_TICKS = 9
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where the values of a number stand on the horizontal axis.
+
+    Infinity stands one step beyond the largest finite value; zero, on a logarithmic axis, one step before the
+    smallest positive one. Steps are as wide as those between the other values on average.
+
+    Attributes:
+        places: Where each value stands.
+        ticks: Places and texts of the different values, ascending.
+        last: Where the largest finite value stands; what is beyond is infinite.
+        plain: Whether every value stands at itself.
+    """
+
+    places: tuple[float, ...]
+    ticks: tuple[tuple[float, str], ...]
+    last: float
+    plain: bool
+
+    @property
+    def span(self) -> float:
+        """How far the last value stands from the first; 1 if there is one."""
+        return (self.ticks[-1][0] - self.ticks[0][0]) or 1.0
+
+    @classmethod
+    def categories(cls, texts: Sequence[str]) -> "Axis":
+        """Return an axis on which what is no number stands side by side, in the order of *texts*."""
+        places = tuple(map(float, range(len(texts))))
+        return cls(places, tuple(zip(places, texts, strict=True)), math.inf, False)
+
+    @classmethod
+    def of(cls, scale: Scale, *, ratios: bool = False) -> "Axis":
+        """Return the axis of numbers, logarithmic where they lie far apart.
+
+        Args:
+            scale: The numbers.
+            ratios: Whether it is their ratios that count, as of epsilons: then they need not lie so far apart.
+        """
+        finite = sorted({value for value in scale.numbers if math.isfinite(value)})
+        positive = [value for value in finite if value > 0]
+        apart = _NOT_SO_FAR if ratios else _FAR_APART
+        wide = len(positive) > 1 and positive[-1] >= apart * positive[0] and (not finite or finite[0] >= 0)
+
+        def bent(value: float) -> float:
+            return math.log10(value) if wide else value
+
+        on_axis = [bent(value) for value in (positive if wide else finite)]
+        step = (on_axis[-1] - on_axis[0]) / (len(on_axis) - 1) if len(on_axis) > 1 else 1.0
+
+        def place(value: float) -> float:
+            if value == math.inf:
+                return (on_axis[-1] if on_axis else 0.0) + step
+            if wide and value == 0:
+                return on_axis[0] - step
+            return bent(value)
+
+        places = tuple(place(value) for value in scale.numbers)
+        ticks = dict(sorted((place(value), _short(value)) for value in scale.numbers))
+        last = on_axis[-1] if on_axis else -math.inf
+        return cls(places, tuple(ticks.items()), last, not wide and math.inf not in scale.numbers)
+
+    def apply(self, panel: "Axes") -> None:
+        """Put a tick at every value that has room, or at round numbers if there are many values."""
+        low, high, span = self.ticks[0][0], self.ticks[-1][0], self.span
+        panel.set_xlim(low - 0.07 * span, high + 0.07 * span)
+        if self.plain and len(self.ticks) > _TICKS:
+            readable(panel, y=False)
+            return
+        kept: list[tuple[float, str]] = []
+        for place, text in self.ticks:
+            room = max(_NEAR, 0.022 * (len(text) + 1))
+            if not kept or place - kept[-1][0] >= room * span:
+                kept.append((place, text))
+        panel.set_xticks([place for place, _ in kept], [text for _, text in kept])
+
+
+def _short(value: float) -> str:
+    """Return a number that was measured with no more digits than a tick has room for; whole ones stay as they are."""
+    if value == math.inf or value == round(value):
+        return number(value)
+    text = f"{value:g}"
+    return number(float(text if len(text) <= _DIGITS + 2 else f"{value:.{_DIGITS}g}"))

@@ -1,0 +1,272 @@
+"""How every picture looks, and how it is written: the same inputs give the same bytes."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netbandit.results.safe_files import whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 7.0, 4.5
+"""The size of a picture in inches."""
+
+DOTS_PER_INCH = 150
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours for all kinds of colour vision, without the yellow that white paper swallows."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
+DASHES: tuple[Any, ...] = ("-", (0, (6, 1.6)), (0, (6, 1.6, 1.2, 1.6)), (0, (1.4, 1.2)), (0, (10, 2, 2, 2, 2, 2)))
+
+NEUTRAL = "#333333"
+"""The colour of what belongs to no series."""
+
+FAINT = "#B8B8B8"
+_QUIET = "#555555"
+_TITLE = 10.5
+_LINE = 1.25 * _TITLE / 72 / HEIGHT
+_TOP, _LEFT = 0.985, 0.012
+_SUBTITLE = "subtitle"
+
+_LOOK: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.6,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "legend.fontsize": 8.0,
+    "legend.title_fontsize": 8.0,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5.5,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    # A dollar sign in a name is a dollar sign.
+    "text.parse_math": False,
+    "svg.hashsalt": "netbandit",
+    "svg.fonttype": "path",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one series is drawn, in every picture of a folder.
+
+    Attributes:
+        colour: The colour of line, band and marker.
+        marker: The shape of a point, so that colour is never the only difference.
+        dashes: The pattern of the line, so that a curve that lies on another is seen.
+    """
+
+    colour: str
+    marker: str
+    dashes: Any
+
+
+PLAIN = Look(NEUTRAL, "o", "-")
+"""The look of the only series of a picture."""
+
+
+def looks(count: int, ordered: bool = False) -> list[Look]:
+    """Return *count* looks that can be told apart.
+
+    Args:
+        count: The number of series.
+        ordered: Whether the series are the ascending values of a number. More of them than there are colours then
+            take the shades of a scale from dark to light, else colours repeat with other dashes and markers.
+    """
+    if ordered and count > len(COLOURS):
+        from matplotlib import colormaps
+        from matplotlib.colors import to_hex
+
+        scale = colormaps["viridis"]
+        return [
+            Look(to_hex(scale(0.92 * place / (count - 1))), MARKERS[place % len(MARKERS)], "-")
+            for place in range(count)
+        ]
+    return [
+        Look(
+            COLOURS[place % len(COLOURS)],
+            MARKERS[place % len(MARKERS)],
+            DASHES[(place + place // len(COLOURS)) % len(DASHES)],
+        )
+        for place in range(count)
+    ]
+
+
+@contextlib.contextmanager
+def drawing() -> Iterator[None]:
+    """Draw and write with our look alone, whatever the user's own matplotlib settings are; they come back after.
+
+    What draws a picture is decorated with this.
+    """
+    import matplotlib
+
+    ours: dict[Any, Any] = {
+        key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")
+    }
+    ours.update(_LOOK)
+    with matplotlib.rc_context(ours):
+        yield
+
+
+def figure(
+    title: str, subtitle: str = "", *, rows: int = 1, columns: int = 1, **shared: Any
+) -> "tuple[Figure, list[Axes]]":
+    """Return a figure of the usual size with its panels, row by row. It belongs to nobody but the caller.
+
+    Args:
+        title: What is to be seen, above everything.
+        subtitle: How it was measured and what is held fixed, smaller and below the title.
+        rows: Rows of panels.
+        columns: Columns of panels.
+        shared: ``sharex`` and ``sharey`` of the panels.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(WIDTH, HEIGHT), dpi=DOTS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(drawn)
+    above, below = wrapped(title, 80), wrapped(subtitle, 105) if subtitle else ""
+    lower = _TOP - _LINE * (above.count("\n") + 1)
+    drawn.suptitle(above, x=_LEFT, y=_TOP, ha="left", va="top", fontsize=_TITLE, linespacing=1.2)
+    drawn.text(_LEFT, lower, below, ha="left", va="top", fontsize=8, color=_QUIET, linespacing=1.4, gid=_SUBTITLE)
+    floor = lower - (0.8 * _LINE * (below.count("\n") + 1) if below else 0.0)
+    _give_room(drawn, (0.0, 0.0, 1.0, floor - 0.01))
+    panels: Any = drawn.subplots(rows, columns, squeeze=False, **shared)
+    return drawn, [panel for row in panels for panel in row]
+
+
+def subtitle(drawn: "Figure") -> str:
+    """Return the subtitle of a figure made by `figure`, in one line."""
+    return " ".join(" ".join(text.get_text() for text in drawn.texts if text.get_gid() == _SUBTITLE).split())
+
+
+def _give_room(drawn: "Figure", panels: tuple[float, float, float, float]) -> None:
+    """Lay the panels out in a part of the page: left, bottom, width and height as shares of it."""
+    engine: Any = drawn.get_layout_engine()
+    engine.set(w_pad=0.08, h_pad=0.06, wspace=0.04, hspace=0.04, rect=panels)
+
+
+def _room(drawn: "Figure") -> tuple[float, float, float, float]:
+    engine: Any = drawn.get_layout_engine()
+    left, bottom, width, height = engine.get()["rect"]
+    return left, bottom, width, height
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return *text* in lines of at most *width* characters; what equals what stays together."""
+    import textwrap
+
+    text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    return "\n".join(textwrap.wrap(text, width, break_long_words=True)) or text
+
+
+def number(value: float) -> str:
+    """Return a number as a person reads it: ``12,500``, ``2.5M``, ``0.1``, ``∞``."""
+    if value != value:
+        return "none"
+    if abs(value) == float("inf"):
+        return "∞" if value > 0 else "−∞"
+    if value != 0 and abs(value) < 1e-3:
+        return f"{value:.3g}".replace("-", "−")
+    return _scaled(value, _scale(abs(value)))
+
+
+_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
+
+
+def _scale(size: float) -> tuple[float, str]:
+    return next(((unit, letter) for unit, letter in _SCALES if size >= unit), (1.0, ""))
+
+
+def _scaled(value: float, scale: tuple[float, str]) -> str:
+    unit, letter = scale
+    digits = f"{value / unit:,.6f}".rstrip("0").rstrip(".")
+    return digits.replace("-", "−") + (letter if value else "")
+
+
+def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
+    """Give the axes of *panel* numbers that are read at a glance: ``10,000``, and one of k, M, G for all of an axis."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    for axis in ([panel.xaxis] if x else []) + ([panel.yaxis] if y else []):
+        linear = axis.get_scale() == "linear"
+
+        def text(value: float, _place: int | None = None, axis: Any = axis, linear: bool = linear) -> str:
+            if not linear or (value != 0 and abs(value) < 1e-3):
+                return number(value)
+            return _scaled(value, _scale(max(map(abs, axis.get_view_interval()))))
+
+        axis.set_major_formatter(FuncFormatter(text))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def from_zero(panel: "Axes") -> None:
+    """Let the vertical axis begin at 0 and have some height, also where all that is drawn is 0."""
+    together: Any = panel.get_shared_y_axes().get_siblings(panel)
+    high = max(one.dataLim.y1 for one in together)
+    panel.set_ylim(0.0, 1.06 * high if high > 1e-12 and high != float("inf") else 1.0)
+
+
+def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+    """Put one legend for all panels below them, in as many columns as its labels have room for."""
+    most = min(len(labels), max(2, 84 // (max(len(label) for label in labels) + 8)))
+    columns = -(-len(labels) // -(-len(labels) // most))  # no row with a single label beside full ones
+    where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.0), "ncols": columns}
+    box = drawn.legend(handles, labels, title=title, handlelength=2.6, **where).get_window_extent()
+    left, _, width, height = _room(drawn)
+    share = box.height / drawn.bbox.height
+    _give_room(drawn, (left, share, width, height - share))
+
+
+def legend_beside(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+    """Put one legend for all panels at their right, from their upper edge down."""
+    left, bottom, width, height = _room(drawn)
+    where: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1.0, height)}
+    legend = drawn.legend(handles, labels, title=wrapped(title, 24), handlelength=2.6, alignment="left", **where)
+    share = legend.get_window_extent().width / drawn.bbox.width
+    _give_room(drawn, (left, bottom, width - share, height))
+
+
+def encoded(drawn: "Figure", kind: str) -> bytes:
+    """Return the picture as ``png`` or ``svg`` bytes, without a date or a version in them."""
+    target = BytesIO()
+    nothing: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
+    with drawing():
+        # Laid out once: another pass could move it by a hair, and a file would depend on those written before.
+        drawn.draw_without_rendering()
+        drawn.set_layout_engine("none")
+        drawn.savefig(target, format=kind, dpi=DOTS_PER_INCH, metadata=nothing)
+    return target.getvalue()
+
+
+def save(drawn: "Figure", stem: Path, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Write the picture beside *stem*, once for each of *kinds*, whole or not at all, and return the files.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    files = []
+    for kind in kinds:
+        file = stem.with_name(f"{stem.name}.{kind}")
+        with whole(file) as temporary:
+            temporary.write_bytes(encoded(drawn, kind))
+        files.append(file)
+    return files

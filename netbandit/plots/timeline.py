@@ -1,0 +1,180 @@
+"""A round in time, from a trace: who waits for whom, with an arrow for each message."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netbandit.plots.grouping import described
+from netbandit.plots.style import (
+    COLOURS,
+    FAINT,
+    NEUTRAL,
+    drawing,
+    figure,
+    legend_below,
+    number,
+    readable,
+)
+from netbandit.results.store import lookup
+from netbandit.simulation.result import RunResult
+from netbandit.trace.read import SERVER, WAITS, Lines, Phase, Transfer
+from netbandit.units import parse_duration
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_NODES = 24
+"""Of more agents only so many are shown, those with the lowest numbers."""
+
+MOST_MESSAGES = 400
+"""Of more messages only the first so many are shown, and the time they take."""
+
+MOST_LINES = 200_000
+"""So many lines of a trace are read: the first round is among them, or too large to be drawn."""
+
+_WAIT, _EXPLORE = "#F3D9A4", "#CFE3F1"
+_THICK = 0.62
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is drawn of a round; times in nanoseconds.
+
+    Attributes:
+        number: The round.
+        nodes: The rows: the server, if it takes part, and agents.
+        agents: How many agents take part.
+        messages: The messages that are shown, in the order in which they are put on a link.
+        total: How many messages the round has.
+        waits: What the agents do while they wait for the round.
+        explores: What led them to it.
+        begin: When what is shown begins.
+        end: When it ends.
+    """
+
+    number: int
+    nodes: list[int | str]
+    agents: int
+    messages: list[Transfer]
+    total: int
+    waits: list[Phase]
+    explores: list[Phase]
+    begin: int
+    end: int
+
+
+def first_round(lines: Lines) -> Round | None:
+    """Return the first round of a trace in which a message is sent, cut to what a picture can show; None without."""
+    numbers = [message.round for message in lines.messages if message.round > 0]
+    if not numbers:
+        return None
+    number = min(numbers)
+    sent = [message for message in lines.messages if message.round == number]
+    waits = [phase for phase in lines.phases if phase.round == number and phase.name in WAITS]
+    explores = [phase for phase in lines.phases if phase.round == number and phase.name == "explore"]
+    ends = {node for message in sent for node in (message.sender, message.receiver)}
+    everybody = sorted({node for node in ends if isinstance(node, int)} | {wait.agent for wait in waits})
+    agents: list[int | str] = [*everybody[:MOST_NODES]]
+    nodes = [*([SERVER] if SERVER in ends else []), *agents]
+    shown = sorted(
+        (message for message in sent if message.sender in nodes and message.receiver in nodes),
+        key=lambda message: (message.start, message.arrival),
+    )
+    waits = [wait for wait in waits if wait.agent in nodes]
+    begin = min([message.start for message in shown] + [wait.begin for wait in waits], default=0)
+    end = max([message.arrival for message in shown] + [wait.end for wait in waits], default=0)
+    if len(shown) > MOST_MESSAGES:
+        shown = shown[:MOST_MESSAGES]
+        end = max(message.arrival for message in shown)
+    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, begin, end)
+
+
+@drawing()
+def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = None) -> "Figure":
+    """Draw a round of *run*: a row for each node, bars for what it does, an arrow for each message.
+
+    Args:
+        run: The run the trace is of.
+        what: What is drawn.
+        values: What the title says tells the run from others.
+    """
+    from matplotlib.patches import Patch
+
+    slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
+    notes = [f"replication {run.replication}", described(values or {})]
+    if len(what.nodes) < what.agents:
+        notes.append(f"the first {MOST_NODES} of {number(what.agents)} agents")
+    if len(what.messages) < what.total:
+        notes.append(f"{number(len(what.messages))} of {number(what.total)} messages")
+    drawn, (panel,) = figure(f"{run.name}: round {what.number}, who waits for whom", "; ".join(filter(None, notes)))
+    row = {node: place for place, node in enumerate(what.nodes)}
+    span = max(what.end - what.begin, slot) / slot
+    low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span
+    handles: list[Any] = []
+    waits = "gathers" if all(wait.name == "gather" for wait in what.waits) else "waits, and exploits"
+    for phases, colour, text in ((what.explores, _EXPLORE, "explores"), (what.waits, _WAIT, waits)):
+        bars = [phase for phase in phases if phase.agent in row and phase.end > low * slot]
+        if bars and any(phase.end > phase.begin for phase in bars):
+            panel.barh(
+                [row[phase.agent] for phase in bars],
+                [(phase.end - phase.begin) / slot for phase in bars],
+                left=[phase.begin / slot for phase in bars],
+                height=_THICK,
+                color=colour,
+                zorder=1.5,
+            )
+            handles.append(Patch(color=colour, label=text))
+    handles += _draw_messages(panel, what.messages, row, slot)
+    _axes(panel, what, run, low, high)
+    if handles:
+        legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], "")
+    return drawn
+
+
+def _draw_messages(panel: "Axes", messages: Sequence[Transfer], row: dict[int | str, int], slot: int) -> "list[Any]":
+    from matplotlib.lines import Line2D
+
+    handles = []
+    many = len(messages) > MOST_MESSAGES // 4
+    for place, kind in enumerate(dict.fromkeys(message.kind for message in messages)):
+        some = [message for message in messages if message.kind == kind]
+        colour = COLOURS[place % len(COLOURS)]
+        x = np.array([message.start for message in some]) / slot
+        y = np.array([row[message.sender] for message in some], dtype=np.float64)
+        panel.quiver(
+            x,
+            y,
+            np.array([message.arrival for message in some]) / slot - x,
+            np.array([row[message.receiver] for message in some]) - y,
+            angles="xy",
+            scale_units="xy",
+            scale=1,
+            units="dots",
+            width=1.1 if many else 1.8,
+            headwidth=6,
+            headlength=7,
+            headaxislength=6,
+            color=colour,
+            zorder=3,
+        )
+        handles.append(Line2D([], [], color=colour, marker=">", markersize=4, label=kind))
+    return handles
+
+
+def _axes(panel: "Axes", what: Round, run: RunResult, low: float, high: float) -> None:
+    names = run.nodes.names if run.nodes is not None else None
+    texts = []
+    for node in what.nodes:
+        text = str(node) if node == SERVER or names is None else names[int(node)]
+        texts.append(text if len(text) <= 16 else f"{text[:15]}…")
+    panel.set_xlim(low, high)
+    panel.set_ylim(len(what.nodes) - 0.4, -0.6)
+    panel.set_yticks(range(len(what.nodes)), texts, fontsize=8 if len(what.nodes) <= 16 else 6.5, color=NEUTRAL)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", color=FAINT, linewidth=0.5)
+    panel.set_xlabel("time (slots)")
+    panel.set_ylabel("agent")
+    readable(panel, y=False)

@@ -1,0 +1,177 @@
+"""The values of a sweep as text and as numbers on an axis."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from netbandit.plots.style import number
+from netbandit.units import parse_bandwidth, parse_duration
+
+_WORDS = {
+    "run.horizon": "horizon (slots)",
+    "run.slot": "length of a slot",
+    "topology.family": "topology",
+    "topology.file": "topology",
+    "topology.agents": "agents",
+    "topology.p": "link probability p",
+    "topology.mean_degree": "mean degree (links per agent)",
+    "topology.degree": "degree (links per agent)",
+    "topology.components": "components",
+    "topology.inside": "inside a component",
+    "links.peer.latency": "latency of a peer link",
+    "links.peer.bandwidth": "bandwidth of a peer link",
+    "links.peer.cost": "cost of a peer link, c2",
+    "links.uplink.latency": "latency of an uplink",
+    "links.uplink.bandwidth": "bandwidth of an uplink",
+    "links.uplink.cost": "cost of an uplink, c1",
+    "bandit.kind": "bandit",
+    "bandit.arms": "arms",
+    "bandit.heterogeneity": "heterogeneity h",
+    "bandit.dimension": "dimension d",
+    "bandit.producers": "producers",
+    "bandit.quality_threshold": "threshold of quality α",
+    "bandit.sampling": "sampling",
+    "bandit.partial": "share of the columns seen",
+    "learner.kind": "learner",
+    "learner.alpha": "exploration α",
+    "learner.band": "acceptance band (confidence widths)",
+    "learner.beta_scale": "scale of the bonus β",
+    "learner.every": "slots between synchronisations",
+    "learner.margin": "margin on the threshold of quality",
+    "learner.share": "sharing",
+    "learner.threshold": "threshold D",
+    "learner.weight": "weight of what is heard",
+    "learner.epsilon": "privacy budget ε",
+    "learner.delta": "privacy δ",
+    "learner.rounds": "budget R (rounds)",
+    "learner.participation": "participation p",
+    "protocol.kind": "protocol",
+    "protocol.timing": "timing",
+    "protocol.ttl": "reach of messages (hops)",
+    "protocol.collect": "collection",
+    "protocol.masks": "contexts masked",
+    "protocol.secure_sum": "parts added up in secret",
+    "protocol.pipeline": "users under way at a time",
+}
+
+
+def words(key: str) -> str:
+    """Return what a scenario key means, in words, or the key itself."""
+    return _WORDS.get(key, key)
+
+
+def name(key: str) -> str:
+    """Return what a scenario key means, in words without the unit."""
+    return words(key).split(" (")[0]
+
+
+def identity(value: Any) -> str:
+    """Return a text that two values share exactly if they are the same value of a scenario."""
+    return json.dumps(value, sort_keys=True)
+
+
+def shown(value: Any) -> str:
+    """Return a value of a sweep as a short text for a legend."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
+    if isinstance(value, (int, float)):
+        return number(value)
+    if isinstance(value, str):
+        if re.fullmatch(r"[\w./\\ -]+\.(graphml|gml|json|txt|edges|edgelist|csv)", value):
+            return PurePosixPath(value.replace("\\", "/")).stem
+        return "∞" if value == "inf" else value
+    if isinstance(value, dict):
+        if isinstance(value.get("uniform"), list):
+            return " to ".join(map(str, value["uniform"]))
+        return ", ".join(f"{key} {shown(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        if len(value) > 1 and all(identity(inner) == identity(value[0]) for inner in value):
+            return f"{len(value)} × {shown(value[0])}"
+        if len(value) > 8:
+            return f"{len(value)} values"
+        return "{" + ", ".join(shown(inner) for inner in value) + "}"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values of a key as numbers on an axis.
+
+    Attributes:
+        numbers: One number per value, ``inf`` where the value is infinite.
+        label: What the axis says, with the unit if there is one.
+    """
+
+    numbers: tuple[float, ...]
+    label: str
+
+
+_REAL = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
+_BITS = (("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9))
+
+
+def scale(key: str, values: Sequence[Any], slot: str = "1 ms") -> Scale | None:
+    """Return *values* of *key* as numbers in one unit, or None if they are not all numbers or sizes.
+
+    Durations that are all in slots stay in slots; a mixture is told in real time.
+
+    Args:
+        key: The scenario key.
+        values: Its values, as the user wrote them.
+        slot: The real length of a slot, which a mixture of slots and seconds needs.
+    """
+    plain = [_plain(value) for value in values]
+    if values and all(value is not None for value in plain):
+        return Scale(tuple(value for value in plain if value is not None), words(key))
+    if not values or not all(isinstance(value, str) for value in values):
+        return None
+    return _durations(key, values, slot) or _bandwidths(key, values)
+
+
+def _plain(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return None if value != value else float(value)
+    return math.inf if value == "inf" else None
+
+
+def _durations(key: str, values: Sequence[str], slot: str) -> Scale | None:
+    try:
+        durations = [parse_duration(value) for value in values]
+        if all(duration.in_slots or not duration.amount for duration in durations) and any(
+            duration.in_slots for duration in durations
+        ):
+            return Scale(tuple(float(duration.amount) for duration in durations), f"{words(key)} (slots)")
+        length = parse_duration(slot).nanoseconds(1)
+        amounts = [duration.nanoseconds(length) for duration in durations]
+    except ValueError:
+        return None
+    return _in_unit(key, amounts, _REAL)
+
+
+def _bandwidths(key: str, values: Sequence[str]) -> Scale | None:
+    try:
+        return _in_unit(key, [parse_bandwidth(value) for value in values], _BITS)
+    except ValueError:
+        return None
+
+
+def _in_unit(key: str, amounts: Sequence[int], units: Sequence[tuple[str, int]]) -> Scale:
+    typical = sorted(amount for amount in amounts if amount) or [0]
+    name, size = next(((name, size) for name, size in reversed(units) if typical[len(typical) // 2] >= size), units[0])
+    return Scale(tuple(amount / size for amount in amounts), f"{words(key)} ({name})")
+
+
+def in_order(key: str, values: Sequence[Any], slot: str = "1 ms") -> list[Any]:
+    """Return *values* as a legend lists them: numbers ascending, all else in the order of the sweep."""
+    numeric = scale(key, values, slot)
+    if numeric is None:
+        return list(values)
+    return [values[place] for place in sorted(range(len(values)), key=lambda place: numeric.numbers[place])]

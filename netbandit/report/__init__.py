@@ -1,0 +1,16 @@
+"""The report: one HTML file that says what was asked, what was found, and how to find it again.
+
+| module | makes |
+|---|---|
+| `tables` | the tables: findings, graphs, privacy, and all that is known of each point |
+| `pictures` | the pictures of the results as drawings inside the page |
+| `curves` | what the pointer reads off the curves of regret |
+| `recipe` | the scenario, the commands and the versions that make the results again |
+| `page` | the page, from all of these and the files in ``templates`` |
+
+The page refers to nothing outside itself, and the same results give the same bytes.
+"""
+
+from netbandit.report.page import REPORT, write_report
+
+__all__ = ["REPORT", "write_report"]

@@ -1,0 +1,89 @@
+"""The page of a report, from its parts and its templates."""
+
+from pathlib import Path
+from typing import Any
+
+from netbandit.report.pictures import drawn
+from netbandit.report.recipe import description, recipe
+from netbandit.report.tables import details, findings, graphs, privacy
+from netbandit.results.display import remarks
+from netbandit.results.safe_files import write_whole
+from netbandit.results.store import StudyResult, load_finished, lookup
+
+REPORT = "report.html"
+"""The name of the report in a results folder."""
+
+
+def write_report(folder: Path, study: StudyResult | None = None) -> Path:
+    """Write the report of the results in *folder* into it, by a rename, and return its path.
+
+    Args:
+        folder: A results folder.
+        study: Its results with curves and links, if they have been loaded already.
+
+    Raises:
+        FileNotFoundError: *folder* is not a results folder.
+        ValueError: It is damaged, or has no finished run.
+        StorageError: The folder cannot be written.
+    """
+    write_whole(folder / REPORT, page(folder, load_finished(folder) if study is None else study))
+    return folder / REPORT
+
+
+def page(folder: Path, study: StudyResult) -> str:
+    """Return the report of *study*, whose results are in *folder*, as HTML; a run at least is finished."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    environment = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html").render(_content(folder, study))
+
+
+def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
+    found = drawn(folder, study)
+    networks = [picture for picture in found if picture.name.startswith("network")]
+    spent, units = privacy(study)
+    return {
+        "name": study.name,
+        "description": description(study),
+        "facts": _facts(study),
+        "findings": findings(study),
+        "remarks": remarks(study),
+        "regret": [picture for picture in found if picture.reading is not None],
+        "pictures": [picture for picture in found if picture.reading is None and picture not in networks],
+        "networks": networks,
+        "graphs": graphs(study),
+        "privacy": spent,
+        "units": units,
+        "recipe": recipe(study),
+        "details": details(study),
+    }
+
+
+def _facts(study: StudyResult) -> list[tuple[str, str]]:
+    """Return the size of the study, in a few words each."""
+    results = [run for point in study.points for run in point.finished]
+    runs = sum(len(point.runs) for point in study.points)
+    facts = [("points", f"{len(study.points):,}"), ("runs", f"{runs:,}")]
+    if len(results) < runs:
+        facts.append(("runs that have come to their end", f"{len(results):,}"))
+    for name, values in (
+        ("agents", [run.topology.get("agents") for run in results]),
+        ("slots each agent plays", [lookup(run.resolved, "run.horizon", None) for run in results]),
+        ("real length of a slot", [lookup(run.resolved, "run.slot", None) for run in results]),
+    ):
+        known = list(dict.fromkeys(value for value in values if value is not None))
+        if all(isinstance(value, int | float) for value in known):
+            known = [f"{value:,}" for value in sorted({min(known), max(known)})] if known else []
+        if known:
+            facts.append((name, " to ".join(map(str, known)) if len(known) < 3 else f"{len(known)} different"))
+    for table, name in (("bandit", "world"), ("learner", "learner"), ("protocol", "protocol")):
+        kinds = list(dict.fromkeys(str(lookup(run.resolved, f"{table}.kind", "")) for run in results))
+        if any(kinds):
+            facts.append((name, ", ".join(filter(None, kinds))))
+    return facts

@@ -1,0 +1,64 @@
+"""The pictures of some results as drawings inside a page."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netbandit.plots import folder_pictures
+from netbandit.plots.style import encoded
+from netbandit.report.curves import Reading, readings
+from netbandit.results.store import StudyResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TAG = re.compile(r"<svg\b.*?>", re.DOTALL)
+_ASIDE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
+_STYLE = re.compile(r"<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL)
+_NAMED = re.compile(r'(\bid="|href="#|url\(#)')
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_SPACE = re.compile(r">\s+<")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture of a report.
+
+    Attributes:
+        name: Its name, which no other has.
+        title: What is to be seen.
+        subtitle: How it was measured and what is held fixed.
+        svg: The drawing.
+        reading: What the pointer reads off it; None where there is nothing to read.
+    """
+
+    name: str
+    title: str
+    subtitle: str
+    svg: str
+    reading: Reading | None
+
+
+def drawn(folder: Path, study: StudyResult) -> list[Drawn]:
+    """Return the pictures of *study*, whose results are in *folder*: the curves of regret first."""
+    results = [run for point in study.points for run in point.finished]
+    found = []
+    for place, picture in enumerate(folder_pictures(folder, study)):
+        svg = inline(picture.figure, f"p{place}-")
+        reading = readings(results, picture.figure) if picture.name == "regret" else None
+        found.append(Drawn(picture.name, picture.title, picture.subtitle, svg, reading))
+    return found
+
+
+def inline(figure: "Figure", prefix: str) -> str:
+    """Return *figure* as an ``svg`` element for a page: no outside references, and no names but with *prefix*.
+
+    Whatever shows it says what it is: to a screen reader it is no picture of its own.
+    """
+    text = _STYLE.sub("", _ASIDE.sub("", encoded(figure, "svg").decode()))
+    text = _NAMED.sub(rf"\g<1>{prefix}", text).replace("xlink:href", "href")
+    match = _SIZE.search(text)
+    assert match is not None
+    tag = f'<svg viewBox="0 0 {match[1]} {match[2]}" aria-hidden="true" focusable="false">'
+    return _SPACE.sub("><", _TAG.sub(tag, text, count=1)).strip()

@@ -1,0 +1,288 @@
+"""The tables of a report: text to read, and numbers to sort by."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from netbandit.plots.style import number
+from netbandit.plots.values import words
+from netbandit.results.display import (
+    INFINITE,
+    column,
+    everywhere,
+    parameter_cells,
+    same,
+    short_names,
+    spread,
+    telling,
+    varied,
+)
+from netbandit.results.portable_json import LABELS
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replications
+from netbandit.results.table import cell
+from netbandit.scenario.toml_text import toml_text
+
+_MOST_COLUMNS = 12
+_MOST_METRICS = 8
+_LEAST_METRICS = 4
+_NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of a table.
+
+    Attributes:
+        text: What is read.
+        key: What the table is sorted by: a number, or a text; nothing sorts last.
+    """
+
+    text: str
+    key: float | str | None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a number."""
+        return isinstance(self.key, float)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a report.
+
+    Attributes:
+        caption: What it is about.
+        headings: Its columns, each with a longer explanation, which may be empty.
+        rows: Its rows, each with a cell for each column.
+        everywhere: What would be the same in each row, in words.
+    """
+
+    caption: str
+    headings: list[tuple[str, str]]
+    rows: list[list[Cell]]
+    everywhere: str = ""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """All that is known of one point.
+
+    Attributes:
+        title: What tells it from the others.
+        metrics: Each metric over the replications.
+        messages: The messages of each kind; no rows where none was sent.
+        runs: The seed, the folder and the fingerprint of each replication.
+        scenario: Its scenario with every default filled in, as TOML.
+    """
+
+    title: str
+    metrics: Table
+    messages: Table
+    runs: Table
+    scenario: str
+
+
+def findings(study: StudyResult) -> Table:
+    """Return the table of the most telling metrics: a row for each point, or for each metric of the only point."""
+    found = [estimates(point) for point in study.points]
+    if len(study.points) == 1:
+        return _metrics("What was found", found[0])
+    alike = same(found)
+    most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(varied(study))))
+    names = [name for name in telling(found) if name not in alike][:most]
+    order = list(dict.fromkeys(name for each in found for name in each))
+    table = _by_point("What was found at each point", study)
+    unfinished = any(len(point.finished) < len(point.runs) for point in study.points)
+    if unfinished:
+        table.headings.append(("runs", "runs that have come to their end"))
+        for row, point in zip(table.rows, study.points, strict=True):
+            row.append(Cell(f"{len(point.finished)} of {len(point.runs)}", float(len(point.finished))))
+    for name in sorted(names, key=order.index):
+        heading, cells = _column(name, [each.get(name) for each in found])
+        table.headings.append((heading, ""))
+        for row, entry in zip(table.rows, cells, strict=True):
+            row.append(entry)
+    return replace(table, everywhere=everywhere(found, "±"))
+
+
+def graphs(study: StudyResult) -> Table:
+    """Return the table of the networks: a row for each point whose topology is another."""
+    keys = [key for key in varied(study) if key.startswith("topology.")]
+    kept: dict[str, PointResult] = {}
+    for point in study.points:
+        if point.finished:
+            kept.setdefault(repr([point.value(key) for key in keys]), point)
+    points = list(kept.values())
+    table = _by_point("The networks", study, points, keys)
+    known = {key.removeprefix("topology.") for key in keys}
+    names = [name for name in (*TOPOLOGY[:2], "links per agent", *TOPOLOGY[2:]) if name not in known]
+    table.headings.extend((name, _GRAPH[name]) for name in names)
+    for row, point in zip(table.rows, points, strict=True):
+        facts = {name: over_replications(point, name) for name in TOPOLOGY}
+        agents, links = facts["agents"], facts["links"]
+        facts["links per agent"] = 2 * links / agents if agents and links is not None else None
+        row += [_figure(facts[name]) for name in names]
+    if not keys:
+        _drop_number(table)
+    return table
+
+
+_GRAPH = {
+    "agents": "agents, the nodes of the network",
+    "links": "links between two agents",
+    "links per agent": "the mean degree",
+    "diameter": "hops between the two agents farthest apart; the largest of several components",
+    "radius": "hops from the most central agent to the one farthest from it; the smallest of several components",
+}
+
+
+def privacy(study: StudyResult) -> tuple[Table, list[str]]:
+    """Return what privacy was spent, and in what unit: a row for each point; no rows where nobody asked for it."""
+    points = [point for point in study.points if any(run.privacy_unit for run in point.finished)]
+    units = list(dict.fromkeys(run.privacy_unit for point in points for run in point.finished if run.privacy_unit))
+    bounded = [point for point in points if any(run.metrics.get("epsilon") is not None for run in point.finished)]
+    table = _by_point("Privacy spent by the agent worst off", study, points if bounded else [])
+    table.headings[len(table.headings) :] = [
+        ("epsilon spent", "what the accountant finds; 0 where a large delta covers all"),
+        ("delta spent", "with which probability epsilon may be exceeded"),
+        ("epsilon, claimed", "the paper's own statement"),
+    ]
+    for row, point in zip(table.rows, points if bounded else [], strict=True):
+        for metric in ("epsilon", "delta", "epsilon_claimed"):
+            values = [run.metrics.get(metric) for run in point.finished]
+            known = [float(value) for value in values if value is not None]
+            largest = math.inf if None in values else max(known)
+            row.append(Cell(spread(values), largest))
+    if len(study.points) == 1:
+        _drop_number(table)
+    return table, units
+
+
+def details(study: StudyResult) -> list[Detail]:
+    """Return all that is known of each point that has a finished run."""
+    return [
+        Detail(
+            title=_title(study, place, point),
+            metrics=_metrics("Metrics over the replications", estimates(point)),
+            messages=_messages(point),
+            runs=_runs(point),
+            scenario=toml_text({key: value for key, value in point.finished[0].resolved.items() if key not in LABELS}),
+        )
+        for place, point in enumerate(study.points)
+        if point.finished
+    ]
+
+
+def _by_point(
+    caption: str, study: StudyResult, points: Sequence[PointResult] | None = None, keys: Sequence[str] | None = None
+) -> Table:
+    """Return a table with a row for each point, and so far the number of the point and its parameters."""
+    points = study.points if points is None else points
+    keys = varied(study) if keys is None else keys
+    place = {id(point): number for number, point in enumerate(study.points, start=1)}
+    headings = [("point", "its number in this report")]
+    headings += [(name, _longer(name, key)) for name, key in zip(short_names(keys), keys, strict=True)]
+    columns = [[Cell(str(place[id(point)]), float(place[id(point)])) for point in points]]
+    for key in keys:
+        values = [point.value(key) for point in points]
+        texts = [text.strip() for text in parameter_cells(values)]
+        columns.append([Cell(text or _NOTHING, _key(value)) for text, value in zip(texts, values, strict=True)])
+    return Table(caption, headings, [list(row) for row in zip(*columns, strict=True)])
+
+
+def _drop_number(table: Table) -> None:
+    """Remove the number of the point where it tells nothing."""
+    del table.headings[0]
+    for row in table.rows:
+        del row[0]
+
+
+def _longer(name: str, key: str) -> str:
+    """Return what a heading's key is, in words if there are any; nothing if the heading says all of it."""
+    return "" if name == key == words(key) else words(key) if words(key) != key else key
+
+
+def _key(value: Any) -> float | str | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return None if value is None else float(value)
+    return cell(value)
+
+
+def _column(metric: str, found: Sequence[Estimate | None]) -> tuple[str, list[Cell]]:
+    """Return the heading of a metric, with its unit, and a cell for each estimate."""
+    drawn = column(metric, found)
+    heading = f"{drawn.name} ({drawn.unit})" if drawn.unit else drawn.name
+    texts = [" ".join(text.split()) for text in drawn.cells("±")]
+    keys = [None if each is None else each.mean for each in found]
+    return heading, [
+        Cell(_NOTHING if text == "-" else text, None if key is None else float(key))
+        for text, key in zip(texts, keys, strict=True)
+    ]
+
+
+def _metrics(caption: str, found: dict[str, Estimate]) -> Table:
+    rows = []
+    for metric, estimate in found.items():
+        heading, (value,) = _column(metric, [estimate])
+        mean, _, half = value.text.partition(" ± ")
+        exists = any(one is not None for one in estimate.values)
+        if metric.startswith("epsilon") and estimate.mean is None and not exists:
+            mean = INFINITE
+        name, unit = heading[:-1].split(" (") if heading.endswith(")") else (heading, "")
+        rows.append([Cell(name, name), Cell(mean, value.key), _half(half, estimate), Cell(unit, unit or None)])
+    headings = [("metric", ""), ("mean", ""), ("±", "half-width of its 95 % interval"), ("unit", "")]
+    return Table(caption, headings, rows)
+
+
+def _half(text: str, estimate: Estimate) -> Cell:
+    return Cell(text, None if estimate.half_width is None else float(estimate.half_width))
+
+
+def _messages(point: PointResult) -> Table:
+    kinds: dict[str, tuple[int, int]] = {}
+    for run in point.finished:
+        for kind, (messages, size) in run.kinds.items():
+            before = kinds.get(kind, (0, 0))
+            kinds[kind] = (before[0] + messages, before[1] + size)
+    runs = len(point.finished)
+    rows = [
+        [Cell(kind, kind), *(Cell(f"{value / runs:,.0f}", value / runs) for value in kinds[kind])]
+        for kind in sorted(kinds)
+    ]
+    return Table("Messages of a run, mean", [("kind", ""), ("messages", ""), ("bytes", "")], rows)
+
+
+def _runs(point: PointResult) -> Table:
+    rows = [
+        [
+            Cell(str(replication), float(replication)),
+            *(
+                (Cell(_NOTHING, None),) * 2
+                if run is None
+                else (_figure(run.seed), Cell(run.fingerprint, run.fingerprint))
+            ),
+            Cell(key, key),
+        ]
+        for replication, (key, run) in enumerate(zip(point.keys, point.runs, strict=True))
+    ]
+    headings = [
+        ("replication", ""),
+        ("seed", ""),
+        ("fingerprint", "a hash over time, node, kind and size of every event"),
+        ("run folder", ""),
+    ]
+    return Table("Fingerprints", headings, rows)
+
+
+def _title(study: StudyResult, place: int, point: PointResult) -> str:
+    keys = varied(study)
+    values = ", ".join(
+        f"{name} {cell(point.value(key)) or _NOTHING}" for name, key in zip(short_names(keys), keys, strict=True)
+    )
+    return f"Point {place + 1}: {values}" if values else f"Point {place + 1}"
+
+
+def _figure(value: float | int | None) -> Cell:
+    return Cell(_NOTHING, None) if value is None else Cell(number(round(float(value), 2)), float(value))

@@ -1,0 +1,1 @@
+"""What a study leaves behind: folders, tables, statistics, comparisons."""

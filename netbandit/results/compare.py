@@ -1,0 +1,226 @@
+"""Differences between the points of a study, pair by pair: the same replication has the same random numbers at both.
+
+What two points have in common, such as an instance that is hard for everybody, is no part of the interval of their
+difference, which is therefore much narrower than the intervals of the two means suggest.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netbandit.results.statistics import Interval, mean
+from netbandit.results.summary import CONFIDENCE, Estimate
+from netbandit.results.table import FIXED, cell
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from rich.console import Console
+
+
+class CompareError(ValueError):
+    """What is to be compared is not among the results."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A point beside the one it is compared with.
+
+    Attributes:
+        parameters: What the sweep varied, key -> value.
+        value: The mean of the metric over the pairs.
+        baseline: The same at the point it is compared with.
+        interval: Their difference, *value* minus *baseline*, with its interval; without one where there is one pair.
+    """
+
+    parameters: dict[str, Any]
+    value: float
+    baseline: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class _Point:
+    parameters: dict[str, Any]
+    values: dict[tuple[Any, ...], float]
+
+
+def compare(
+    results: "DataFrame",
+    metric: str = "regret",
+    against: Mapping[str, Any] | None = None,
+    confidence: float = CONFIDENCE,
+) -> "DataFrame":
+    """Return how much *metric* differs between points, of pairs of replications with the same random numbers.
+
+    Args:
+        results: What `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
+        metric: The name of a metric.
+        against: Keys with the values to compare with: each point is compared with the one that has these values and
+            is like it in all other keys. A key may be called by its end (``family``) where only one ends so. The
+            first point is what all are compared with if it is left out.
+        confidence: The probability with which such intervals cover the difference.
+
+    Returns:
+        One row for each point that is not compared with itself: its parameters, ``value`` and ``baseline`` (means of
+        the metric over the pairs), ``difference`` (value minus baseline), ``low`` and ``high`` (the ends of its
+        interval of Student's t; NaN with one pair) and ``pairs``, the number of replications that both have.
+
+    Raises:
+        CompareError: There is no such metric, key or value.
+    """
+    from pandas import DataFrame
+
+    names = parameters_of(results)
+    rows = [
+        {
+            **each.parameters,
+            "value": each.value,
+            "baseline": each.baseline,
+            "difference": each.interval.value,
+            "low": each.interval.low if math.isfinite(each.interval.low) else math.nan,
+            "high": each.interval.high if math.isfinite(each.interval.high) else math.nan,
+            "pairs": each.interval.replications,
+        }
+        for each in differences(results, metric, against, confidence)
+    ]
+    return DataFrame.from_records(rows, columns=[*names, "value", "baseline", "difference", "low", "high", "pairs"])
+
+
+def parameters_of(results: "DataFrame") -> list[str]:
+    """Return the columns of *results* that are keys of the scenario."""
+    return [str(name) for name in results.columns if name not in FIXED]
+
+
+def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return *against* with whole keys, of which the user may have written the end alone, as for a picture.
+
+    Raises:
+        CompareError: Of *names*, the keys that tell points apart, none or several end so.
+    """
+    from netbandit.results.names import UnknownNameError, resolve
+
+    whole: dict[str, Any] = {}
+    for name, value in against.items():
+        try:
+            whole[resolve(name, f"{name}={cell(value)}", names)] = value
+        except UnknownNameError as error:
+            raise CompareError(str(error)) from None
+    return whole
+
+
+def differences(
+    results: "DataFrame", metric: str, against: Mapping[str, Any] | None = None, confidence: float = CONFIDENCE
+) -> list[Difference]:
+    """Return what `compare` does, row by row.
+
+    Raises:
+        CompareError: There is no such metric, key or value.
+    """
+    names = parameters_of(results)
+    metrics = list(dict.fromkeys(results["metric"]))
+    if metric not in metrics:
+        raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
+    points = _points(results, names, metric)
+    wanted = next(iter(points.values())).parameters if against is None else whole_keys(against, names)
+    chosen = {name: _chosen(name, value, points, names) for name, value in wanted.items()}
+    found = []
+    for identity, point in points.items():
+        other = tuple(chosen.get(name, text) for name, text in zip(names, identity, strict=True))
+        if other == identity or other not in points:
+            continue
+        base = points[other].values
+        pairs = [(value, base[key]) for key, value in point.values.items() if key in base]
+        pairs = [pair for pair in pairs if all(map(math.isfinite, pair))]
+        if pairs:
+            interval = mean([value - baseline for value, baseline in pairs], confidence)
+            means = [math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True)]
+            found.append(Difference(point.parameters, means[0], means[1], interval))
+    if not found:
+        places = ", ".join(f"{name} = {text}" for name, text in chosen.items()) or "the only point"
+        raise CompareError(f"no point differs from another in nothing but {places}: nothing can be compared")
+    return found
+
+
+def show_differences(
+    found: Sequence[Difference], metric: str, against: Mapping[str, Any] | None, console: "Console"
+) -> None:
+    """Print *found*, a line for each point."""
+    from rich.text import Text
+
+    from netbandit.results.display import column, parameter_cells, plain_table, short_names, sign_of
+
+    sign = sign_of(console)
+    first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
+    baseline = column(metric, [Estimate(each.baseline, None, []) for each in found])
+    pairs = [str(each.interval.replications) for each in found]
+    title = f"{metric}, with {first} as the baseline"
+    alike = len(found) > 1 and len(set(baseline.means)) == 1  # what is the same in each line is said once, above
+    if alike:
+        title += f" ({' '.join(f'{baseline.means[0]} {baseline.unit}'.split())})"
+    console.print(Text(title), soft_wrap=True)
+    # What is the same for all is no news, unless it was asked for.
+    names = [name for name in found[0].parameters if name in (against or {}) or _several(found, name)]
+    table = plain_table()
+    for name in short_names(names):
+        table.add_column(Text(name), no_wrap=True)
+    cells = [parameter_cells([each.parameters[name] for each in found]) for name in names]
+    for heading, values in (
+        (None, [Estimate(each.value, None, []) for each in found]),
+        *([] if alike else [("baseline", [Estimate(each.baseline, None, []) for each in found])]),
+        ("difference", [_estimate(each.interval) for each in found]),
+    ):
+        texts = column(metric, values)
+        unit = f"\n({texts.unit})" if texts.unit else ""
+        table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
+        cells.append(texts.cells(sign))
+    if len(set(pairs)) > 1:
+        table.add_column("pairs", justify="right", no_wrap=True)
+        cells.append(pairs)
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(Text, row))
+    console.print(table)
+    many = "" if len(set(pairs)) > 1 or pairs[0] == "1" else f"{pairs[0]} "
+    over = f"over {many}pairs of replications with the same random numbers"
+    text = f"difference {sign} half-width of its 95 % interval {over}"
+    console.print(Text(text), soft_wrap=True)
+
+
+def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Point]:
+    """Return each point under its parameters as text, with its values by seed and replication."""
+    points: dict[tuple[str, ...], _Point] = {}
+    rows = results[results["metric"] == metric]
+    columns = [rows[name].tolist() for name in (*names, "seed", "replication", "value")]
+    for *values, seed, replication, value in zip(*columns, strict=True):
+        parameters = dict(zip(names, values, strict=True))
+        point = points.setdefault(tuple(_text(one) for one in values), _Point(parameters, {}))
+        point.values[seed, replication] = float(value)
+    return points
+
+
+def _chosen(name: str, value: Any, points: Mapping[tuple[str, ...], _Point], names: Sequence[str]) -> str:
+    """Return the text of *value* among those of the key *name*."""
+    texts = list(dict.fromkeys(identity[names.index(name)] for identity in points))
+    if _text(value) not in texts:
+        raise CompareError(f"no point has {name} = {cell(value)}; there are {', '.join(texts)}")
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    """Return what tells values apart: a number is the same with a point and without, and as a text."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    if isinstance(value, float) and math.isnan(value):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else cell(value)
+
+
+def _several(found: Sequence[Difference], name: str) -> bool:
+    return len({_text(each.parameters[name]) for each in found}) > 1
+
+
+def _estimate(interval: Interval) -> Estimate:
+    half = (interval.high - interval.low) / 2
+    return Estimate(interval.value, half if math.isfinite(half) else None, [])

@@ -1,0 +1,42 @@
+"""All figures of a study as a pandas table, in memory and in a Parquet file."""
+
+import math
+from pathlib import Path
+
+import pandas
+
+from netbandit.results.safe_files import whole
+from netbandit.results.store import StudyResult
+from netbandit.results.table import FIXED, PARQUET, cell, parameter_names, records
+
+
+def dataframe(study: StudyResult) -> pandas.DataFrame:
+    """Return all figures of *study*, long and tidy: one row for each point, replication and metric."""
+    table = pandas.DataFrame.from_records(list(records(study)), columns=[*parameter_names(study), *FIXED])
+    table["value"] = table["value"].astype(float)
+    return table
+
+
+def write_parquet(out: Path, study: StudyResult) -> Path:
+    """Write ``table.parquet`` into the results folder *out*: the same table as `dataframe`, and return its path.
+
+    A column has values of one kind there, so a key whose values are lists, tables or of several kinds is text, as in
+    ``table.csv``.
+
+    Raises:
+        StorageError: The folder cannot be written.
+        ImportError: pyarrow is not installed.
+    """
+    plain = dataframe(study)
+    for name in parameter_names(study):
+        kinds = {type(value) for value in plain[name] if not _missing(value)}
+        if not (kinds <= {int, float} or kinds in ({bool}, {str})):
+            plain[name] = [None if _missing(value) else cell(value) for value in plain[name]]
+    with whole(out / PARQUET) as temporary:
+        plain.to_parquet(temporary, index=False)
+    return out / PARQUET
+
+
+def _missing(value: object) -> bool:
+    """Say whether a point has no such key."""
+    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,107 @@
+"""What the replications of a point say together: means, 95 % intervals, and the object that ``--json`` prints."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import netbandit
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.simulation.result import Metric
+
+CONFIDENCE = 0.95
+TOPOLOGY = ("agents", "links", "diameter", "radius")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric over the replications of a point.
+
+    Attributes:
+        mean: The mean; None where a value does not exist or is infinite, or where no run has finished.
+        half_width: Half the width of the 95 % interval around the mean; None with fewer than two values.
+        values: One value for each replication; None where it failed, does not exist or is infinite.
+    """
+
+    mean: float | None
+    half_width: float | None
+    values: list[Metric]
+
+    @property
+    def interval(self) -> list[float] | None:
+        """The ends of the 95 % interval, or None where there is none."""
+        if self.mean is None or self.half_width is None:
+            return None
+        return [self.mean - self.half_width, self.mean + self.half_width]
+
+
+def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean of *values* and half the width of its two-sided 95 % interval of Student's t.
+
+    The half-width is None for one value: it says nothing about the spread.
+    """
+    count = len(values)
+    if min(values) == max(values):
+        return float(values[0]), 0.0 if count > 1 else None
+    from scipy.special import stdtrit
+
+    mean = math.fsum(values) / count
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
+    return mean, quantile * math.sqrt(variance / count)
+
+
+def estimates(point: PointResult) -> dict[str, Estimate]:
+    """Return an estimate for each metric of *point*, in the order in which the runs name them."""
+    names = list(dict.fromkeys(name for run in point.finished for name in run.metrics))
+    return {name: _estimate(point, name) for name in names}
+
+
+def as_json(study: StudyResult) -> dict[str, Any]:
+    """Return the object that ``netbandit run --json`` prints; null stands for what does not exist or is infinite."""
+    return {
+        "scenario": study.name,
+        "version": netbandit.__version__,
+        "points": [_point_as_json(point) for point in study.points],
+    }
+
+
+def _estimate(point: PointResult, name: str) -> Estimate:
+    values = [None if run is None else run.metrics.get(name) for run in point.runs]
+    found = [run.metrics.get(name) for run in point.finished]
+    numbers = [float(value) for value in found if value is not None]
+    if not numbers or len(numbers) < len(found):
+        return Estimate(None, None, values)
+    mean, half_width = mean_and_half_width(numbers)
+    return Estimate(mean, half_width, values)
+
+
+def _point_as_json(point: PointResult) -> dict[str, Any]:
+    remarks = list(dict.fromkeys(remark for run in point.finished for remark in run.remarks))
+    return {
+        "parameters": {key: _finite(value) for key, value in point.parameters.items()},
+        "topology": {name: over_replications(point, name) for name in TOPOLOGY},
+        "metrics": {
+            name: {"mean": estimate.mean, "ci95": estimate.interval, "values": estimate.values}
+            for name, estimate in estimates(point).items()
+        },
+        **({"remarks": remarks} if remarks else {}),
+        "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
+    }
+
+
+def over_replications(point: PointResult, name: str) -> Metric:
+    """Return a figure of the graph: a replication may draw its own, then it is the mean over them."""
+    values = [run.topology.get(name) for run in point.finished]
+    numbers = [value for value in values if value is not None]
+    if not numbers or len(numbers) < len(values):
+        return None
+    return numbers[0] if min(numbers) == max(numbers) else math.fsum(numbers) / len(numbers)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

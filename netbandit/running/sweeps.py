@@ -1,0 +1,281 @@
+"""Running a study: whatever is missing in its results folder, in this process or on many."""
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
+
+from netbandit.results.safe_files import StorageError, remove_leftovers, storage
+from netbandit.results.store import StudyResult, complete, run_keys, save_study, save_study_again
+from netbandit.results.table import PARQUET, TABLE, write_table
+from netbandit.running import cluster
+from netbandit.running.worker import Failure, SweepPoint, perform, perform_packed
+from netbandit.simulation.compiling import to_stderr
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Progress = Callable[[int, int, int, int], None]
+"""Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
+
+
+def unheard(done: int, total: int, points_done: int, points: int) -> None:
+    """Tell nobody."""
+
+
+class Document(Protocol):
+    """What the study floor needs to know of a scenario as it was written."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The tables, with the scenario's ``name``."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the user's own parts are looked for."""
+
+
+class Study(Protocol):
+    """What the study floor needs to know of a checked scenario."""
+
+    @property
+    def document(self) -> Document:
+        """The scenario as it was written."""
+
+    @property
+    def points(self) -> Sequence[SweepPoint]:
+        """The points of the sweep, in its order; one without a sweep."""
+
+
+@dataclass(frozen=True)
+class FailedRun:
+    """A run that raised an error.
+
+    Attributes:
+        parameters: The parameters of its point.
+        replication: Its replication.
+        failure: What went wrong.
+    """
+
+    parameters: dict[str, Any]
+    replication: int
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """What a sweep leaves behind.
+
+    Attributes:
+        study: All points with all runs, those done before included; without curves and links.
+        failed: The runs that failed, by point and replication.
+        done: How many runs were done now.
+        reused: How many had been done before.
+    """
+
+    study: StudyResult
+    failed: list[FailedRun]
+    done: int
+    reused: int
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C: the runs that had ended are kept, and the same call goes on from there.
+
+    Attributes:
+        finished: How many runs of the study are complete.
+        total: How many it has.
+    """
+
+    def __init__(self, finished: int, total: int) -> None:
+        super().__init__(f"{finished} of {total} runs are complete")
+        self.finished = finished
+        self.total = total
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One replication of one point, and the folder it is to leave behind."""
+
+    key: str
+    point: SweepPoint
+    replication: int
+    folder: Path
+    trace: bool
+
+
+def run(
+    study: Study,
+    out: Path,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    trace: bool = False,
+    progress: Progress = unheard,
+) -> SweepResult:
+    """Do the runs of *study* that are not in the results folder *out*, then write its table.
+
+    Args:
+        study: A checked scenario.
+        out: The results folder; made if it is not there.
+        jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
+        scheduler: The address of a dask scheduler whose workers share the file system of *out*; used instead of
+            processes of our own.
+        trace: Whether each run writes a trace of its events.
+        progress: Told each time a run has ended.
+
+    Raises:
+        StorageError: *out* cannot be written.
+        SchedulerError: Nothing answers at *scheduler*.
+        Interrupted: Ctrl-C was pressed. No process of ours is left then.
+    """
+    out = out.absolute()
+    remove_leftovers(out)
+    keys = [run_keys(point) for point in study.points]
+    description = (study.document.data["name"], study.points, keys, study.document.data)
+    save_study(out, *description)
+    tasks: dict[str, _Task] = {}
+    known: set[str] = set()
+    for point, runs in zip(study.points, keys, strict=True):
+        for replication, key in enumerate(runs):
+            if key not in known:
+                known.add(key)
+                if not complete(out / key, trace):
+                    tasks[key] = _Task(key, point, replication, out / key, trace)
+    failures: dict[str, Failure] = {}
+    if tasks:
+        with storage(out):
+            for table in (TABLE, PARQUET):
+                (out / table).unlink(missing_ok=True)
+        imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
+        _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
+    loaded = save_study_again(out, *description)
+    failed = [
+        FailedRun(dict(point.parameters), replication, failures.get(key) or _LOST)
+        for point in loaded.points
+        for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
+        if key in failures or result is None
+    ]
+    write_table(out, loaded)
+    return SweepResult(loaded, failed, done=len(tasks) - len(failures), reused=len(known) - len(tasks))
+
+
+_LOST = Failure(
+    "the run ended on a worker but its folder is not here: a scheduler's workers must share the file system"
+)
+
+_Outcomes = Generator[tuple[str, Failure | None], None, None]
+
+
+def _run_all(
+    tasks: list[_Task],
+    jobs: int,
+    scheduler: str | None,
+    imports: str | None,
+    progress: Progress,
+    failures: dict[str, Failure],
+    runs: int,
+) -> None:
+    ended = 0
+    workers = min(jobs or _cores(), len(tasks))
+    point_of = {task.key: id(task.point) for task in tasks}
+    left = Counter(point_of.values())  # the runs of each point that have not ended
+    points_done = 0
+    try:
+        progress(0, len(tasks), 0, len(left))
+        if scheduler is not None:
+            outcomes = _on_workers(cluster.remote_workers(scheduler), tasks, imports)
+        elif workers > 1:
+            outcomes = _on_workers(cluster.local_workers(workers), tasks, imports)
+        else:
+            outcomes = _here(tasks)
+        with closing(outcomes):
+            for key, failure in outcomes:
+                if failure is not None:
+                    failures[key] = failure
+                ended += 1
+                left[point_of[key]] -= 1
+                points_done += left[point_of[key]] == 0
+                progress(ended, len(tasks), points_done, len(left))
+    except KeyboardInterrupt:
+        raise Interrupted(runs - len(tasks) + ended - len(failures), runs) from None
+
+
+def _here(tasks: list[_Task]) -> _Outcomes:
+    for task in tasks:
+        yield task.key, perform(task.point, task.replication, task.folder, task.trace)
+
+
+def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], imports: str | None) -> _Outcomes:
+    """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
+    from distributed import as_completed
+
+    packed: dict[int, bytes] = {}
+    for task in tasks:
+        if id(task.point) not in packed:
+            packed[id(task.point)] = pickle.dumps(task.point)
+    unique = uuid4().hex[:8]  # another sweep may use the same scheduler
+    topic = f"netbandit-{unique}"
+    said: set[str] = set()
+
+    def hear(event: tuple[float, str]) -> None:
+        _, line = event
+        if line not in said:  # each worker has its say, the user hears it once
+            said.add(line)
+            to_stderr(line)
+
+    with workers as client:
+        client.subscribe_topic(topic, hear)
+        futures = client.map(
+            perform_packed,
+            [packed[id(task.point)] for task in tasks],
+            [task.replication for task in tasks],
+            [str(task.folder) for task in tasks],
+            [task.trace for task in tasks],
+            imports=imports,
+            topic=topic,
+            key=[f"{topic}-{task.key}" for task in tasks],
+            pure=False,
+        )
+        task_of = {future.key: task for future, task in zip(futures, tasks, strict=True)}
+        ended = as_completed(futures, loop=client.loop)
+        del futures  # a worker forgets a result when nobody holds its future
+        for future in ended:
+            task = task_of[future.key]
+            failure = _outcome(future)
+            # A worker that has written the folder and dies before it has said so has done its run.
+            done = failure is not None and failure.report is None and complete(task.folder, task.trace)
+            yield task.key, None if done else failure
+
+
+def _outcome(future: "Future") -> Failure | None:
+    from distributed import KilledWorker
+    from distributed.utils import CancelledError
+
+    try:
+        failure: Failure | None = future.result()
+    except StorageError:
+        raise
+    except KilledWorker:
+        return Failure("the worker process died, each time it was tried; is there enough memory?")
+    except CancelledError:
+        return Failure("the scheduler gave the run up")
+    except Exception as error:
+        return Failure(f"{type(error).__name__}: {error}")
+    return failure
+
+
+def _has_own_parts(study: Study) -> bool:
+    """Say whether a kind of *study* is a class of the user's own, which a worker must find before it can unpickle."""
+    tables = [table for point in study.points for table in point.resolved.values() if isinstance(table, Mapping)]
+    return any(":" in str(table.get("kind", "")) for table in tables)
+
+
+def _cores() -> int:
+    from dask.system import CPU_COUNT
+
+    return int(CPU_COUNT)

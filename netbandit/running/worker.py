@@ -1,0 +1,120 @@
+"""One replication of one point, wherever it is done: run it, and leave its folder behind whole or not at all."""
+
+import errno
+import pickle
+import sys
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
+from netbandit.results.safe_files import StorageError, partial, storage, write_whole
+from netbandit.results.store import Point
+from netbandit.simulation import compiling
+from netbandit.simulation.result import RunResult
+
+_STORAGE_IS_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+
+
+class Runnable(Protocol):
+    """One replication, ready to run."""
+
+    def run(self, trace: Path | None = None) -> RunResult:
+        """Run it to the horizon, and write its events to *trace* if that is given."""
+
+
+class SweepPoint(Point, Protocol):
+    """A point of a sweep that can be run."""
+
+    def simulation(self, replication: int) -> Runnable:
+        """Return a replication, ready to run."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong in a run.
+
+    Attributes:
+        text: One line, with the kind of error.
+        report: The file with the traceback; None if there is none.
+    """
+
+    text: str
+    report: Path | None = None
+
+
+def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> Failure | None:
+    """Run one replication of *point* and write its *folder*; return what went wrong, or None.
+
+    An error of the run is returned, not raised, so that the other runs of a sweep go on.
+
+    Raises:
+        StorageError: The folder cannot be written; nor then could those of the other runs.
+    """
+    record = partial(folder / TRACE) if trace else None
+    try:
+        if record is not None:
+            with storage(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+        save_run(folder, point.simulation(replication).run(trace=record), record)
+    except StorageError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _STORAGE_IS_GONE:
+            raise StorageError(f"cannot write to {folder}: {error.strerror}") from error
+        return _failure(error, folder)
+    finally:
+        if record is not None:
+            with suppress(OSError):
+                record.unlink(missing_ok=True)
+            with suppress(OSError):
+                folder.rmdir()  # empty if the run did not get to its end
+    return None
+
+
+def perform_packed(
+    packed: bytes, replication: int, folder: str, trace: bool, imports: str | None, topic: str
+) -> Failure | None:
+    """Do what `perform` does, in a worker process, unless the run is there.
+
+    When a worker dies, a scheduler repeats what it had done too: that the runs are in their folders it cannot know.
+
+    Args:
+        packed: The point, pickled.
+        replication: The replication's number.
+        folder: The run folder.
+        trace: Whether to write a trace.
+        imports: The folder in which the user's own parts are found first, if there are any.
+        topic: Under which the client hears what a user should know.
+    """
+    compiling.tell = lambda line: _tell_client(topic, line)
+    if imports is not None and imports not in sys.path:
+        sys.path.insert(0, imports)
+    if complete(Path(folder), trace):
+        return None
+    return perform(_unpacked(packed), replication, Path(folder), trace)
+
+
+def _tell_client(topic: str, line: str) -> None:
+    from distributed import get_worker
+
+    get_worker().log_event(topic, line)
+
+
+@lru_cache(maxsize=2)
+def _unpacked(packed: bytes) -> SweepPoint:
+    """Return the point, the same object for all its replications: what it has found out it need not again."""
+    point: SweepPoint = pickle.loads(packed)
+    return point
+
+
+def _failure(error: Exception, folder: Path) -> Failure:
+    text = " ".join(str(error).split())
+    report = folder / ERROR
+    with storage(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(report, "".join(traceback.format_exception(error)))
+    return Failure(f"{type(error).__name__}: {text}" if text else type(error).__name__, report)

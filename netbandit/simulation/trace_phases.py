@@ -1,0 +1,62 @@
+"""What agents do that tell each other in slots known ahead, phase by phase, for a trace."""
+
+from collections.abc import Iterable
+
+from netbandit.network.trace_writer import Trace
+
+
+class Phases:
+    """Writes to a trace when agents explore, when they exploit, and when they have told and not yet heard.
+
+    From the slot in which it tells, an agent is in the phase of that round until it has heard all others or tells
+    again, and then in that of none. So phases follow one another without a gap, and what nobody waits for says 0.
+
+    Args:
+        trace: Where to write.
+        slot: Length of a slot (ns).
+        explore: For each agent the slots it explores at first.
+        others: For each agent how many others it hears in a round.
+        rounds: How many rounds there will be.
+    """
+
+    def __init__(self, trace: Trace, slot: int, explore: Iterable[int], others: Iterable[int], rounds: int) -> None:
+        self._trace = trace
+        self._slot = slot
+        self._explore = list(explore)
+        self._others = list(others)
+        self._rounds = rounds
+        self._told = 0
+        self._since = [0] * len(self._explore)
+        self._missing = [0] * len(self._explore)
+
+    def tell(self, slot: int) -> None:
+        """Begin the next round: all agents tell, and from *slot* on wait for what others tell."""
+        for agent, others in enumerate(self._others):
+            self._write(agent, slot)
+            self._missing[agent] = others
+        self._told += 1
+
+    def hear(self, agent: int, rounds: Iterable[int], slot: int) -> None:
+        """Let *agent* have heard something of each of *rounds* by *slot*."""
+        news = sum(round == self._told for round in rounds)
+        if news and news == self._missing[agent]:
+            self._write(agent, slot)
+        self._missing[agent] -= news
+
+    def end(self, slot: int) -> None:
+        """Write what all agents did until *slot*, the horizon."""
+        for agent in range(len(self._others)):
+            self._write(agent, slot)
+
+    def _write(self, agent: int, slot: int) -> None:
+        """Write what *agent* did since its latest phase ended."""
+        since = self._since[agent]
+        explored = min(max(self._explore[agent], since), slot)
+        awaited = self._told if self._missing[agent] else 0
+        following = self._told + 1 if self._told < self._rounds else 0
+        for name, round, begin, end in (
+            ("explore", awaited or following, since, explored),
+            ("exploit", awaited, explored, slot),
+        ):
+            self._trace.phase(name, agent, round, begin * self._slot, end * self._slot)
+        self._since[agent] = slot

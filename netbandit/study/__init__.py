@@ -1,1 +1,0 @@
-"""What the user gets: results, sweeps, pictures."""

@@ -1,0 +1,198 @@
+"""The command as a user calls it: real scenarios, real processes."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers.processes import eventually, is_alive, members, started
+
+SCENARIO = """\
+description = "Small, and done in a moment."
+[run]
+horizon = 2_000
+replications = 2
+[topology]
+family = "ring"
+agents = 4
+[bandit]
+kind = "bernoulli"
+arms = 3
+[learner]
+kind = "elimination"
+[protocol]
+kind = "gis"
+"""
+
+SLOW = '''\
+"""A bandit of the user's own, which takes its time to be built for more than three agents."""
+import os
+import time
+from pathlib import Path
+
+from netbandit.bandits.bernoulli import Bernoulli
+
+
+class Slow(Bernoulli):
+    @classmethod
+    def build(cls, settings, agents, generator):
+        if agents > 3 and "HURRY" not in os.environ:
+            Path(__file__).with_name(f"asleep-{os.getpid()}").touch()
+            time.sleep(120)
+        return super().build(settings, agents, generator)
+'''
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "ring.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+def call(place, *arguments, **environment):
+    process = started(place, *arguments, **environment)
+    output, errors = process.communicate(timeout=120)
+    assert "Traceback" not in errors
+    return process.returncode, output, errors
+
+
+def run_json(place, *arguments, **environment):
+    code, output, errors = call(place, "run", *arguments, "--json", **environment)
+    assert code == 0, errors
+    return json.loads(output, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+
+
+def without_times(found):
+    for point in found["points"]:
+        del point["metrics"]["wall_s"]
+    return found
+
+
+def test_a_scenario_leaves_a_table_results_and_a_picture(place):
+    code, output, errors = call(place, "run", "ring.toml")
+    assert (code, errors) == (0, "")
+    assert "regret" in output
+    folder = place / "results" / "ring"
+    assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(folder.glob("*/result.json"))) == 2
+    with (folder / "table.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    assert metrics[:5] == ["regret", "regret_per_agent", "rounds", "round_slots", "cost"]
+    assert len(rows) == 2 * len(metrics)
+
+
+def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hashing(place):
+    first = run_json(place, "ring.toml", "--seed", 3, "--out", "first", PYTHONHASHSEED="1")
+    second = run_json(place, "ring.toml", "--seed", 3, "--out", "second", "--trace", PYTHONHASHSEED="2")
+    other = run_json(place, "ring.toml", "--seed", 4, "--out", "other")
+    assert first["points"][0]["fingerprints"] != other["points"][0]["fingerprints"]
+    assert without_times(first) == without_times(second)
+    assert len(list(place.glob("second/*/trace.jsonl"))) == 2
+    assert not list(place.glob("first/*/trace.jsonl"))
+
+
+def test_the_object_is_what_the_interface_says(place):
+    found = run_json(place, "ring.toml", "--set", "sweep.topology.agents=[4, 6]")
+    assert [point["parameters"] for point in found["points"]] == [{"topology.agents": 4}, {"topology.agents": 6}]
+    point = found["points"][1]
+    assert point["topology"] == {"agents": 6, "links": 6, "diameter": 3, "radius": 3}
+    assert set(point["metrics"]) >= {
+        "regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes", "energy_j",
+        "simulated_s", "epsilon", "delta", "events", "wall_s",
+    }  # fmt: skip
+    for metric in point["metrics"].values():
+        assert len(metric["values"]) == 2
+    assert point["metrics"]["epsilon"]["mean"] is None
+    low, high = point["metrics"]["regret"]["ci95"]
+    assert low <= point["metrics"]["regret"]["mean"] <= high
+    assert len(set(point["fingerprints"])) == 2
+    one = run_json(place, "ring.toml", "--replications", 1, "--out", "one")
+    assert one["points"][0]["metrics"]["regret"]["ci95"] is None
+
+
+def test_raising_the_replications_runs_only_the_new_ones(place):
+    call(place, "run", "ring.toml")
+    before = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/*/result.json")}
+    code, output, _ = call(place, "run", "ring.toml", "--replications", 4)
+    assert (code, "(2 runs of 4 already there)" in output) == (0, True)
+    after = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/*/result.json")}
+    assert len(after) == 4
+    assert before.items() <= after.items()
+
+
+def test_a_mistake_writes_nothing(place):
+    (place / "ring.toml").write_text(SCENARIO.replace("horizon", "horizont").replace('"gis"', '"gris"'))
+    code, output, errors = call(place, "run", "ring.toml", "--out", "here")
+    assert (code, output) == (2, "")
+    lines = errors.splitlines()
+    assert any(line.startswith("ring.toml:3:1: run.horizont: ") and 'did you mean "horizon"' in line for line in lines)
+    assert any(line.startswith("ring.toml:14:") and "protocol.kind: " in line for line in lines)
+    assert not (place / "here").exists()
+    assert not (place / "results").exists()
+
+
+def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place):
+    (place / "net").mkdir()
+    (place / "net" / "triangle.txt").write_text("0 1\n1 2\n0 2\n")
+    text = SCENARIO.replace('family = "ring"\nagents = 4', 'family = "file"\nfile = "net/triangle.txt"')
+    (place / "own.toml").write_text(text)
+    first = run_json(place, "own.toml")
+    assert first["points"][0]["topology"]["links"] == 3
+    moved = place / "moved"
+    shutil.copytree(place / "net", moved / "net")
+    shutil.copytree(place / "results", moved / "results")
+    shutil.copy(place / "own.toml", moved)
+    _, output, _ = call(moved, "run", "own.toml")
+    assert "(2 runs of 2 already there)" in output
+    (moved / "net" / "triangle.txt").write_text("0 1\n1 2\n")
+    _, output, _ = call(moved, "run", "own.toml")
+    assert "already there" not in output
+
+
+def test_check_schema_plot_and_topology(place):
+    assert call(place, "check", "ring.toml") == (0, "ring.toml: ok, 1 point, 2 runs\n", "")
+    code, output, _ = call(place, "schema")
+    assert (code, "properties" in json.loads(output)) == (0, True)
+    call(place, "run", "ring.toml")
+    (place / "results" / "ring" / "regret.png").unlink()
+    code, output, _ = call(place, "plot", Path("results/ring"))
+    assert (code, str(Path("results/ring/regret.png")) in output.splitlines()) == (0, True)
+    assert (place / "results" / "ring" / "regret.png").exists()
+    code, output, _ = call(place, "topology", "ring.toml", "--agents", 50)
+    assert (code, output.splitlines()[-1].split()[-1]) == (0, "1250")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends the signal of Ctrl-C to a group of processes, uses /proc")
+def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes_on(place):
+    """Also that a part of the user's own is found on the workers, and that they find what one process finds."""
+    (place / "slow.py").write_text(SLOW)
+    (place / "own.toml").write_text(SCENARIO.replace('kind = "bernoulli"', 'kind = "slow:Slow"'))
+    command = ["run", "own.toml", "--set", "sweep.topology.agents=[3, 4, 5]", "--replications", 1]
+    process = started(place, *command, "--jobs", 2)
+    assert eventually(
+        lambda: len(list(place.glob("asleep-*"))) == 2 and len(list(place.glob("results/own/*/result.json"))) == 1
+    )
+    workers = {int(path.name.partition("-")[2]) for path in place.glob("asleep-*")}
+    pressed = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    for _ in range(2):  # the impatient press it again while the workers end
+        time.sleep(0.15)
+        os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert time.monotonic() - pressed < 20
+    assert (process.returncode, output) == (130, "")
+    # The worker that has written a result may not yet have said so.
+    assert re.fullmatch(r"\nstopped: [01] of 3 runs are done; the same command goes on from there\n", errors)
+    assert not any(is_alive(worker) for worker in workers)
+    assert eventually(lambda: not members(process.pid))
+    assert sum(path.is_dir() for path in (place / "results" / "own").iterdir()) == 1
+    there = without_times(run_json(place, *command[1:], HURRY="1"))
+    here = without_times(run_json(place, *command[1:], "--out", "afresh", HURRY="1"))
+    assert there == here

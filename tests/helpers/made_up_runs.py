@@ -1,0 +1,104 @@
+"""Results nobody simulated, of the shape and size that simulations leave behind."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+
+from netbandit.results.store import run_keys, save_run, save_study
+from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
+
+METRICS = ("regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes")
+
+
+def made_up(
+    graph: networkx.Graph | None = None,
+    *,
+    name: str = "quickstart",
+    parameters: dict[str, Any] | None = None,
+    replication: int = 0,
+    seed: int = 0,
+    horizon: int = 10_000,
+    family: str = "ring",
+    bend: float = 2_500.0,
+    rounds: int = 5,
+    nodes: Nodes | None = None,
+    metrics: dict[str, Any] | None = None,
+    spread: float = 0.12,
+) -> RunResult:
+    """Return a run on *graph* whose regret rises and flattens at *bend*, noisy from replication to replication."""
+    graph = networkx.cycle_graph(20) if graph is None else graph
+    rng = np.random.default_rng([replication, seed, graph.number_of_nodes(), int(bend)])
+    factor = float(1 + spread * rng.standard_normal())
+    early = np.arange(min(horizon, 100) + 1)
+    slots = np.unique(np.concatenate([early, np.geomspace(1, horizon, 300).astype(np.int64), [horizon]]))
+    values = 0.4 * graph.number_of_nodes() * bend * factor * (1 - np.exp(-slots / (bend * factor)))
+    links = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges), dtype=np.int64).reshape(-1, 2)
+    connected = [graph.subgraph(part) for part in networkx.connected_components(graph)]
+    diameters = [networkx.diameter(part) for part in connected]
+    diameter = max(diameters)
+    messages = rounds * rng.poisson(6, len(links)) + rounds
+    activations = np.minimum(messages, rounds * diameter)
+    cost = float(activations.sum())
+    figures: dict[str, Any] = {
+        "regret": float(values[-1]),
+        "regret_per_agent": float(values[-1]) / graph.number_of_nodes(),
+        "rounds": rounds,
+        "round_slots": float(diameter) if rounds else 0.0,
+        "cost": cost,
+        "activations": int(activations.sum()),
+        "messages": int(messages.sum()),
+        "bytes": int(messages.sum()) * 120,
+    }
+    figures.update(metrics or {})
+    resolved: dict[str, Any] = {
+        "name": name,
+        "run": {"horizon": horizon, "slot": "1 ms", "seed": seed, "replications": 10},
+        "topology": {"family": family, "agents": graph.number_of_nodes()},
+        "links": {"peer": {"latency": "0 ms", "cost": 1}, "uplink": {"latency": "0 ms", "cost": 25}},
+        "learner": {"kind": "elimination", "epsilon": 1.0},
+        "protocol": {"kind": "gis"},
+    }
+    for key, value in (parameters or {}).items():
+        table = resolved
+        *tables, last = key.split(".")
+        for part in tables:
+            table = table.setdefault(part, {})
+        table[last] = copy.deepcopy(value)
+    return RunResult(
+        name=name,
+        parameters=parameters or {},
+        resolved=resolved,
+        seed=seed,
+        replication=replication,
+        metrics=figures,
+        kinds={"DATA": (int(messages.sum()), int(messages.sum()) * 120)},
+        topology={
+            "agents": graph.number_of_nodes(),
+            "links": len(links),
+            "diameter": diameter,
+            "radius": min(networkx.radius(part) for part in connected),
+        },
+        curves={"regret": Curve(slots.astype(np.int64), values)},
+        links=LinkUse(links[:, 0], links[:, 1], messages, messages * 120, activations),
+        fingerprint="0" * 16,
+        versions={"netbandit": "0"},
+        nodes=nodes,
+    )
+
+
+def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:
+    """Write a results folder as a run does."""
+
+    class Point:
+        def __init__(self, run: RunResult) -> None:
+            self.parameters, self.resolved = run.parameters, run.resolved
+
+    points = {repr(run.parameters): Point(run) for run in runs}
+    replications = 1 + max(run.replication for run in runs)
+    keys = {name: run_keys(point)[:replications] for name, point in points.items()}
+    for run in runs:
+        save_run(folder / keys[repr(run.parameters)][run.replication], run)
+    save_study(folder, runs[0].name, list(points.values()), list(keys.values()), written)

@@ -1,0 +1,141 @@
+from pathlib import Path
+
+import pytest
+
+import netbandit
+from netbandit.papers import figures as papers
+from netbandit.papers.figures import PaperError, load_paper, paper_names, papers_folder, read_paper
+from netbandit.papers.reproduce import FigureRuns, PointRuns, points_of, reproduce
+
+SCENARIO = """
+schema = 1
+[run]
+horizon = 200
+replications = 2
+[topology]
+family = "star"
+agents = 3
+[bandit]
+kind = "bernoulli"
+arms = 2
+[learner]
+kind = "elimination"
+[protocol]
+kind = "master-worker"
+"""
+
+FIGURE = """
+paper = "A paper"
+[[figures]]
+id = "fig1"
+title = "regret"
+scenarios = ["one.toml"]
+series = [{ name = "all" }]
+panels = [{}]
+"""
+
+
+def write(folder: Path, claims: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "one.toml").write_text(SCENARIO)
+    (folder / "claims.toml").write_text(claims)
+    return folder
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_every_figure_series_and_claim_has_its_points(name):
+    paper = load_paper(name)
+    assert paper.claims
+    for figure in paper.figures:
+        points = points_of(paper, figure, None)
+        runs = FigureRuns(figure, [PointRuns(scenario, point.resolved, ()) for scenario, point, _ in points])
+        for panel in figure.panels:
+            shown = panel.series or [series.name for series in figure.series]
+            assert shown
+            assert any(runs.select({**panel.where, "series": series}) for series in shown)
+            for reference in figure.references if panel.kind == "points" else []:
+                each = [{"series": series} for series in shown] if reference.each else [{}]
+                assert all(runs.select({**panel.where, **one, **reference.where}) for one in each)
+        for claim in paper.claims:
+            if claim.figure != figure.id:
+                continue
+            assert list(claim.comparisons())
+            for pair in claim.comparisons():
+                for selector in pair:
+                    if selector is not None and claim.measure == "slope":
+                        assert len(runs.select(selector)) > 2
+                    elif selector is not None:
+                        runs.one(selector)
+
+
+def test_the_figures_of_li_and_song_are_there():
+    paper = load_paper("dpmab")
+    expected = {"fig4", "fig5", "fig6", "fig7", "fig8", "fig10", "fig11", "fig12"}
+    assert expected <= {figure.id for figure in paper.figures}
+    assert expected <= {claim.figure for claim in paper.claims}
+
+
+def test_the_figures_of_cao_are_there_and_what_is_counted_is_decided(tmp_path):
+    """Counted costs are exact, so their verdicts are known: what does not hold is not for want of replications."""
+    paper = load_paper("vertical")
+    figures = {"fig4", "fig5", "fig6", "fig6-log", "delay", "delay-bandwidth"}
+    assert {figure.id for figure in paper.figures} == {claim.figure for claim in paper.claims} == figures
+    judgements, failed = reproduce(paper.only("fig5"), tmp_path, replications=2, tell=lambda line: None)
+    assert not failed
+    assert {judgement.claim.id for judgement in judgements if judgement.verdict == "does not hold"} == {
+        "fig5-vfucb-marginal",
+        "fig5-vfucb-items",
+        "fig5-vfts-falls",
+        "fig5-masks-star",
+    }
+    assert {judgement.verdict for judgement in judgements} == {"holds", "does not hold"}
+    measured = {judgement.claim.id: judgement.deciding.interval.value for judgement in judgements}
+    assert measured["fig5-vfts-first"] == pytest.approx(5.3, abs=0.05)
+    assert measured["fig5-vfts-last"] == pytest.approx(1.2, abs=0.05)
+    assert measured["fig5-gigabytes"] == pytest.approx(0.032, rel=1e-4)
+    assert (tmp_path / "fig5.png").stat().st_size > 10_000
+
+
+def test_one_figure_of_a_paper():
+    only = load_paper("dpmab").only("fig4")
+    assert [figure.id for figure in only.figures] == ["fig4"]
+    assert {claim.figure for claim in only.claims} == {"fig4"}
+    with pytest.raises(PaperError, match="did you mean fig4"):
+        load_paper("dpmab").only("fig4b")
+
+
+def test_an_unknown_paper():
+    with pytest.raises(PaperError, match="did you mean dpmab"):
+        load_paper("dpmap")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (FIGURE + "[[claims]]\nid = 'x'", "claims.0.figure: Field required"),
+        (FIGURE + "more = 1\nclaims = []", "figures.0.more: Extra inputs"),
+        (FIGURE, "claims: Field required"),
+        (FIGURE.replace("one.toml", "two.toml").replace("[[f", "claims = []\n[[f"), "there is no two.toml"),
+        (
+            FIGURE.replace("panels = [{}]", "panels = [{ series = ['none'] }]").replace("[[f", "claims = []\n[[f"),
+            "none",
+        ),
+        ("paper = ", "claims.toml"),
+    ],
+)
+def test_mistakes_of_a_file_of_claims(tmp_path, text, message):
+    with pytest.raises(PaperError) as error:
+        read_paper(write(tmp_path, text))
+    assert message in str(error.value)
+
+
+def test_papers_of_an_installed_package(tmp_path, monkeypatch):
+    package = tmp_path / "netbandit"
+    monkeypatch.setattr(netbandit, "__file__", str(package / "__init__.py"))
+    package.mkdir()
+    with pytest.raises(PaperError, match="missing"):
+        papers_folder()
+    (package / "papers").mkdir()
+    write(package / "papers" / "mine", FIGURE.replace("[[f", "claims = []\n[[f"))
+    assert paper_names() == ["mine"]
+    assert papers.load_paper("mine").title == "A paper"

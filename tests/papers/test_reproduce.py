@@ -1,0 +1,337 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from netbandit.cli import main
+from netbandit.papers import figures as papers
+from netbandit.papers.expressions import Expression
+from netbandit.papers.figures import PaperError, read_paper
+from netbandit.papers.pictures import draw_figure
+from netbandit.papers.reproduce import FigureRuns, PointRuns, judged, points_of, reproduce, run_figure
+from netbandit.plots.style import NEUTRAL, subtitle
+
+BASE = """
+schema = 1
+[run]
+horizon = 400
+replications = 4
+[topology]
+family = "ring"
+agents = 6
+[bandit]
+kind = "bernoulli"
+arms = 3
+means = [0.9, 0.2, 0.1]
+[learner]
+kind = "elimination"
+[protocol]
+kind = "gis"
+[sweep]
+"topology.family" = ["ring", "complete"]
+"""
+
+CLAIMS = """
+paper = "A paper"
+
+[[figures]]
+id = "fig1"
+title = "regret"
+scenarios = ["base.toml"]
+series = [
+  { name = "ring", where = { "topology.family" = "ring" } },
+  { name = "complete", where = { "topology.family" = "complete" } },
+]
+panels = [
+  {},
+  { kind = "points", x = "diameter", x_label = "diameter", log = ["y"] },
+  { kind = "bars", y = "cost", y_label = "cost", minus = { series = "complete" } },
+]
+
+[[claims]]
+id = "delay"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is slow"
+read_as = "its rounds take more slots"
+measure = "difference"
+of = "round_slots"
+points = [{ series = "ring" }]
+against = [{ series = "complete" }]
+region = { above = 1 }
+
+[[claims]]
+id = "not-delay"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is fast"
+read_as = "its rounds take fewer slots"
+measure = "difference"
+of = "round_slots"
+points = [{ series = "ring" }]
+against = [{ series = "complete" }]
+region = { below = 1 }
+if_not = "it has a large diameter"
+
+[[claims]]
+id = "share"
+figure = "fig1"
+where = "Section 1"
+says = "regret is below 100"
+read_as = "in nine runs of ten"
+measure = "share"
+of = "regret < 100000"
+points = [{ series = "ring" }]
+region = { at_least = 0.9 }
+
+[[claims]]
+id = "pace"
+figure = "fig1"
+where = "Section 1"
+says = "all regret comes early"
+read_as = "nothing is added in the last half"
+measure = "difference"
+of = "growth('regret', 0, 0.5)"
+to = "growth('regret', 0.5, 1)"
+points = [{ series = "ring" }]
+against = [{ series = "ring" }]
+region = { above = 0 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "papers" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "base.toml").write_text(BASE)
+    (folder / "claims.toml").write_text(CLAIMS)
+    return folder
+
+
+def test_runs_pictures_lines_and_tables(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(papers, "papers_folder", lambda: folder.parent)
+    out = tmp_path / "out"
+    result = CliRunner().invoke(main, ["reproduce", "mine", "--jobs", "1", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    verdicts = [line.rpartition(": ")[2] for line in lines[1:5]]
+    assert verdicts == ["holds", "does not hold", "not decidable", "holds"]
+    assert '"a ring is slow" (Section 1)' in lines[1]
+    assert "2 [2, 2]" in lines[1]  # 3 slots a round, and 1
+    assert "it has a large diameter" in lines[2]
+    assert (out / "fig1.png").stat().st_size > 10_000
+    assert (out / "fig1.svg").read_text().startswith("<?xml")
+    rows = list(csv.DictReader((out / "claims.csv").read_text().splitlines()))
+    assert [(row["claim"], row["verdict"]) for row in rows] == list(
+        zip(["delay", "not-delay", "share", "pace"], verdicts, strict=True)
+    )
+    assert (rows[0]["value"], rows[0]["low"], rows[0]["replications"]) == ("2", "2", "4")
+
+
+def test_a_second_time_nothing_is_run_and_more_replications_are_added(folder, tmp_path):
+    paper = read_paper(folder)
+    first = run_figure(paper, paper.figures[0], tmp_path / "out", replications=2)
+    results = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("result.json")}
+    assert len(results) == 4
+    more = run_figure(paper, paper.figures[0], tmp_path / "out", replications=3)
+    assert {file: file.stat().st_mtime_ns for file in results} == results
+    assert len(list((tmp_path / "out").rglob("result.json"))) == 6
+    assert [len(point.runs) for point in first.points] == [2, 2]
+    assert [len(point.runs) for point in more.points] == [3, 3]
+
+
+def test_a_verdict_follows_the_data(folder, tmp_path):
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    assert judged(paper.claims[0], runs).verdict == "holds"
+    for file in (tmp_path / "out").rglob("result.json"):  # as if a round took no time on any graph
+        whole = json.loads(file.read_text())
+        whole["metrics"]["round_slots"] = 0
+        file.write_text(json.dumps(whole))
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    assert judged(paper.claims[0], runs).verdict == "does not hold"
+
+
+def test_one_replication_decides_nothing(folder, tmp_path):
+    judgements, failed = reproduce(read_paper(folder), tmp_path / "out", replications=1, tell=lambda line: None)
+    assert {judgement.verdict for judgement in judgements} == {"not decidable"}
+    assert not failed
+
+
+def test_a_figure_of_li_and_song(tmp_path):
+    arguments = ["reproduce", "dpmab/fig8", "--replications", "3", "--jobs", "1", "--out", str(tmp_path)]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "fig8.png").exists()
+    assert len(list(csv.DictReader((tmp_path / "claims.csv").read_text().splitlines()))) == 5
+
+
+@pytest.mark.parametrize("what", ["nothing", "dpmab/fig0"])
+def test_what_is_not_there(what):
+    result = CliRunner().invoke(main, ["reproduce", what])
+    assert result.exit_code == 2
+    assert "there is no paper nothing" in result.output or "no figure fig0" in result.output
+
+
+INSTANCES = """
+paper = "A paper"
+
+[[figures]]
+id = "fig1"
+title = "regret"
+scenarios = ["base.toml"]
+average = "bandit.seed"
+series = [
+  { name = "ring", where = { "topology.family" = "ring" } },
+  { name = "complete", where = { "topology.family" = "complete" } },
+]
+panels = [
+  { per = "agents" },
+  { kind = "bars", y_label = "share", ratio_to = { "topology.family" = "complete" } },
+]
+
+[[claims]]
+id = "ratio"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is worse"
+read_as = "its mean regret is larger"
+measure = "ratio"
+of = "regret"
+points = [{ series = "ring" }]
+against = [{ series = "complete" }]
+region = { above = 1 }
+
+[[claims]]
+id = "gain"
+figure = "fig1"
+where = "Section 1"
+says = "a star is hardly worse"
+read_as = "it loses less than half of what a ring loses"
+measure = "ratio"
+of = "regret"
+points = [{ "topology.family" = "star" }]
+against = [{ "topology.family" = "ring" }]
+less = { "topology.family" = "complete" }
+region = { below = 0.5 }
+"""
+
+
+@pytest.fixture
+def instances(folder):
+    text = BASE.replace("means = [0.9, 0.2, 0.1]\n", "").replace("[sweep]", '[sweep]\n"bandit.seed" = [1, 2, 3]')
+    text = text.replace('["ring", "complete"]', '["ring", "complete", "star"]')
+    (folder / "base.toml").write_text(text)
+    (folder / "claims.toml").write_text(INSTANCES)
+    return read_paper(folder)
+
+
+def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
+    runs = run_figure(instances, instances.figures[0], tmp_path / "out")
+    assert len(runs.points) == 9
+    ring, complete = (runs.one({"series": name}) for name in ("ring", "complete"))
+    values = ring.values(Expression("regret"))
+    for number in range(4):
+        same = [run.metrics["regret"] for run in ring.runs if run.replication == number]
+        assert len(same) == 3
+        assert values[number] == pytest.approx(sum(same) / 3)
+    interval = judged(instances.claims[0], runs).deciding.interval
+    ring_mean, complete_mean, star_mean = (
+        sum(run.metrics["regret"] for run in runs.one({"topology.family": family}).runs) / 12
+        for family in ("ring", "complete", "star")
+    )
+    assert interval.replications == 4
+    assert interval.value == pytest.approx(ring_mean / complete_mean)
+    gain = judged(instances.claims[1], runs).deciding.interval
+    assert gain.value == pytest.approx((star_mean - complete_mean) / (ring_mean - complete_mean))
+    drawn = draw_figure(runs)
+    assert "of 4 replications" in subtitle(drawn)
+    assert "each of 3 fixed instances" in subtitle(drawn)
+    heights = [bar.get_height() for bar in drawn.axes[1].patches]
+    others = complete.values(Expression("regret"))
+    assert heights == pytest.approx([sum(values[n] / others[n] for n in range(4)) / 4, 1.0])
+
+
+def test_few_numbers_have_a_tick_each(folder, tmp_path):
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    diameters = {run.topology["diameter"] for point in runs.points for run in point.runs}
+    assert len(diameters) == 2
+    assert draw_figure(runs).axes[1].get_xticks().tolist() == sorted(diameters)
+
+
+def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
+    runs = run_figure(instances, instances.figures[0], tmp_path / "out")
+    first = runs.points[0]
+    short = FigureRuns(runs.figure, [PointRuns(first.scenario, first.resolved, first.runs[:3]), *runs.points[1:]])
+    assert judged(instances.claims[0], short).deciding.interval.replications == 3
+
+
+def test_a_share_of_averages_is_refused(folder, instances):
+    text = INSTANCES.replace('measure = "ratio"\nof = "regret"', 'measure = "share"\nof = "regret < 1"', 1)
+    (folder / "claims.toml").write_text(text.replace('against = [{ series = "complete" }]\n', "", 1))
+    with pytest.raises(PaperError, match=r"no share of runs where runs are averaged over bandit\.seed"):
+        read_paper(folder)
+
+
+@pytest.mark.parametrize("name", papers.paper_names())
+def test_every_claim_names_points_that_its_figure_has(name):
+    paper = papers.load_paper(name)
+    for figure in paper.figures:
+        points = [PointRuns(scenario, point.resolved, ()) for scenario, point, _ in points_of(paper, figure, None)]
+        runs = FigureRuns(figure, points)
+        for series in figure.series:
+            assert runs.select(series.where), f"{figure.id}: {series.name}"
+        for panel in figure.panels:
+            for name in panel.series or [one.name for one in figure.series]:
+                if panel.ratio_to is not None:
+                    assert runs.one({**panel.where, "series": name, **panel.ratio_to}), figure.id
+                if panel.minus is not None:
+                    assert runs.one({**panel.where, **panel.minus}), figure.id
+        for claim in paper.claims:
+            if claim.figure != figure.id:
+                continue
+            for selector, against in claim.comparisons():
+                if claim.measure == "slope":
+                    assert len(runs.select(selector)) > 1, claim.id
+                    continue
+                for each in filter(None, [selector, against, {**selector, **claim.less} if claim.less else None]):
+                    assert runs.one(each), claim.id
+
+
+REFERENCES = """
+references = [
+  { name = "each alone", each = true, where = { "protocol.kind" = "silent" } },
+  { name = "a ring", where = { "topology.family" = "ring", "protocol.kind" = "gis" } },
+]
+"""
+
+
+def test_references_are_level_lines_in_the_colours_of_their_series_or_the_same_for_all(folder, tmp_path):
+    base = BASE.replace('"topology.family" = ["ring", "complete"]', 'topology.family = ["ring", "complete"]')
+    (folder / "base.toml").write_text(f'{base}\nprotocol.kind = ["gis", "silent"]\n')
+    named = ("ring", "complete")
+    claims = CLAIMS.replace('"topology.family" = "ring" } }', '"topology.family" = "ring", "protocol.kind" = "gis" } }')
+    claims = claims.replace('"complete" } }', '"complete", "protocol.kind" = "gis" } }')
+    (folder / "claims.toml").write_text(claims.replace("panels = [", f"{REFERENCES.strip()}\npanels = [", 1))
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out", replications=3)
+    drawn = draw_figure(runs)
+    panel = drawn.axes[1]
+    lines = [line for line in panel.lines if line.get_gid() == "reference"]
+
+    def mean(**where):
+        point = runs.one({key.replace("_", "."): value for key, value in where.items()})
+        return np.mean([run.metrics["regret"] for run in point.runs])
+
+    expected = [mean(topology_family=name, protocol_kind="silent") for name in named]
+    expected.append(mean(topology_family="ring", protocol_kind="gis"))
+    assert [line.get_ydata()[0] for line in lines] == pytest.approx(expected)
+    marks = [bars.lines[0] for bars in panel.containers]
+    assert [line.get_color() for line in lines] == [*(mark.get_color() for mark in marks), NEUTRAL]
+    low, high = panel.get_ylim()
+    assert all(low < height < high for height in expected)
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*named, "each alone", "a ring"]
+    assert not [line for line in drawn.axes[2].lines if line.get_gid() == "reference"]  # none beside bars

@@ -1,0 +1,205 @@
+import numpy as np
+import pytest
+from helpers.made_up_runs import made_up
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import same_color, to_hex
+from scipy import stats
+
+from netbandit.plots.grouping import arrange
+from netbandit.plots.regret import common_grid, draw_regret, reads_better_logarithmic
+from netbandit.plots.style import subtitle
+
+
+def sweep(key, values, replications=3, **keys):
+    return [
+        made_up(parameters={key: value}, replication=replication, bend=2_000 + 400 * place, **keys)
+        for place, value in enumerate(values)
+        for replication in range(replications)
+    ]
+
+
+def legend(figure):
+    (box,) = figure.legends
+    return box.get_title().get_text(), [text.get_text() for text in box.get_texts()]
+
+
+def bands(panel):
+    return [one for one in panel.collections if isinstance(one, PolyCollection)]
+
+
+def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
+    runs = [made_up(replication=replication, horizon=10_000) for replication in range(6)]
+    (panel,) = draw_regret(arrange(runs)[0]).axes
+    (line,) = panel.lines
+    slots = line.get_xdata()
+    assert slots[0] == 0
+    assert slots[-1] == 10_000
+    samples = np.array([np.interp(slots, run.curves["regret"].slots, run.curves["regret"].values) for run in runs])
+    np.testing.assert_allclose(line.get_ydata(), samples.mean(axis=0))
+    (band,) = bands(panel)
+    corners = band.get_paths()[0].vertices
+    low, high = stats.t.interval(0.95, len(runs) - 1, samples.mean(axis=0)[1:], stats.sem(samples)[1:])
+    for slot, bottom, top in zip(slots[1:], low, high, strict=True):
+        drawn = np.sort(corners[corners[:, 0] == slot, 1])
+        np.testing.assert_allclose([drawn[0], drawn[-1]], [bottom, top])
+
+
+def test_one_replication_has_no_band_and_no_legend():
+    figure = draw_regret(arrange([made_up()])[0])
+    assert bands(figure.axes[0]) == []
+    assert len(figure.axes[0].lines) == 1
+    assert figure.legends == []
+    assert subtitle(figure) == "one replication"
+
+
+def test_axes_and_title_say_what_is_seen():
+    figure = draw_regret(arrange(sweep("learner.epsilon", [0.1, 1.0]))[0])
+    (panel,) = figure.axes
+    assert panel.get_xlabel() == "time (slots)"
+    assert panel.get_ylabel() == "regret of all agents (reward)"
+    assert figure.get_suptitle() == "quickstart: regret over time"
+    assert subtitle(figure) == "mean of 3 replications, shaded: its 95 % interval"
+    assert panel.get_ylim()[0] == 0
+    assert panel.xaxis.get_major_formatter()(4_000.0) == "4,000"
+
+
+def test_one_series_per_value_in_ascending_order_whatever_the_order_of_the_runs():
+    runs = sweep("learner.epsilon", [1.0, 0.1, float("inf"), 0.5])
+    figure = draw_regret(arrange(runs)[0])
+    assert legend(figure) == ("privacy budget ε", ["0.1", "0.5", "1", "∞"])
+    assert len(figure.axes[0].lines) == 4
+    assert len(bands(figure.axes[0])) == 4
+
+
+def test_words_keep_the_order_of_the_sweep():
+    runs = sweep("topology.family", ["ring", "complete", "star"])
+    assert legend(draw_regret(arrange(runs)[0])) == ("topology", ["ring", "complete", "star"])
+
+
+def test_a_second_key_makes_panels_with_the_same_colours():
+    runs = [
+        made_up(parameters={"topology.family": family, "topology.agents": agents}, replication=replication)
+        for family in ("star", "ring")
+        for agents in (10, 20, 30)
+        for replication in range(2)
+    ]
+    figure = draw_regret(arrange(runs)[0])
+    assert [panel.get_title(loc="left") for panel in figure.axes] == ["agents: 10", "agents: 20", "agents: 30"]
+    colours = {tuple(to_hex(line.get_color()) for line in panel.lines) for panel in figure.axes}
+    assert len(colours) == 1
+    assert legend(figure)[1] == ["star", "ring"]
+
+
+def test_many_combinations_are_thinned_and_the_title_says_so():
+    runs = [
+        made_up(parameters={"topology.family": family, "topology.agents": agents})
+        for family in ("star", "ring")
+        for agents in range(10, 30)
+    ]
+    figure = draw_regret(arrange(runs)[0])
+    assert len(figure.axes) == 6
+    assert figure.axes[0].get_title(loc="left") == "agents: 10"
+    assert figure.axes[-1].get_title(loc="left") == "agents: 29"
+    assert "6 of 20 combinations" in subtitle(figure)
+
+
+def test_panels_share_their_axes_only_if_the_regrets_are_similar():
+    def axes(bends):
+        runs = [
+            made_up(parameters={"topology.family": family, "topology.agents": agents}, bend=bend)
+            for family in ("star", "ring")
+            for agents, bend in enumerate(bends)
+        ]
+        return draw_regret(arrange(runs)[0]).axes
+
+    close, far = axes([2_000, 2_500]), axes([100, 9_000])
+    assert close[0].get_ylim() == close[1].get_ylim()
+    assert far[0].get_ylim() != far[1].get_ylim()
+    for panels in (close, far):
+        for panel in panels:
+            assert panel.get_ylim()[1] >= max(line.get_ydata().max() for line in panel.lines)
+
+
+def test_more_values_than_colours_take_a_scale_of_shades_and_fewer_bands():
+    runs = sweep("topology.agents", list(range(10, 50)))
+    figure = draw_regret(arrange(runs)[0])
+    panel = figure.axes[0]
+    assert len(panel.lines) == 40
+    assert len({to_hex(line.get_color()) for line in panel.lines}) == 40
+    assert bands(panel) == []
+    title, entries = legend(figure)
+    assert "14 of 40" in title
+    assert entries[0] == "10"
+    assert entries[-1] == "49"
+
+
+def test_curves_that_lie_on_one_another_differ_in_their_dashes():
+    runs = [made_up(parameters={"topology.family": family}) for family in ("star", "complete")]
+    first, second = draw_regret(arrange(runs)[0]).axes[0].lines
+    assert not same_color(first.get_color(), second.get_color())
+    assert first._dash_pattern != second._dash_pattern
+
+
+def test_a_horizon_of_one_and_no_regret_at_all():
+    run = made_up(horizon=1, bend=1)
+    run.curves["regret"].values[:] = 0.0
+    (panel,) = draw_regret(arrange([run])[0]).axes
+    assert panel.lines[0].get_xdata().tolist() == [0, 1]
+    assert panel.get_xlim() == (0, 1)
+    assert panel.get_ylim() == (0, 1)
+
+
+def test_equal_replications_have_a_band_without_width():
+    runs = [made_up(replication=replication, spread=0.0) for replication in range(3)]
+    (panel,) = draw_regret(arrange(runs)[0]).axes
+    corners = bands(panel)[0].get_paths()[0].vertices
+    assert corners[:, 1].max() == panel.lines[0].get_ydata().max()
+
+
+def test_horizons_of_a_sweep_end_where_they_end():
+    runs = [made_up(parameters={"run.horizon": horizon}, horizon=horizon) for horizon in (1_000, 5_000)]
+    (panel,) = draw_regret(arrange(runs)[0]).axes
+    assert [line.get_xdata()[-1] for line in panel.lines] == [1_000, 5_000]
+    assert panel.get_xscale() == "linear"
+
+
+def test_horizons_and_regrets_decades_apart_stand_on_two_logarithmic_axes():
+    runs = [
+        made_up(parameters={"run.horizon": horizon}, horizon=horizon, bend=horizon / 10, replication=one)
+        for horizon in (1_000, 1_000_000)
+        for one in range(3)
+    ]
+    (panel,) = draw_regret(arrange(runs)[0]).axes
+    assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
+    lowest = min(line.get_ydata().min() for line in panel.lines)
+    assert 0 < panel.get_ylim()[0] < lowest
+
+
+@pytest.mark.parametrize(
+    ("runs", "logarithmic"),
+    [
+        ([made_up(horizon=100_000, bend=300)], True),
+        ([made_up(horizon=100_000, bend=30_000)], False),
+        ([made_up(horizon=100, bend=1)], False),
+        ([made_up(horizon=100), made_up(horizon=10_000)], True),
+    ],
+)
+def test_slots_are_logarithmic_only_where_that_reads_better(runs, logarithmic):
+    assert reads_better_logarithmic(runs) is logarithmic
+
+
+def test_a_logarithmic_axis_begins_at_the_first_slot():
+    (panel,) = draw_regret(arrange([made_up(horizon=100_000, bend=300)])[0]).axes
+    assert panel.get_xscale() == "log"
+    assert panel.get_xlim() == (1, 100_000)
+    assert panel.lines[0].get_xdata()[0] == 1
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 599, 600, 601, 10**12])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_the_common_grid_ascends_from_zero_to_the_horizon(horizon, logarithmic):
+    grid = common_grid(horizon, logarithmic)
+    assert grid[0] == 0
+    assert grid[-1] == horizon
+    assert (np.diff(grid) > 0).all()
+    assert len(grid) <= 602

@@ -1,0 +1,161 @@
+"""Paired differences: what two points have in common is no part of their interval."""
+
+import io
+import math
+
+import numpy as np
+import pandas
+import pytest
+from click.testing import CliRunner
+from helpers.fake_study import fake_study
+from rich.console import Console
+from scipy import stats
+
+import netbandit
+from netbandit.cli import main
+from netbandit.results.compare import CompareError, compare, differences, show_differences
+from netbandit.running import sweeps as sweep
+
+
+def table(rows):
+    """Rows of (family, latency, replication, value), all of the metric regret."""
+    records = [
+        {"topology.family": family, "latency": latency, "replication": number, "seed": 0, "metric": "regret"}
+        | {"value": value, "run": f"{family}-{latency}-{number}"}
+        for family, latency, number, value in rows
+    ]
+    return pandas.DataFrame.from_records(records)
+
+
+def drawn(generator, replications=12):
+    common = generator.normal(1000, 300, replications)
+    levels = {("star", "0 ms"): 0, ("star", "9 ms"): 5, ("ring", "0 ms"): 20, ("ring", "9 ms"): 90}
+    return table(
+        (family, latency, number, level + common[number] + generator.normal(0, 2))
+        for (family, latency), level in levels.items()
+        for number in range(replications)
+    )
+
+
+def values(found, family, latency):
+    chosen = found[(found["topology.family"] == family) & (found["latency"] == latency)]
+    return chosen["value"].to_numpy()
+
+
+def test_each_point_is_compared_with_the_one_that_is_like_it_but_for_the_keys_given():
+    found = drawn(np.random.default_rng(3))
+    result = compare(found, "regret", {"topology.family": "star"})
+    assert result[["topology.family", "latency", "pairs"]].values.tolist() == [
+        ["ring", "0 ms", 12],
+        ["ring", "9 ms", 12],
+    ]
+    for latency, row in zip(("0 ms", "9 ms"), result.itertuples(index=False), strict=True):
+        ring, star = values(found, "ring", latency), values(found, "star", latency)
+        expected = stats.ttest_rel(ring, star).confidence_interval(0.95)
+        assert row.difference == pytest.approx(np.mean(ring - star))
+        assert (row.low, row.high) == pytest.approx((expected.low, expected.high))
+        assert (row.value, row.baseline) == pytest.approx((ring.mean(), star.mean()))
+        alone = stats.ttest_ind(ring, star).confidence_interval(0.95)
+        assert row.high - row.low < (alone.high - alone.low) / 50  # what both have in common is gone
+
+
+def test_the_first_point_is_the_baseline_of_all_others():
+    found = drawn(np.random.default_rng(4))
+    result = compare(found)
+    assert result["latency"].tolist() == ["9 ms", "0 ms", "9 ms"]
+    assert set(result["baseline"]) == {values(found, "star", "0 ms").mean()}
+
+
+def test_the_intervals_cover_as_often_as_they_say():
+    """400 tables with a true difference of 20: 95 % of intervals cover it; 5 standard errors are 5.4 %."""
+    generator = np.random.default_rng(5)
+    covered = 0
+    for _ in range(400):
+        row = compare(drawn(generator, 5), against={"topology.family": "star", "latency": "0 ms"}).iloc[1]
+        assert (row["topology.family"], row["latency"]) == ("ring", "0 ms")
+        covered += row["low"] <= 20 <= row["high"]
+    assert covered / 400 > 0.95 - 0.055
+
+
+def test_only_pairs_count():
+    found = table([("star", 1, 0, 1.0), ("star", 1, 1, math.nan), ("star", 1, 2, 3.0), ("star", 1, 3, 4.0)])
+    other = table([("ring", 1, 0, 2.0), ("ring", 1, 1, 9.0), ("ring", 1, 3, 6.0), ("ring", 1, 4, 9.0)])
+    row = compare(pandas.concat([found, other])).iloc[0]
+    assert (row["value"], row["baseline"], row["difference"], row["pairs"]) == (4.0, 2.5, 1.5, 2)
+    one = compare(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.0)])).iloc[0]
+    assert (one["difference"], one["pairs"]) == (1.0, 1)
+    assert math.isnan(one["low"])
+    assert math.isnan(one["high"])
+
+
+@pytest.mark.parametrize("value", [1, 1.0, "1", "1.0"])
+def test_a_number_is_the_same_however_it_is_written(value):
+    found = table([("star", 1.0, 0, 1.0), ("star", 2.0, 0, 5.0)])
+    assert compare(found, against={"latency": value})["difference"].tolist() == [4.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "against", "text"),
+    [
+        ("regrets", None, "there is no metric 'regrets'; there are regret"),
+        ("regret", {"shape": "star"}, "there is no shape here; the keys that vary are topology.family, latency"),
+        ("regret", {"topology.family": "grid"}, "no point has topology.family = grid; there are star, ring"),
+        ("regret", {"topology.family": "star", "latency": 2}, "nothing can be compared"),
+    ],
+)
+def test_what_is_not_there_is_told(metric, against, text):
+    found = table([("star", 1, 0, 1.0), ("ring", 2, 0, 2.0)])
+    if text == "nothing can be compared":
+        found = found[found["latency"] == 2].assign(**{"topology.family": "star"})
+    with pytest.raises(CompareError, match=text):
+        compare(found, metric, against)
+
+
+def test_the_command_and_the_package_say_the_same(tmp_path):
+    sweep.run(fake_study(3, 4, replications=4), tmp_path)
+    result = netbandit.compare(netbandit.load_results(tmp_path), "cost")
+    assert result.values.tolist() == [[4, 401.5, 301.5, 100.0, 100.0, 100.0, 4]]
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), "topology.agents=3", "--metric", "cost"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["cost,", "with", "topology.agents", "=", "3", "as", "the", "baseline"]
+    assert ["4", "401.5", "301.5", "100", "±", "0"] in lines
+    assert "over 4 pairs of replications" in done.stdout
+    short = CliRunner().invoke(main, ["compare", str(tmp_path), "agents=3", "--metric", "cost"])
+    assert (short.exit_code, short.stdout) == (0, done.stdout)
+    short = netbandit.compare(netbandit.load_results(tmp_path), "cost", {"agents": 3})
+    assert short.values.tolist() == result.values.tolist()
+
+
+def test_a_baseline_that_all_points_share_is_said_once(tmp_path):
+    sweep.run(fake_study(3, 4, 5, replications=2), tmp_path)
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), "--metric", "cost"])
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert done.stdout.splitlines()[0] == "cost, with the first point as the baseline (300.5)"
+    assert [line for line in lines if line[:1] in (["4"], ["5"])] == [
+        ["4", "400.5", "100", "±", "0"],
+        ["5", "500.5", "200", "±", "0"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["topology.agents"], "KEY=VALUE"),
+        (["topology.agents=9"], "no point has topology.agents = 9; there are 3, 4"),
+        (["--metric", "joy"], "there is no metric 'joy'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, words, text):
+    sweep.run(fake_study(3, 4), tmp_path)
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), *words])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert text in done.stderr
+
+
+def test_a_difference_of_one_pair_has_no_interval():
+    found = differences(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.5)]), "regret")
+    stream = io.StringIO()
+    show_differences(found, "regret", None, Console(file=stream, width=80))
+    assert "1.5" in stream.getvalue().split()
+    assert "±" not in stream.getvalue().splitlines()[4]

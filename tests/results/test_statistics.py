@@ -1,0 +1,120 @@
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from netbandit.results import statistics as intervals
+
+numbers = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30)
+varied = numbers.filter(lambda values: max(values) - min(values) > 1e-3)
+
+
+@given(varied, st.sampled_from([0.8, 0.95, 0.99]))
+def test_mean_is_student_s(values, confidence):
+    found = intervals.mean(values, confidence)
+    low, high = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    assert found.value == pytest.approx(sum(values) / len(values), abs=1e-6)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+
+
+@given(varied, varied)
+def test_difference_that_is_not_paired_is_welch_s(first, second):
+    found = intervals.difference(first, second, 0.95, paired=False)
+    low, high = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-6, abs=1e-5)
+
+
+def test_pairs_take_out_what_they_share():
+    random.seed(1)
+    shared = [random.gauss(0, 100) for _ in range(50)]
+    first, second = [value + 1 + random.gauss(0, 0.1) for value in shared], shared
+    paired = intervals.difference(first, second, 0.95, paired=True)
+    low, high = stats.ttest_rel(first, second).confidence_interval(0.95)
+    assert (paired.low, paired.high) == pytest.approx((low, high))
+    assert paired.low > 0 > intervals.difference(first, second, 0.95, paired=False).low
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.floats(1, 100), st.floats(50, 60)), min_size=5, max_size=30))
+def test_fieller_holds_the_ratios_that_a_t_test_does_not_reject(pairs):
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    if max(first) - min(first) < 1e-3:
+        return
+    found = intervals.ratio(first, second, 0.95, paired=True)
+    assert found.low <= found.value <= found.high
+    for end in (found.low, found.high):  # at its ends the test is just undecided
+        rest = [one - end * other for one, other in pairs]
+        assert stats.ttest_1samp(rest, 0).pvalue == pytest.approx(0.05, abs=1e-6)
+
+
+def test_fieller_without_pairs_covers_as_often_as_it_says():
+    random.seed(2)
+    covered = 0
+    for _ in range(1000):
+        first = [random.gauss(3, 1) for _ in range(20)]
+        second = [random.gauss(10, 2) for _ in range(20)]
+        found = intervals.ratio(first, second, 0.95, paired=False)
+        covered += found.low <= 0.3 <= found.high
+    assert stats.binomtest(covered, 1000, 0.95).pvalue > 1e-4
+
+
+def test_a_ratio_to_what_may_be_zero_has_no_interval():
+    found = intervals.ratio([1.0, 2.0, 3.0], [-1.0, 0.5, 1.0], 0.95, paired=True)
+    assert (found.low, found.high) == (-math.inf, math.inf)
+    assert math.isnan(intervals.ratio([1.0, 2.0], [0.0, 0.0], 0.95, paired=True).value)
+
+
+@given(st.integers(1, 60), st.data())
+def test_share_is_clopper_and_pearson_s(count, data):
+    found = data.draw(st.integers(0, count))
+    interval = intervals.share([1.0] * found + [0.0] * (count - found), 0.95)
+    expected = stats.binomtest(found, count).proportion_ci(0.95, method="exact")
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_a_slope_is_that_of_each_replication():
+    places = [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [4.0, 4.0, 4.0]]
+    heights = [[5.0, 3.0, 7.0], [4.0, 2.5, 6.0], [1.0, 1.0, 4.0]]
+    found = intervals.slope(places, heights, 0.9)
+    slopes = [stats.linregress([1, 2, 4], [row[run] for row in heights]).slope for run in range(3)]
+    expected = intervals.mean(slopes, 0.9)
+    assert (found.value, found.low) == pytest.approx((expected.value, expected.low))
+
+
+def test_a_replication_in_one_place_does_not_move_a_slope():
+    places = [[1.0, 1.0, 1.0, 7.0], [2.0, 2.0, 2.0, 7.0]]
+    heights = [[5.0, 3.0, 7.0, 0.0], [4.0, 1.0, 6.5, 9.0]]
+    found = intervals.slope(places, heights, 0.9)
+    assert found.value == pytest.approx((-1 - 2 - 0.5) / 3)
+    assert math.isnan(intervals.slope([[1.0], [1.0]], [[2.0], [3.0]], 0.9).value)
+
+
+def test_numbers_without_spread_have_no_width():
+    for found in (
+        intervals.mean([0.1] * 7, 0.95),
+        intervals.ratio([0.1] * 7, [0.1] * 7, 0.95, paired=True),
+        intervals.difference([0.1] * 7, [0.0] * 7, 0.95, paired=False),
+    ):
+        assert found.low == found.value == found.high
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_one_replication_says_nothing_of_the_spread(paired):
+    for found in (
+        intervals.mean([1.0], 0.95),
+        intervals.ratio([1.0], [2.0], 0.95, paired=paired),
+        intervals.difference([1.0], [2.0], 0.95, paired=paired),
+    ):
+        assert (found.low, found.high) == (-math.inf, math.inf)
+
+
+def test_what_cannot_be():
+    with pytest.raises(ValueError, match="no replication"):
+        intervals.mean([], 0.95)
+    with pytest.raises(ValueError, match="0 or 1"):
+        intervals.share([0.5], 0.95)
+    with pytest.raises(ValueError, match="no pairs"):
+        intervals.ratio([1.0, 2.0], [1.0], 0.95, paired=True)

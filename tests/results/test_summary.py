@@ -1,0 +1,107 @@
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from helpers.fake_study import fake_result, fake_study, resolved
+from scipy import stats
+
+import netbandit
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.summary import as_json, estimates, mean_and_half_width
+from netbandit.running import sweeps as sweep
+
+
+def point(values, **more):
+    runs = []
+    for replication, value in enumerate(values):
+        result = fake_result({}, resolved(), replication)
+        runs.append(replace(result, metrics={"regret": value}, **more))
+    return PointResult({}, [f"{number:020x}" for number in range(len(runs))], runs)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [3.0, 1.0, 4.0, 1.0, 5.0], [1e9, 1e9 + 1, 1e9 + 3], [-1.0, 0.0, 1.0]])
+def test_the_interval_is_that_of_students_t(values):
+    mean, half = mean_and_half_width(values)
+    low, high = stats.t.interval(0.95, len(values) - 1, loc=stats.tmean(values), scale=stats.sem(values))
+    assert mean == pytest.approx(stats.tmean(values), rel=1e-12)
+    assert (mean - half, mean + half) == pytest.approx((low, high), rel=1e-9)
+
+
+def test_the_interval_of_two_values_by_hand():
+    mean, half = mean_and_half_width([10, 12])
+    assert mean == 11
+    assert half == pytest.approx(12.706204736, abs=1e-8)  # t(0.975, 1) times a standard error of 1
+
+
+def test_equal_values_have_no_width_and_their_mean_is_the_value_itself():
+    value = 0.1 + 0.2
+    assert mean_and_half_width([value] * 49) == (value, 0.0)
+
+
+def test_one_value_has_no_interval():
+    assert mean_and_half_width([7]) == (7.0, None)
+    found = as_json(StudyResult("one", [point([7])]))["points"][0]["metrics"]["regret"]
+    assert found == {"mean": 7.0, "ci95": None, "values": [7]}
+
+
+def test_the_object_has_what_the_interface_says(tmp_path):
+    result = sweep.run(fake_study(10, 20, replications=2), tmp_path)
+    found = as_json(result.study)
+    assert list(found) == ["scenario", "version", "points"]
+    assert (found["scenario"], found["version"]) == ("fake", netbandit.__version__)
+    first, second = found["points"]
+    assert list(first) == ["parameters", "topology", "metrics", "fingerprints"]
+    assert (first["parameters"], second["parameters"]) == ({"topology.agents": 10}, {"topology.agents": 20})
+    assert first["topology"] == {"agents": 10, "links": 9, "diameter": 2.5, "radius": None}
+    assert first["fingerprints"] == ["000a0000", "000a0001"]
+    assert first["metrics"]["cost"]["values"] == [1000, 1001]
+    assert first["metrics"]["cost"]["mean"] == 1000.5
+    assert first["metrics"]["cost"]["ci95"] == pytest.approx([1000.5 - 6.353102368, 1000.5 + 6.353102368])
+    assert first["metrics"]["rounds"] == {"mean": 4.0, "ci95": [4.0, 4.0], "values": [4, 4]}
+    assert first["metrics"]["epsilon"] == {"mean": None, "ci95": None, "values": [None, None]}
+    assert list(first["metrics"]) == list(fake_result({}, resolved(), 0).metrics)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_what_is_infinite_in_one_replication_has_no_mean():
+    found = as_json(StudyResult("some", [point([1.0, None, 2.0])]))["points"][0]["metrics"]["regret"]
+    assert found == {"mean": None, "ci95": None, "values": [1.0, None, 2.0]}
+
+
+def test_a_failed_replication_is_null_and_the_others_count():
+    some = point([1.0, 5.0, 3.0])
+    some.runs[1] = None
+    found = as_json(StudyResult("some", [some]))["points"][0]
+    assert found["metrics"]["regret"]["mean"] == 2.0
+    assert found["metrics"]["regret"]["values"] == [1.0, None, 3.0]
+    assert found["fingerprints"][1] is None
+
+
+def test_a_point_without_any_run_is_still_there():
+    some = PointResult({"a.b": 1}, ["0" * 20], [None])
+    found = as_json(StudyResult("none", [some]))["points"][0]
+    assert found["metrics"] == {}
+    assert found["topology"] == {"agents": None, "links": None, "diameter": None, "radius": None}
+    assert found["fingerprints"] == [None]
+
+
+def test_infinite_parameters_are_null():
+    some = replace(point([1.0]), parameters={"learner.epsilon": math.inf, "topology.components": [1, math.inf]})
+    found = as_json(StudyResult("infinite", [some]))["points"][0]
+    assert found["parameters"] == {"learner.epsilon": None, "topology.components": [1, None]}
+
+
+def test_a_graph_drawn_afresh_in_each_replication_is_told_by_its_mean():
+    assert as_json(StudyResult("same", [point([1, 2], topology={"links": 7})]))["points"][0]["topology"]["links"] == 7
+    some = point([1, 2])
+    some.runs[1] = replace(some.finished[1], topology={"links": 8})
+    assert as_json(StudyResult("other", [some]))["points"][0]["topology"]["links"] == 6
+
+
+def test_estimates_keep_the_order_of_the_metrics_and_add_those_of_other_runs():
+    some = point([1.0, 2.0])
+    some.runs[1] = replace(some.finished[1], metrics={"regret": 2.0, "own": 3.0})
+    found = estimates(some)
+    assert list(found) == ["regret", "own"]
+    assert found["own"].mean is None

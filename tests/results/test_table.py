@@ -1,0 +1,272 @@
+import csv
+import io
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from helpers.fake_study import FakePoint, FakeStudy, fake_result, fake_study, resolved
+from rich.console import Console
+
+from netbandit.results.display import column, short_names, show, telling
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.summary import Estimate, estimates
+from netbandit.results.table import write_table
+from netbandit.running import sweeps as sweep
+
+
+def study(parameters, metrics, replications=2):
+    """A study with one point for each entry of *parameters* and *metrics*."""
+    points = []
+    for chosen, figures in zip(parameters, metrics, strict=True):
+        runs = []
+        for replication in range(replications):
+            values = {
+                name: None if value is None else value * (1 + replication / 100) for name, value in figures.items()
+            }
+            runs.append(replace(fake_result(chosen, resolved(), replication), metrics=values))
+        points.append(PointResult(chosen, [f"{number:020x}" for number in range(replications)], runs))
+    return StudyResult("star", points)
+
+
+def shown(found, width=80, encoding="utf-8"):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
+    show(found, Console(file=stream, width=width, force_terminal=False))
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def rows(found):
+    with open(found, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_has_a_row_for_each_point_replication_and_metric(tmp_path):
+    result = sweep.run(fake_study(10, 20, replications=2), tmp_path)
+    found = rows(tmp_path / "table.csv")
+    assert list(found[0]) == ["topology.agents", "replication", "seed", "metric", "value", "run"]
+    metrics = list(result.study.points[0].finished[0].metrics)
+    assert [(row["topology.agents"], row["replication"], row["metric"]) for row in found] == [
+        (agents, replication, metric) for agents in ("10", "20") for replication in ("0", "1") for metric in metrics
+    ]
+    assert {row["seed"] for row in found} == {"0"}
+    assert [row["value"] for row in found if row["metric"] == "cost"] == ["1000", "1001", "2000", "2001"]
+    assert {row["value"] for row in found if row["metric"] == "epsilon"} == {""}
+    assert {row["run"] for row in found} == {key for point in result.study.points for key in point.keys}
+
+
+def test_the_table_is_the_same_whatever_was_run_before(tmp_path):
+    sweep.run(fake_study(10, 20, replications=3), tmp_path / "at once")
+    sweep.run(fake_study(20, replications=1), tmp_path / "bit by bit")
+    sweep.run(fake_study(10, replications=3), tmp_path / "bit by bit")
+    sweep.run(fake_study(10, 20, replications=3), tmp_path / "bit by bit")
+    assert (tmp_path / "at once" / "table.csv").read_bytes() == (tmp_path / "bit by bit" / "table.csv").read_bytes()
+
+
+def test_values_are_written_so_that_they_come_back_exactly(tmp_path):
+    value = 0.1 + 0.2
+    write_table(tmp_path, study([{}], [{"regret": value}], replications=1))
+    assert float(rows(tmp_path / "table.csv")[0]["value"]) == value
+
+
+def test_parameters_of_every_kind_are_one_cell_each(tmp_path):
+    parameters = {"a.text": 'a, "b"', "a.list": [1, 2], "a.flag": True, "a.number": math.inf}
+    write_table(tmp_path, study([parameters], [{"regret": 1.0}], replications=1))
+    row = rows(tmp_path / "table.csv")[0]
+    assert [row[key] for key in parameters] == ['a, "b"', "[1, 2]", "true", "inf"]
+
+
+def test_a_point_per_line_with_the_swept_parameters_first():
+    text = shown(study([{"topology.agents": 10}, {"topology.agents": 100}], [{"regret": 123.0}, {"regret": 4567.0}]))
+    lines = text.splitlines()
+    assert lines[0] == "star, 2 points, 2 replications each"
+    assert [line.split() for line in lines if line.strip()[:1].isdigit()] == [
+        ["10", "123.6", "±", "7.8"],
+        ["100", "4,589.8", "±", "290.1"],
+    ]
+    assert "mean ± half-width of the 95 % interval over replications" in text
+
+
+def test_columns_line_up():
+    parameters = [{"topology.agents": 10**power} for power in range(1, 6)]
+    text = shown(study(parameters, [{"regret": 3.7 * 10**power, "cost": 25 * 9**power} for power in range(1, 6)]))
+    lines = [line for line in text.splitlines() if "±" in line and line.strip()[:1].isdigit()]
+    assert len(lines) == 5
+    places = [[match.start() for match in re.finditer("±", line)] for line in lines]
+    assert all(place == places[0] for place in places)
+    assert len({len(line) for line in lines}) == 1
+
+
+WIDE = {
+    "regret": 123456789.0,
+    "regret_per_agent": 1234.5,
+    "rounds": 4,
+    "round_slots": 25.5,
+    "cost": 98765432,
+    "activations": 98765,
+    "messages": 1234567,
+    "bytes": 123456789012,
+    "energy_j": 0.00123,
+    "simulated_s": 1000.0,
+    "epsilon": 50.0,
+    "delta": 1e-6,
+    "own_metric": 17.0,
+    "wall_s": 1.5,
+}
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(width):
+    parameters = [
+        {"topology.family": family, "links.peer.latency": latency, "learner.epsilon": epsilon}
+        for family in ("complete", "small-world")
+        for latency in ("0 ms", "100 ms")
+        for epsilon in (0.1, math.inf)
+    ]
+    figures = [{name: value * (1 - place / 100) for name, value in WIDE.items()} for place in range(8)]
+    text = shown(study(parameters, figures), width)
+    assert all(len(line) <= width for line in text.splitlines()[1:])
+    assert sum("±" in line for line in text.splitlines()) == 8 + 1
+    if width < 100:
+        assert "…" not in text
+    assert "124,074,073" in text
+
+
+def test_a_list_of_equal_entries_says_how_many():
+    sizes = [{"topology.components": [6] * 10}, {"topology.components": [30, 30]}]
+    text = shown(study(sizes, [{"regret": 1.0}] * 2))
+    assert "10 x 6" in text
+    assert "2 x 30" in text
+
+
+def test_a_long_parameter_is_cut_and_a_number_is_not():
+    long = [{"topology.components": [7, 8] * 25}, {"topology.components": [8, 7] * 25}]
+    text = shown(study(long, [{"regret": 123456.0}] * 2))
+    assert "[7, 8, 7, 8, 7, 8, 7, 8, 7,…" in text
+    assert "124,073 ± 7,843" in text
+
+
+def test_one_point_is_a_list_of_its_metrics():
+    text = shown(study([{"topology.agents": 10}], [WIDE]))
+    lines = text.splitlines()
+    assert lines[0] == "star, 2 replications, topology.agents = 10"
+    found = {line.split("  ")[0].strip(): line for line in lines[3:] if line.strip()}
+    for name in ("regret", "regret per agent", "round", "cost", "messages", "data", "energy", "own metric"):
+        assert name in found, name
+    assert found["round"].rstrip().endswith("slots")
+    assert found["data"].rstrip().endswith("GB")
+    assert found["energy"].rstrip().endswith("J")
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_what_does_not_exist_is_left_out_of_the_list():
+    assert "epsilon" not in shown(study([{}], [{"regret": 1.0, "epsilon": None}]))
+
+
+def test_one_replication_has_no_interval():
+    text = shown(study([{}], [{"regret": 1234.5678, "rounds": 4}], replications=1))
+    assert "±" not in text
+    assert "1,235" in text
+    text = shown(study([{"a.b": 1}, {"a.b": 2}], [{"regret": 1234.5678}] * 2, replications=1))
+    assert "±" not in text
+    assert "star, 2 points, 1 replication each" in text
+
+
+def test_a_screen_that_knows_only_ascii_gets_only_ascii():
+    text = shown(study([{"a.b": 1}, {"a.b": 2}], [{"regret": 10.0}] * 2), encoding="ascii")
+    assert "10.05 +- 0.64" in text
+
+
+def test_failed_runs_are_counted_in_the_line_of_their_point():
+    found = study([{"a.b": 1}, {"a.b": 2}], [{"regret": 10.0}, {"regret": 20.0}], replications=3)
+    found.points[0].runs[1] = None
+    text = shown(found)
+    assert "2/3" in text
+    assert "3/3" in text
+    found.points[1].runs[:] = [None] * 3
+    assert "0/3" in shown(found)
+
+
+def test_a_study_in_which_everything_failed_can_be_shown():
+    assert "star" in shown(StudyResult("star", [PointResult({}, ["0"], [None])]))
+    points = [PointResult({"a.b": number}, ["0"], [None]) for number in (1, 2)]
+    assert "0/1" in shown(StudyResult("star", points))
+
+
+def test_regret_comes_first_and_last_what_tells_no_point_apart():
+    figures = [{"regret": 7.0, "cost": 40.0, "violations": share, "bytes": 9.0 + share} for share in (0.1, 0.7)]
+    found = [estimates(point) for point in study([{"a.b": 1}, {"a.b": 2}], figures).points]
+    assert telling(found) == ["regret", "violations", "bytes", "cost"]
+    lines = shown(study([{"a.b": 1}, {"a.b": 2}], figures), width=45).splitlines()
+    assert lines[1] == "at every point: cost 40.2 ± 2.5"
+    assert lines[3].split() == ["b", "regret", "violations"]
+    notice = shown(study([{"a.b": 1}, {"a.b": 2}], [WIDE] * 2), width=60).splitlines()
+    assert notice[1].startswith("at every point: ")
+    assert all(len(line) <= 60 for line in notice)
+
+
+def test_a_key_that_a_case_leaves_alone_shows_what_the_scenario_says(tmp_path):
+    points = [FakePoint({"topology.agents": 3}, resolved(3, 1)), FakePoint({"run.slot": "9 ms"}, resolved(5, 1))]
+    points[1].resolved["run"]["slot"] = "9 ms"
+    lines = [line.split() for line in shown(sweep.run(FakeStudy(points), tmp_path).study).splitlines()]
+    assert ["3", "1", "ms"] in [words[:3] for words in lines]
+    assert ["5", "9", "ms"] in [words[:3] for words in lines]
+
+
+def test_a_table_that_has_no_room_breaks_its_headings_and_no_value():
+    keys = ("learner.participation", "topology.components", "protocol.kind", "learner.epsilon", "learner.rounds")
+    values = ((0.125, 0.5), ("8 x 8", "2 x 32"), ("master-worker", "sink"), (0.1, 10.0), (12, 4))
+    points = [dict(zip(keys, [pair[place] for pair in values], strict=True)) for place in range(2)]
+    text = shown(study(points, [{"regret": 66101.6}, {"regret": 7.6}]), width=74)
+    assert "…" not in text
+    assert "master-worker" in text
+    assert [line.split()[0] for line in text.splitlines() if "partici" in line or "pation" in line] == [
+        "partici",
+        "pation",
+    ]
+
+
+def test_exact_numbers_end_in_no_zeros():
+    assert column("epsilon", [Estimate(value, 0.0, []) for value in (3.2, 0.8, 64.0)]).means == [" 3.2", " 0.8", "64.0"]
+    assert column("epsilon", [Estimate(value, None, []) for value in (3.0, 8.0)]).means == ["3", "8"]
+    assert column("regret", [Estimate(3.0, 1.0, []), Estimate(4.0, 0.0, [])]).halves == ["1.0", "0.0"]
+
+
+def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():
+    """The latency at which fewest are served would look best."""
+    near = {"regret": 9.0, "cost": 8.0, "round_slots": 0.1, "unserved": 0.0, "decisions_per_s": 100.0}
+    far = {"regret": 5.0, "cost": 3.0, "round_slots": 3.5, "unserved": 70.0, "decisions_per_s": 30.0}
+
+    def order(*figures):
+        return telling([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
+
+    assert order(near, far) == ["regret", "unserved", "cost", "round_slots", "decisions_per_s"]
+    assert order(near, {**far, "unserved": 0.0}) == ["regret", "cost", "round_slots", "decisions_per_s"]
+
+
+def test_a_column_of_nothing_or_of_zeros_is_not_shown():
+    metrics = {"regret": 1.0, "energy_j": 0.0, "epsilon": None}
+    text = shown(study([{"a.b": 1}, {"a.b": 2}], [metrics] * 2))
+    assert "energy" not in text
+    assert "epsilon" not in text
+
+
+def test_small_numbers_are_not_shown_as_zero():
+    text = shown(study([{}], [{"regret": 1.0, "delta": 1e-6}], replications=1))
+    assert "1.0e-06" in text
+
+
+def test_names_are_as_short_as_can_be_told_apart():
+    assert short_names(["topology.agents", "learner.epsilon"]) == ["agents", "epsilon"]
+    assert short_names(["links.peer.latency", "links.uplink.latency", "topology.agents"]) == [
+        "peer.latency",
+        "uplink.latency",
+        "agents",
+    ]
+    assert short_names(["protocol.kind", "learner.kind"]) == ["protocol", "learner"]
+
+
+def test_points_that_differ_in_nothing_can_be_shown(tmp_path):
+    same = FakePoint({"a.b": 1}, resolved(3, 1))
+    assert "2 points" in shown(sweep.run(FakeStudy([same, same]), tmp_path).study)

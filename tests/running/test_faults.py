@@ -1,0 +1,193 @@
+"""Sweeps that lose a worker, their driver, the disk or a point: every result arrives once, and nothing else is left."""
+
+import csv
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections import Counter
+
+import pytest
+from helpers.processes import eventually, members, started
+
+from netbandit.results.run_folder import RESULT
+from netbandit.results.store import load_study
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills processes and looks for them in /proc")
+
+SCENARIO = """\
+[run]
+horizon = 200
+replications = {replications}
+[topology]
+family = "ring"
+[bandit]
+kind = "slow:Slow"
+arms = 3
+[learner]
+kind = "elimination"
+[protocol]
+kind = "gis"
+[sweep]
+topology.agents = {points}
+"""
+
+SLOW = '''\
+"""A bandit that says which process runs it, takes a moment, and with POISON fails at one point and dies at another."""
+
+import os
+import time
+from pathlib import Path
+
+from netbandit.bandits.bernoulli import Bernoulli
+
+
+class Slow(Bernoulli):
+    @classmethod
+    def build(cls, settings, agents, generator):
+        with Path(__file__).with_name("log").open("a") as log:
+            log.write(f"{os.getpid()} {agents}\\n")
+        if "POISON" in os.environ and agents == 7:
+            raise ArithmeticError("poisoned")
+        if "POISON" in os.environ and agents == 8:
+            os._exit(3)
+        time.sleep(0.02)
+        return super().build(settings, agents, generator)
+'''
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "log").touch()
+    return tmp_path
+
+
+def start(place, points, replications, *more, **environment):
+    (place / "sweep.toml").write_text(SCENARIO.format(points=points, replications=replications))
+    return started(place, "run", "sweep.toml", "--jobs", 2, "--out", "out", *more, **environment)
+
+
+def end(process):
+    output, errors = process.communicate(timeout=120)
+    assert "Traceback" not in errors
+    return process.returncode, output, errors
+
+
+def results(place):
+    return list(place.glob(f"out/*/{RESULT}"))
+
+
+def said(place):
+    """For each start of a run: its process, and the agents of its point."""
+    return [tuple(map(int, line.split())) for line in (place / "log").read_text().splitlines()]
+
+
+def no_process_left(group):
+    deadline = time.monotonic() + 10
+    while members(group) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not members(group)
+
+
+def check_whole(place, points, replications):
+    """Every result is there, once, whole and in the table, and there is nothing beside."""
+    study = load_study(place / "out")
+    assert [point.parameters["topology.agents"] for point in study.points] == points
+    for point in study.points:
+        assert [run and run.replication for run in point.runs] == list(range(replications))
+    keys = [key for point in study.points for key in point.keys]
+    assert len(set(keys)) == len(keys)
+    assert {path.parent.name for path in results(place)} == set(keys)
+    with (place / "out" / "table.csv").open(newline="") as file:
+        rows = Counter((row["topology.agents"], row["replication"], row["metric"]) for row in csv.DictReader(file))
+    regrets = {row: count for row, count in rows.items() if row[2] == "regret"}
+    assert len(regrets) == len(keys)
+    assert set(rows.values()) == {1}
+    assert not [path for path in (place / "out").rglob("*") if path.name.startswith(".") or "partial" in path.name]
+
+
+def test_a_worker_is_killed_in_the_middle_of_two_hundred_runs(place):
+    process = start(place, [5], 200)
+    assert eventually(lambda: len(results(place)) >= 60)
+    worker = said(place)[-1][0]
+    assert worker != process.pid
+    os.kill(worker, signal.SIGKILL)
+    code, output, errors = end(process)
+    assert (code, errors) == (0, "")
+    assert "results: out\n" in output
+    check_whole(place, [5], 200)
+    assert 200 <= len(said(place)) <= 202  # what the worker was doing is done again, not what it had done
+    assert len({process for process, _ in said(place)}) >= 3
+    assert no_process_left(process.pid)
+
+
+def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
+    process = start(place, [5], 200, "--trace")
+    assert eventually(lambda: len(results(place)) >= 60)
+    process.kill()
+    process.communicate(timeout=60)
+    assert no_process_left(process.pid)
+    finished = len(results(place))
+    assert 60 <= finished < 200
+    for path in results(place):  # nothing that says it is complete is not
+        whole = json.loads(path.read_text())
+        assert all((path.parent / name).stat().st_size == size for name, size in whole["sizes"].items())
+    cut, emptied, shortened = results(place)[:3]
+    cut.write_bytes(cut.read_bytes()[:-20])
+    emptied.write_bytes(b"")
+    curves = shortened.with_name("curves.json")
+    curves.write_bytes(curves.read_bytes()[:-1])
+    finished -= 3
+    (place / "log").write_text("")
+    again = start(place, [5], 200, "--trace")
+    code, output, errors = end(again)
+    assert (code, errors) == (0, "")
+    assert f"results: out ({finished} runs of 200 already there)" in output
+    assert len(said(place)) == 200 - finished
+    check_whole(place, [5], 200)
+    assert no_process_left(again.pid)
+
+
+def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
+    process = start(place, [8, 5, 7, 6], 2, POISON="yes")
+    code, _, errors = end(process)
+    assert code == 1
+    starts = [
+        "4 runs failed; the same command tries again:",
+        "  topology.agents = 8, replication 0: the worker process died, each time it was tried",
+        "  topology.agents = 8, replication 1: the worker process died, each time it was tried",
+        "  topology.agents = 7, replication 0: ArithmeticError: poisoned (see ",
+        "  topology.agents = 7, replication 1: ArithmeticError: poisoned (see ",
+    ]
+    assert [line[: len(start)] for line, start in zip(errors.splitlines(), starts, strict=True)] == starts
+    finished = load_study(place / "out", details=False)
+    assert [len(point.finished) for point in finished.points] == [0, 2, 0, 2]
+    assert Counter(agents for _, agents in said(place)) == {8: 6, 5: 2, 7: 2, 6: 2}  # a run may cost three processes
+    assert no_process_left(process.pid)
+    (place / "log").write_text("")
+    code, _, errors = end(start(place, [8, 5, 7, 6], 2))
+    assert (code, errors) == (0, "")
+    assert Counter(agents for _, agents in said(place)) == {8: 2, 7: 2}
+    check_whole(place, [8, 5, 7, 6], 2)
+
+
+def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
+    """Like a full disk: each file may have 600 bytes, too few for a run."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+    process = start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1")
+    code, output, errors = end(process)
+    assert (code, output) == (1, "")
+    assert len(errors.splitlines()) == 1
+    assert errors.startswith(f"cannot write to {place / 'out'}")
+    assert "File too large" in errors
+    assert results(place) == []
+    assert no_process_left(process.pid)
+    code, _, errors = end(start(place, [4], 8))
+    assert (code, errors) == (0, "")
+    check_whole(place, [4], 8)

@@ -1,0 +1,269 @@
+import csv
+import errno
+import os
+import time
+from dataclasses import replace
+
+import pytest
+from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
+from helpers.processes import is_alive
+
+from netbandit.results.safe_files import StorageError
+from netbandit.results.store import load_run, load_runs, run_key, run_keys
+from netbandit.running import sweeps as sweep
+from netbandit.running.cluster import SchedulerError
+from netbandit.running.sweeps import Interrupted
+
+
+def with_log(study, folder):
+    folder.mkdir(exist_ok=True)
+    return replace(study, points=[replace(point, log=folder) for point in study.points])
+
+
+def logged(folder):
+    return [path.read_text() for path in sorted(folder.iterdir())]
+
+
+def test_every_replication_of_every_point_leaves_a_folder(tmp_path):
+    study = fake_study(3, 4, replications=2)
+    result = sweep.run(study, tmp_path / "out")
+    assert (result.done, result.reused, result.failed) == (4, 0, [])
+    folders = sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir())
+    assert folders == sorted(key for point in study.points for key in run_keys(point))
+    assert [(run.topology["agents"], run.replication) for run in load_runs(tmp_path / "out")] == [
+        (3, 0),
+        (3, 1),
+        (4, 0),
+        (4, 1),
+    ]
+    assert [len(point.finished) for point in result.study.points] == [2, 2]
+
+
+def test_only_what_is_missing_is_run(tmp_path):
+    log = tmp_path / "log"
+    out = tmp_path / "out"
+    sweep.run(with_log(fake_study(3, replications=2), log), out)
+    assert len(logged(log)) == 2
+    result = sweep.run(with_log(fake_study(3, replications=2), log), out)
+    assert (result.done, result.reused) == (0, 2)
+    assert len(logged(log)) == 2
+    result = sweep.run(with_log(fake_study(3, replications=5), log), out)
+    assert (result.done, result.reused) == (3, 2)
+    assert logged(log)[2:] == [f"{{'topology.agents': 3}} {replication}" for replication in (2, 3, 4)]
+    assert [run.replication for run in result.study.points[0].finished] == [0, 1, 2, 3, 4]
+
+
+def test_fewer_replications_than_before_show_only_those(tmp_path):
+    sweep.run(fake_study(3, replications=5), tmp_path)
+    result = sweep.run(fake_study(3, replications=2), tmp_path)
+    assert (result.done, result.reused) == (0, 2)
+    assert len(result.study.points[0].runs) == 2
+
+
+def test_a_damaged_result_is_run_again(tmp_path):
+    study = fake_study(3, replications=3)
+    sweep.run(study, tmp_path)
+    before = (tmp_path / "table.csv").read_bytes()
+    damaged = tmp_path / run_key(study.points[0], 1) / "result.json"
+    damaged.write_bytes(damaged.read_bytes()[:40])
+    result = sweep.run(study, tmp_path)
+    assert (result.done, result.reused) == (1, 2)
+    assert (tmp_path / "table.csv").read_bytes() == before
+
+
+def test_a_trace_asked_for_later_runs_again(tmp_path):
+    study = fake_study(3, replications=1)
+    folder = tmp_path / run_key(study.points[0], 0)
+    sweep.run(study, tmp_path)
+    assert not (folder / "trace.jsonl").exists()
+    assert sweep.run(study, tmp_path, trace=True).done == 1
+    assert (folder / "trace.jsonl").read_text() == '{"t": 0}\n'
+    assert sweep.run(study, tmp_path, trace=True).done == 0
+    assert sweep.run(study, tmp_path).done == 0
+    assert not list(folder.glob("*.partial")) + list(folder.glob(".*"))
+
+
+def test_points_that_are_the_same_are_run_once(tmp_path):
+    point = FakePoint({}, resolved(3, 2), log=tmp_path / "log")
+    (tmp_path / "log").mkdir()
+    result = sweep.run(FakeStudy([point, replace(point, parameters={"a": 1})]), tmp_path / "out")
+    assert (result.done, len(logged(tmp_path / "log"))) == (2, 2)
+    assert [len(found.finished) for found in result.study.points] == [2, 2]
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path):
+    study = fake_study(3, 4, replications=3, fails={1: ValueError("no\nroute")})
+    result = sweep.run(study, tmp_path)
+    assert (result.done, result.reused) == (4, 0)
+    assert [(run.parameters, run.replication, run.failure.text) for run in result.failed] == [
+        ({"topology.agents": 3}, 1, "ValueError: no route"),
+        ({"topology.agents": 4}, 1, "ValueError: no route"),
+    ]
+    report = result.failed[0].failure.report
+    assert report is not None
+    assert report.read_text().startswith("Traceback")
+    assert [[run is None for run in point.runs] for point in result.study.points] == [[False, True, False]] * 2
+    with (tmp_path / "table.csv").open() as file:
+        assert {row["replication"] for row in csv.DictReader(file)} == {"0", "2"}
+
+
+def test_what_failed_is_run_again_and_its_report_goes(tmp_path):
+    failed = sweep.run(fake_study(3, replications=2, fails={1: MemoryError()}), tmp_path).failed
+    assert failed[0].failure.text == "MemoryError"
+    report = failed[0].failure.report
+    assert report is not None
+    result = sweep.run(fake_study(3, replications=2), tmp_path)
+    assert (result.done, result.reused, result.failed) == (1, 1, [])
+    assert not report.exists()
+
+
+def test_a_full_disk_stops_the_sweep_with_one_line(tmp_path):
+    log = tmp_path / "log"
+    study = with_log(fake_study(3, replications=3, fails={1: OSError(28, "No space left on device")}), log)
+    with pytest.raises(StorageError, match="No space left on device"):
+        sweep.run(study, tmp_path / "out")
+    assert len(logged(log)) == 2
+
+
+def test_a_disk_that_is_full_at_any_moment_leaves_nothing_half_written(tmp_path, monkeypatch):
+    """Each write of the sweep in turn is the one that finds no space, and the same call goes on from there."""
+    study = fake_study(3, replications=2)
+    fsync, left = os.fsync, [0]
+
+    def full(file):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    left[0] = 1000
+    sweep.run(study, tmp_path / "whole")
+    writes = 1000 - left[0]
+    assert writes == 2 + 2 * 4  # study.json and table.csv, and for each run scenario, curves, links and result
+    for before in range(writes):
+        out = tmp_path / str(before)
+        left[0] = before
+        with pytest.raises(StorageError, match="No space left on device"):
+            sweep.run(study, out)
+        left[0] = 1000
+        assert not list(out.rglob("*.partial"))
+        assert all(load_run(result.parent) is not None for result in out.glob("*/result.json"))
+        assert len(list(out.glob("*/result.json"))) == max(0, before - 1) // 4
+        assert not (out / "table.csv").exists()
+        again = sweep.run(study, out)
+        assert (again.reused, again.failed) == (max(0, before - 1) // 4, [])
+        assert tree(out) == tree(tmp_path / "whole")
+
+
+def test_a_file_in_place_of_the_results_folder_stops_before_the_first_run(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    study = with_log(fake_study(3), tmp_path / "log")
+    with pytest.raises(StorageError, match="there is a file where a folder should be"):
+        sweep.run(study, tmp_path / "out")
+    with pytest.raises(StorageError, match="there is a file where a folder should be"):
+        sweep.run(study, tmp_path / "out" / "deeper")
+    assert logged(tmp_path / "log") == []
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_progress_is_told_from_the_first_run_to_the_last(tmp_path):
+    told = []
+    sweep.run(fake_study(3, replications=3), tmp_path, progress=lambda *numbers: told.append(numbers))
+    assert told == [(0, 3, 0, 1), (1, 3, 0, 1), (2, 3, 0, 1), (3, 3, 1, 1)]
+    told.clear()
+    sweep.run(fake_study(3, replications=3), tmp_path, progress=lambda *numbers: told.append(numbers))
+    assert told == []
+    sweep.run(fake_study(3, 4, 5, replications=4), tmp_path, progress=lambda *numbers: told.append(numbers))
+    assert [numbers[:2] for numbers in told] == [(done, 9) for done in range(10)]
+    assert [numbers[2:] for numbers in told] == [(done, 3) for done in (0, 1, 1, 1, 1, 2, 2, 2, 2, 3)]
+
+
+def test_an_interrupted_sweep_keeps_what_has_ended_and_goes_on_from_there(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(Interrupted) as caught:
+        sweep.run(fake_study(3, replications=4, fails={2: KeyboardInterrupt()}), out, trace=True)
+    assert (caught.value.finished, caught.value.total) == (2, 4)
+    assert len(load_runs(out)) == 2
+    assert sum(path.is_dir() for path in out.iterdir()) == 2
+    assert not (out / "table.csv").exists()
+    result = sweep.run(fake_study(3, replications=4), out, trace=True)
+    assert (result.done, result.reused) == (2, 2)
+
+
+def test_a_study_that_another_command_describes_meanwhile_keeps_its_own_results(tmp_path):
+    """Two commands in one folder: each reports its own runs, and the folder is that of the one that ends last."""
+
+    def meanwhile(done, total, points_done, points):
+        if done == 2:
+            other = sweep.run(fake_study(7, replications=2), tmp_path)
+            assert (other.done, other.failed, len(other.study.points)) == (2, [], 1)
+
+    result = sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
+    assert (result.done, result.reused, result.failed) == (4, 0, [])
+    assert [point.parameters for point in result.study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
+    assert [run.topology["agents"] for run in load_runs(tmp_path)] == [3, 3, 4, 4]
+    with (tmp_path / "table.csv").open() as file:
+        assert {row["topology.agents"] for row in csv.DictReader(file)} == {"3", "4"}
+
+
+def tree(out):
+    """All files of a results folder with their content, but for the times the runs took."""
+    files = {}
+    for path in sorted(out.rglob("*")):
+        if path.is_file():
+            files[str(path.relative_to(out))] = path.read_bytes()
+    return files
+
+
+def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
+    log = tmp_path / "log"
+    study = fake_study(3, 4, replications=3, fails={2: ValueError("no route")})
+    here = sweep.run(study, tmp_path / "here", trace=True)
+    told = []
+    there = sweep.run(
+        with_log(study, log), tmp_path / "there", jobs=2, trace=True, progress=lambda *numbers: told.append(numbers)
+    )
+    assert (there.done, there.reused) == (here.done, here.reused) == (4, 0)
+    assert [(run.parameters, run.replication, run.failure.text) for run in there.failed] == [
+        (run.parameters, run.replication, run.failure.text) for run in here.failed
+    ]
+    assert [numbers[:2] for numbers in told] == [(done, 6) for done in range(7)]
+    assert [told[0][2:], told[-1][2:]] == [(0, 2), (2, 2)]
+    processes = {int(path.name.rpartition("-")[2]) for path in log.iterdir()}
+    assert os.getpid() not in processes
+    assert len(logged(log)) == 6
+    left, right = tree(tmp_path / "here"), tree(tmp_path / "there")
+    for files in (left, right):
+        for name in [name for name in files if name.endswith("error.txt")]:
+            del files[name]  # a traceback names the code that called
+    assert left == right
+    assert not any(is_alive(process) for process in processes)
+
+
+def test_what_every_worker_compiles_is_told_once(tmp_path, capfd):
+    study = fake_study(3, replications=6, waits=dict.fromkeys(range(6), 0.3), compiles=tmp_path)
+    result = sweep.run(study, tmp_path / "out", jobs=2)
+    assert (result.done, result.failed) == (6, [])
+    line = "compiling the loop of fake and fake, once on this machine: some seconds\n"
+    assert capfd.readouterr().err == line
+    sweep.run(fake_study(3, replications=1, compiles=tmp_path), tmp_path / "here")
+    assert capfd.readouterr().err == line
+
+
+def test_a_scheduler_that_is_not_there_is_one_clear_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("netbandit.running.cluster._PATIENCE", 0.5)
+    with pytest.raises(SchedulerError, match=r"^no dask scheduler answers at tcp://127\.0\.0\.1:9$"):
+        sweep.run(fake_study(3), tmp_path, scheduler="tcp://127.0.0.1:9")
+
+
+@pytest.mark.slow
+def test_workers_on_all_cores_are_busy_for_85_percent_of_the_time(tmp_path):
+    """Forty runs of a second for each core, from before the workers start until after they have ended."""
+    cores, each = os.cpu_count() or 1, 40
+    study = fake_study(3, replications=cores * each, waits=dict.fromkeys(range(cores * each), 1.0))
+    began = time.monotonic()
+    result = sweep.run(study, tmp_path, jobs=0)
+    took = time.monotonic() - began
+    assert (result.done, result.failed) == (cores * each, [])
+    assert each / took >= 0.85, f"{each / took:.0%}"

@@ -135,7 +135,7 @@ def test_papers_of_an_installed_package(tmp_path, monkeypatch):
     package.mkdir()
     with pytest.raises(PaperError, match="missing"):
         papers_folder()
-    (package / "papers").mkdir()
-    write(package / "papers" / "mine", FIGURE.replace("[[f", "claims = []\n[[f"))
+    (package / "papers" / "data").mkdir(parents=True)
+    write(package / "papers" / "data" / "mine", FIGURE.replace("[[f", "claims = []\n[[f"))
     assert paper_names() == ["mine"]
     assert papers.load_paper("mine").title == "A paper"

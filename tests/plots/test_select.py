@@ -257,7 +257,9 @@ def test_the_users_own_settings_change_nothing_and_stay():
 
 def test_importing_draws_on_no_matplotlib_and_drawing_on_no_pyplot():
     code = "import sys, netbandit.plots; assert 'matplotlib' not in sys.modules; "
-    code += "from made_up_runs import made_up; from netbandit.plots import pictures; list(pictures([made_up()])); "
+    code += (
+        "from helpers.made_up_runs import made_up; from netbandit.plots import pictures; list(pictures([made_up()])); "
+    )
     code += "assert 'matplotlib.pyplot' not in sys.modules"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)

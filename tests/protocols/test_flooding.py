@@ -2,10 +2,10 @@ from collections import Counter
 
 import networkx as nx
 import pytest
+from helpers.drawn_graphs import connected_graphs
 from helpers.one_round import ITEM, SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_gis import connected_graphs
 
 from netbandit.protocols.flooding import Flooding
 

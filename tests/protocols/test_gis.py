@@ -3,25 +3,12 @@ from math import ceil
 
 import networkx as nx
 import pytest
+from helpers.drawn_graphs import connected_graphs
 from helpers.one_round import ITEM, SLOT, numbered, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.protocols.gis import Gis
-
-
-@st.composite
-def connected_graphs(draw, most=12):
-    """Draw a random tree and some more links."""
-    agents = draw(st.integers(1, most))
-    graph = nx.empty_graph(agents)
-    for node in range(1, agents):
-        graph.add_edge(node, draw(st.integers(0, node - 1)))
-    if agents > 2:
-        for first, second in draw(st.lists(st.tuples(*[st.integers(0, agents - 1)] * 2), max_size=12)):
-            if first != second:
-                graph.add_edge(first, second)
-    return graph
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_a_loop_that_is_not_in_the_cache_is_announced(capsys, monkeypatch, tmp_p
 
     announce(Loop(), "feducb and linear")
     assert capsys.readouterr().err == "compiling the loop of feducb and linear, once on this machine: some seconds\n"
-    (tmp_path / "linear_play.play-12.py311.nbi").write_bytes(b"")
+    (tmp_path / "linear.play-12.py311.nbi").write_bytes(b"")
     announce(Loop(), "feducb and linear")
     assert capsys.readouterr().err == ""
 

@@ -1,63 +1,15 @@
 import numpy as np
 import pytest
+from helpers.gathering import SCENARIO, played, point
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netbandit.learners.linear import LinTs
 from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot, numbers_sent
-from netbandit.network.clock import Clock, Environment
-from netbandit.network.fingerprint import Fingerprint
 from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.build import build_network, topology_streams
-from netbandit.simulation.driver import Stage
-from netbandit.simulation.gathers import Gathers
 from netbandit.simulation.parts import check
-from netbandit.streams import Streams
-
-SCENARIO = """
-schema = 1
-[run]
-horizon = 400
-slot = "1 ms"
-[topology]
-family = "star"
-agents = 4
-[bandit]
-kind = "vertical"
-dimension = 12
-arms = 5
-[learner]
-kind = "linucb"
-[protocol]
-kind = "vertical"
-timing = "asynchronous"
-"""
-
-
-def point(tmp_path, *overrides):
-    file = tmp_path / "scenario.toml"
-    file.write_text(SCENARIO)
-    return check(load(file, overrides)).points[0]
-
-
-def played(parts):
-    """Run one replication; return the driver and its outcome."""
-    scenario = parts.scenario
-    streams = Streams(scenario.run.seed, 0)
-    clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
-    topology, fingerprint = parts.topology(0), Fingerprint()
-    graph_streams = topology_streams(scenario.topology, scenario.run.seed, 0)
-    network = build_network(
-        scenario.links, topology, clock, graph_streams, fingerprint, None, own_streams=streams, peers=True
-    )
-    bandit = parts.bandit.build(parts.bandit_settings, topology.agents, streams.generator)
-    driver = Gathers(Stage(parts, topology, network, clock, bandit, streams, fingerprint))
-    driver.start()
-    clock.environment.run()
-    return driver, driver.finish()
-
 
 CASES = [
     ("linucb", 10_000, 2, [1, 1]),

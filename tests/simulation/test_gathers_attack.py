@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_gathers import played, point
+from helpers.gathering import played, point
 
 from netbandit.bandits import vertical
 from netbandit.privacy import masks

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from test_gathers import played
+from helpers.gathering import played
 
 from netbandit.bandits import digits
 from netbandit.bandits.synthetic_log import write_log

@@ -395,18 +395,10 @@ def test_a_call_over_sinks_uses_their_uplinks_only(tmp_path, monkeypatch):
     assert uplinks.activations == 3 * rounds
 
 
-class Eager(FedUcb):
-    """Wishes for a synchronisation after every decision, whatever is under way."""
-
-    def learn(self, agent, own, action, reward):
-        super().learn(agent, own, action, reward)
-        return True
-
-
 @pytest.mark.parametrize("protocol", ["master-worker", "local", "silent"])
 def test_nobody_calls_while_a_synchronisation_is_under_way(tmp_path, monkeypatch, protocol):
     written = tables(agents=3, horizon=60)
-    written["learner"]["kind"] = '"test_slots:Eager"'
+    written["learner"]["kind"] = '"helpers.eager:Eager"'
     written["protocol"] = {"kind": f'"{protocol}"'}
     written["links.uplink"] = {"latency": '{ uniform = ["0 ms", "9 ms"] }'}
     run = Watched(tmp_path, monkeypatch, written)

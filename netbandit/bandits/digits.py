@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import GeneratorOf
-from netbandit.bandits.context import Users
 from netbandit.bandits.recorded import Feedback, Source
+from netbandit.bandits.vertical_context import Users
 
 DIGITS = 10
 PIXELS = 64

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import BanditSettings, GeneratorOf
-from netbandit.bandits.contextual import ContextualBandit
 from netbandit.settings import Problem, Settings
 
 SHORTEST = 0.85
@@ -87,7 +87,7 @@ def _is_band(band: Any) -> bool:
     return isinstance(band, list) and len(band) == 2 and all(type(mean) in (int, float) for mean in band)
 
 
-class Linear(ContextualBandit):
+class Linear(ActionSetBandit):
     """Actions in the unit ball, theta in it with a norm from 0.85 to 1, one best arm (Dubey & Pentland, 4.4).
 
     The mean of an arm is uniform in its band; given the mean, the action is uniform in the part of the unit ball
@@ -147,11 +147,11 @@ class Linear(ContextualBandit):
         return cls(settings, agents, generator)
 
     def start(self, generator: GeneratorOf) -> None:
-        """See :meth:`ContextualBandit.start`."""
+        """See :meth:`ActionSetBandit.start`."""
         self.world.rewards[:] = self._states([generator("rewards", agent) for agent in range(self.agents)])
 
     def actions(self, agent: int) -> NDArray[np.float64]:
-        """See :meth:`ContextualBandit.actions`."""
+        """See :meth:`ActionSetBandit.actions`."""
         if self.fixed_actions is not None:
             return self.fixed_actions
         shown: NDArray[np.float64] = self.shown[agent]
@@ -159,7 +159,7 @@ class Linear(ContextualBandit):
         return shown
 
     def pull(self, agent: int, arm: int) -> tuple[float, float]:
-        """See :meth:`ContextualBandit.pull`."""
+        """See :meth:`ActionSetBandit.pull`."""
         means = self.world.means[0 if self.fixed else agent]
         reward = self._draws.draw_reward(self.world, agent, float(means[arm]))
         return float(reward), float(means.max() - means[arm])

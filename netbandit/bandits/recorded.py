@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import GeneratorOf
-from netbandit.bandits.context import Users
 from netbandit.bandits.criteo_features import Combination, combined
+from netbandit.bandits.vertical_context import Users
 
 _NUMBERS_OF_A_BLOCK = 1 << 18
 

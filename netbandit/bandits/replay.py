@@ -11,12 +11,12 @@ from pydantic import Field
 from netbandit.bandits import digits, synthetic_log
 from netbandit.bandits.bandit import BanditSettings, GeneratorOf, Watch
 from netbandit.bandits.columns import Participants, holder_problems, seen_columns, share_problems
-from netbandit.bandits.context import ContextBandit, Findings, Users
 from netbandit.bandits.criteo import read
 from netbandit.bandits.criteo_features import Combination
 from netbandit.bandits.criteo_lines import BadLineError, LogError
 from netbandit.bandits.criteo_log import CriteoLog
 from netbandit.bandits.recorded import Source
+from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
 from netbandit.settings import Problem
 
 RANDOM_SEEDS = 5
@@ -93,7 +93,7 @@ class ReplaySettings(BanditSettings):
         yield from ((key, f"has no effect {why}") for key in sorted(idle & self.model_fields_set))
 
 
-class Replay(ContextBandit):
+class Replay(VerticalContextBandit):
     """The replay of a log.
 
     The learner chooses for every user of the log in turn. Where it chooses the arm that was shown, the event is kept:

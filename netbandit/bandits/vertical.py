@@ -9,7 +9,7 @@ from pydantic import Field
 
 from netbandit.bandits.bandit import BanditSettings, GeneratorOf
 from netbandit.bandits.columns import Participants, holder_problems, seen_columns, share_problems
-from netbandit.bandits.context import ContextBandit, Users
+from netbandit.bandits.vertical_context import Users, VerticalContextBandit
 from netbandit.settings import Problem
 
 _NUMBERS_OF_A_BLOCK = 1 << 18
@@ -60,7 +60,7 @@ def unit_vectors(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np
     return drawn
 
 
-class Vertical(ContextBandit):
+class Vertical(VerticalContextBandit):
     """The synthetic world of the paper (papers/vertical-2022-vfucb, 5.1).
 
     Contexts are N(0, I_d) scaled to norm 1, one for each arm and user; so is theta. A reward is

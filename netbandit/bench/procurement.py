@@ -21,7 +21,7 @@ from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
 from netbandit.simulation.exchange import BLOCK, Exchange
 from netbandit.simulation.kernels import procurement as market
-from netbandit.simulation.parts import PointParts
+from netbandit.simulation.parts import PointConfig
 
 ROUNDS = 5
 CALLS = 20_000
@@ -58,18 +58,18 @@ def bench() -> list[Row]:
     return rows
 
 
-def _seconds(point: PointParts) -> float:
+def _seconds(point: PointConfig) -> float:
     began = time.perf_counter()
     point.simulation(0).run()
     return time.perf_counter() - began
 
 
-def _without_drawing(point: PointParts) -> float:
+def _without_drawing(point: PointConfig) -> float:
     with _loop_with("draw", _mean), patch.object(Exchange, "_draw", _no_luck):
         return _seconds(point)
 
 
-def _without_oracle(point: PointParts) -> float:
+def _without_oracle(point: PointConfig) -> float:
     with _loop_with("choose", _all_that_pays):
         return _seconds(point)
 

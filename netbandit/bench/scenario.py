@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import PointParts, check
+from netbandit.simulation.parts import PointConfig, check
 
 
-def point_of(text: str, folder: str, *overrides: str) -> PointParts:
+def point_of(text: str, folder: str, *overrides: str) -> PointConfig:
     """Return the only point of the scenario in *text*, which is written into *folder* to be read."""
     file = Path(folder) / "bench.toml"
     file.write_text(text, encoding="utf-8")

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from netbandit.bandits.context import ContextBandit
+from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
 from netbandit.learners.linear import GatherLearner
-from netbandit.simulation.parts import PointParts
+from netbandit.simulation.parts import PointConfig
 from netbandit.streams import Streams
 
 ROUNDS = 7
@@ -60,7 +60,7 @@ def bench() -> list[Row]:
     return rows
 
 
-def _gathered(point: PointParts) -> float:
+def _gathered(point: PointConfig) -> float:
     """Return the seconds of a run."""
     began = time.perf_counter()
     decided = point.simulation(0).run().metrics["rounds"]
@@ -69,9 +69,9 @@ def _gathered(point: PointParts) -> float:
     return seconds
 
 
-def _plain(point: PointParts) -> float:
+def _plain(point: PointConfig) -> float:
     """Return the seconds of as many decisions of the learner alone."""
-    assert issubclass(point.bandit, ContextBandit)
+    assert issubclass(point.bandit, VerticalContextBandit)
     assert issubclass(point.learner, GatherLearner)
     began = time.perf_counter()
     generator = Streams(0, 0).generator

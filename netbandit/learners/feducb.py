@@ -245,8 +245,8 @@ class FedUcb(SlotLearner):
         found = self._excess.setdefault((own, agent), np.zeros((whole.size, whole.size)))
         found += np.outer(part, part) - np.outer(whole, whole)
 
-    def hush(self, agent: int, own: int) -> None:
-        """See :meth:`SlotLearner.hush`."""
+    def sync_started(self, agent: int, own: int) -> None:
+        """See :meth:`SlotLearner.sync_started`."""
         self.beliefs.quiet[own, agent] = True
 
     @classmethod

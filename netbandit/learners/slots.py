@@ -45,8 +45,8 @@ class SlotLearner(Learner):
 
     In every slot, for each agent: :meth:`choose`, then :meth:`learn`, which says whether the agent wants to
     synchronise. For each agent of a group that does: :meth:`release`, and when the sums of the group are there
-    :meth:`adopt`; slots may have been played in between. From its wish on, or from :meth:`hush`, until it adopts, an
-    agent must not wish again.
+    :meth:`adopt`; slots may have been played in between. From its wish on, or from :meth:`sync_started`, until it
+    adopts, an agent must not wish again.
 
     Attributes:
         called: Whether a synchronisation must be called for by a message; if not, all agents know its slot.
@@ -82,7 +82,7 @@ class SlotLearner(Learner):
     def learn(self, agent: int, own: int, action: NDArray[np.float64], reward: float) -> bool:
         """Take in what *action*, shape (d,), paid *agent*; return whether it wants to synchronise set *own*."""
 
-    def hush(self, agent: int, own: int) -> None:
+    def sync_started(self, agent: int, own: int) -> None:
         """Tell *agent* that a synchronisation of its set *own* is under way; by default it need not know."""
 
     @classmethod

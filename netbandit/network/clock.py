@@ -21,7 +21,7 @@ SENDS = EventPriority(4)
 """Then nodes pass on what they have learnt."""
 
 
-class Appointment(Event):
+class ScheduledEvent(Event):
     """An event that is already decided: it only waits for its time.
 
     SimPy's own events carry a value, a state and a list of their own; a simulation has millions of these, so
@@ -107,7 +107,7 @@ class Clock:
         return event
 
 
-class Steps(Generic[What]):
+class InstantQueue(Generic[What]):
     """Nodes that act at the same instant act together, in order of number, after all arrivals.
 
     One pending event an instant, however many nodes wait for it.
@@ -136,7 +136,7 @@ class Steps(Generic[What]):
         if due is None:
             due = self._due[time] = {}
             environment = self._clock.environment
-            environment.schedule(Appointment(self._callbacks), self._priority, time - environment.now)
+            environment.schedule(ScheduledEvent(self._callbacks), self._priority, time - environment.now)
         due.setdefault(node, []).append(what)
 
     def _now(self, _: Event) -> None:

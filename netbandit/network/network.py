@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from simpy import Event
 from simpy.core import Infinity
 
-from netbandit.network.clock import ARRIVALS, Appointment, Clock
+from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Ledger, Totals
 from netbandit.network.link import Arrival, Cable, Link, LinkClass
@@ -307,7 +307,7 @@ class Network:
     def _appoint(self, arrival: int) -> None:
         """Let SimPy wake the network at *arrival*; this overtakes an appointment for later."""
         self._appointed = arrival
-        self._appointment = Appointment(self._callbacks)
+        self._appointment = ScheduledEvent(self._callbacks)
         environment = self._environment
         environment.schedule(self._appointment, ARRIVALS, arrival - environment.now)
 

@@ -27,7 +27,7 @@ from netbandit.results.store import load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.parts import PointParts, check
+from netbandit.simulation.parts import PointConfig, check
 from netbandit.simulation.result import RunResult
 
 CLAIMS = "claims.csv"
@@ -121,10 +121,10 @@ class _Together:
     """The points of several scenarios, to be run as one study."""
 
     document: Document
-    points: list[PointParts]
+    points: list[PointConfig]
 
 
-def points_of(paper: Paper, figure: Figure, replications: int | None) -> list[tuple[str, PointParts, Document]]:
+def points_of(paper: Paper, figure: Figure, replications: int | None) -> list[tuple[str, PointConfig, Document]]:
     """Return the checked points of a figure, each with the name of its scenario.
 
     Raises:

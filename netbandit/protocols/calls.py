@@ -8,10 +8,10 @@ from netbandit.network.network import Network
 from netbandit.protocols.protocol import Item, NetworkProtocol, ProtocolSettings
 
 
-class Callee(Protocol):
+class SyncHandler(Protocol):
     """What agents do in a synchronisation; given by the simulation, which asks the learner."""
 
-    def hush(self, agent: int, parameters: int) -> None:
+    def sync_started(self, agent: int, parameters: int) -> None:
         """Tell *agent* that a synchronisation of a set of *parameters* is under way: no more calls until it adopts."""
 
     def release(self, agent: int, parameters: int) -> Item:
@@ -37,23 +37,23 @@ class CallProtocol(NetworkProtocol):
     Args:
         settings: The protocol's own settings.
         network: The network it talks over.
-        callee: What agents do.
+        sync_handler: What agents do.
 
     Attributes:
         groups: For each agent the number of its group: agents of a group synchronise together, shape (M,).
         sets: The number of sets of parameters each agent keeps, at least 1.
-        solitary: Whether nobody ever hears anything, so that every agent is as good as alone.
+        isolated: Whether nobody ever hears anything, so that every agent is as good as alone.
     """
 
     talks: ClassVar[frozenset[str]] = frozenset({"call"})
 
     groups: Sequence[int]
     sets: int = 1
-    solitary: bool = False
+    isolated: bool = False
 
-    def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
         super().__init__(settings, network)
-        self.callee = callee
+        self.sync_handler = sync_handler
 
     def figures(self) -> dict[str, float | int | None]:
         """Return metrics of its own; by default there are none."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from simpy import Event
 
-from netbandit.network.clock import Steps
+from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
@@ -54,7 +54,7 @@ class Flooding(RoundProtocol):
         super().__init__(settings, network, aggregation)
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, FloodRound] = {}
-        self._steps: Steps[tuple[int, Sources]] = Steps(self.clock, self._act)
+        self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act)
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:

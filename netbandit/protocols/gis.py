@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from simpy import Event
 
-from netbandit.network.clock import Steps
+from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.lists import Labels, Lists
+from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
     GraphFacts,
@@ -24,7 +24,7 @@ REQ = Kind("REQ")
 DATA = Kind("DATA")
 
 
-class SyncRound(Lists):
+class SyncRound(KnownItems):
     """One round in one group of nodes that synchronise.
 
     Attributes:
@@ -70,7 +70,7 @@ class Synchronization:
                 self._group[node] = number
                 self._label[node] = label
         self._rounds: dict[tuple[int, int], SyncRound] = {}
-        self._steps: Steps[tuple[int, Labels]] = Steps(self._clock, self._act)
+        self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self._clock, self._act)
         self._overhear: Overhear | None = None
 
     def listen(self, overhear: Overhear) -> None:

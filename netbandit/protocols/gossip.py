@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from simpy import Event
 
-from netbandit.network.clock import Steps
+from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.lists import Labels, Lists
+from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
 
 GOSSIP = Kind("GOSSIP")
@@ -18,7 +18,7 @@ _CHOICES = 64
 """How many neighbours a node draws at a time."""
 
 
-class GossipRound(Lists):
+class GossipRound(KnownItems):
     """One round.
 
     Attributes:
@@ -44,7 +44,7 @@ class Gossip(RoundProtocol):
         super().__init__(settings, network, aggregation)
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, GossipRound] = {}
-        self._steps: Steps[tuple[int, Labels]] = Steps(self.clock, self._act)
+        self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self.clock, self._act)
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]

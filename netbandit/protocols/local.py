@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from netbandit.network.cliques import cliques
-from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, Steps
+from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalSettings
 from netbandit.protocols.protocol import GraphFacts, Item, ProtocolSettings
 
@@ -100,7 +100,7 @@ class Local(CallProtocol):
     Args:
         settings: The keys.
         network: The network it talks over.
-        callee: What agents do.
+        sync_handler: What agents do.
 
     Attributes:
         delay: delta, in slots.
@@ -111,15 +111,15 @@ class Local(CallProtocol):
     talks = frozenset({"call", "broadcast"})
     broadcasts = LocalBroadcast
 
-    def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
-        super().__init__(settings, network, callee)
+    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
+        super().__init__(settings, network, sync_handler)
         assert isinstance(settings, LocalSettings)
         self._ttl = settings.ttl
         self._slotted = settings.timing == "slotted"
         self.groups = cliques(network.topology, self._ttl)
-        self.solitary = self._ttl == 0
+        self.isolated = self._ttl == 0
         slowest = max((link.latency for out in network.links for link in out), default=0)
-        slowest += network.transmission(_AROUND + callee.release_size)
+        slowest += network.transmission(_AROUND + sync_handler.release_size)
         self.delay = self._ttl * max(1, self.clock.boundary(slowest))
         self.sets = max(1, self.delay if settings.stride is None else settings.stride)
         if self.sets < self.delay:
@@ -132,9 +132,9 @@ class Local(CallProtocol):
         self._meetings: dict[Meeting, _Progress] = {}
         self._met = 0
         self._joined: list[dict[int, Meeting]] = [{} for _ in self.groups]
-        self._hops: Steps[_Copy] = Steps(self.clock, self._hear_all, AGENTS)
-        self._adoptions: Steps[Meeting] = Steps(self.clock, self._adopt, ADOPTIONS)
-        self._releases: Steps[Meeting] = Steps(self.clock, self._release, SENDS)
+        self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
+        self._adoptions: InstantQueue[Meeting] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
+        self._releases: InstantQueue[Meeting] = InstantQueue(self.clock, self._release, SENDS)
         self.late = 0
 
     @classmethod
@@ -241,7 +241,7 @@ class Local(CallProtocol):
             return
         joined[meeting.parameters] = meeting
         self._progress(meeting).joined += 1
-        self.callee.hush(agent, meeting.parameters)
+        self.sync_handler.sync_started(agent, meeting.parameters)
         slot = self.clock.slot
         # A call that queued behind others may come late.
         released = max((meeting.slot + wait) * slot, self.clock.now)
@@ -254,7 +254,7 @@ class Local(CallProtocol):
             return
         for agent, meetings in due:
             for meeting in meetings:
-                item = self.callee.release(agent, meeting.parameters)
+                item = self.sync_handler.release(agent, meeting.parameters)
                 self._progress(meeting).heard.setdefault(agent, {})[agent] = item
                 self._say(agent, _Word(meeting, agent, item, self._ttl, self.clock.now))
 
@@ -266,7 +266,7 @@ class Local(CallProtocol):
                 progress = self._meetings[meeting]
                 del self._joined[agent][meeting.parameters]
                 conclusion = self._conclusion(progress, progress.heard.pop(agent))
-                self.callee.adopt(agent, meeting.parameters, conclusion, progress.number)
+                self.sync_handler.adopt(agent, meeting.parameters, conclusion, progress.number)
                 progress.adopted += 1
                 progress.latest = self.clock.now
                 if progress.adopted == self._members[meeting.clique]:
@@ -278,5 +278,5 @@ class Local(CallProtocol):
         sources = tuple(sorted(heard))
         found = progress.concluded.get(sources)
         if found is None:
-            found = progress.concluded[sources] = self.callee.conclude([heard[source] for source in sources])
+            found = progress.concluded[sources] = self.sync_handler.conclude([heard[source] for source in sources])
         return found

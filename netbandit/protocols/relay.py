@@ -3,7 +3,7 @@
 from itertools import chain
 
 from netbandit.network import distances
-from netbandit.network.clock import AGENTS, Steps
+from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival, Link
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
@@ -33,7 +33,7 @@ class Relay(BroadcastProtocol):
         self._trees: dict[int, list[list[Link]]] = {}
         self._adjacency: distances.Adjacency | None = None
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
-        self._steps: Steps[list[Message]] = Steps(self.clock, self._adopt, AGENTS)
+        self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._adopt, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""

@@ -4,7 +4,7 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.protocol import Item, ProtocolSettings, RoundProtocol
 
 
@@ -14,8 +14,8 @@ class CalledSilent(CallProtocol):
     alone = True
     uses_peer_links = False
 
-    def __init__(self, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
-        super().__init__(settings, network, callee)
+    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
+        super().__init__(settings, network, sync_handler)
         self.groups = range(network.agents)
 
     def call(self, agent: int, parameters: int) -> None:

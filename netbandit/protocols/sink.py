@@ -5,7 +5,7 @@ from typing import Literal
 
 from simpy import Event
 
-from netbandit.network.clock import Steps
+from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
@@ -127,7 +127,7 @@ class TreeCollection:
         self._slotted = slotted
         self._on_full = on_full
         self._collected: dict[tuple[int, int], list[Labelled]] = {}
-        self._steps: Steps[tuple[int, list[Labelled]]] = Steps(self._clock, self._act)
+        self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act)
 
     def contribute(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* send its item, or keep it if it is a root, in this instant."""

@@ -5,9 +5,8 @@ from functools import partial
 
 from netbandit.network.network import Network
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
-from netbandit.protocols.broadcast_round import BroadcastRound
-from netbandit.protocols.called_round import CalledRound
-from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.protocol import (
     Aggregation,
     GraphFacts,
@@ -16,7 +15,8 @@ from netbandit.protocols.protocol import (
     RoundProtocol,
     Rounds,
 )
-from netbandit.protocols.round_of_broadcasts import RoundOfBroadcasts
+from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
+from netbandit.protocols.triggered_rounds import TriggeredRounds
 
 _CARRIERS: Mapping[str, tuple[type[NetworkProtocol], ...]] = {
     "round": (RoundProtocol, BroadcastProtocol),
@@ -39,13 +39,15 @@ def rounding(
     return _rounds(kind)(settings, network, aggregation)
 
 
-def calling(kind: type[NetworkProtocol], settings: ProtocolSettings, network: Network, callee: Callee) -> CallProtocol:
+def calling(
+    kind: type[NetworkProtocol], settings: ProtocolSettings, network: Network, sync_handler: SyncHandler
+) -> CallProtocol:
     """Return a protocol of calls: *kind* itself, what it says stands for it, or its rounds with calls before them."""
     if issubclass(kind, CallProtocol):
-        return kind(settings, network, callee)
+        return kind(settings, network, sync_handler)
     if issubclass(kind, RoundProtocol) and kind.called is not None:
-        return kind.called(settings, network, callee)
-    return CalledRound(_rounds(kind), settings, network, callee)
+        return kind.called(settings, network, sync_handler)
+    return TriggeredRounds(_rounds(kind), settings, network, sync_handler)
 
 
 def broadcasting(
@@ -56,7 +58,7 @@ def broadcasting(
         return kind(settings, network, hear)
     if kind.broadcasts is not None:
         return kind.broadcasts(settings, network, hear)
-    return BroadcastRound(_rounds(kind), settings, network, hear)
+    return BroadcastOverRounds(_rounds(kind), settings, network, hear)
 
 
 def problems(
@@ -68,11 +70,11 @@ def problems(
         return
     yield from kind.problems(settings, graph)
     if talk != "broadcast" and issubclass(kind, BroadcastProtocol):
-        yield from RoundOfBroadcasts.problems(settings, graph)
+        yield from RoundsOverBroadcast.problems(settings, graph)
 
 
 def _rounds(kind: type[NetworkProtocol]) -> Rounds:
     if issubclass(kind, BroadcastProtocol):
-        return partial(RoundOfBroadcasts, kind)
+        return partial(RoundsOverBroadcast, kind)
     assert issubclass(kind, RoundProtocol)  # checked before anything runs
     return kind

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from simpy import Event
 from simpy.events import EventPriority
 
-from netbandit.network.clock import Appointment, Steps
+from netbandit.network.clock import InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Link
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
@@ -110,7 +110,7 @@ class Vertical(NetworkProtocol):
         for agent in self._senders:
             self._parts.setdefault(HEADER_BYTES + parts[agent], []).extend(self._hops[agent])
         self._slotted = settings.timing == "slotted"
-        self._steps: Steps[Message] = Steps(self.clock, self._act)
+        self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act)
         self._missing: dict[int, int] = {}
         self._callbacks: list[Callable[[Event], None]] = [self._user]
         self.setup = 0
@@ -193,7 +193,7 @@ class Vertical(NetworkProtocol):
 
     def _schedule(self, slot: int) -> None:
         environment = self.clock.environment
-        environment.schedule(Appointment(self._callbacks), _USERS, slot * self.clock.slot - environment.now)
+        environment.schedule(ScheduledEvent(self._callbacks), _USERS, slot * self.clock.slot - environment.now)
 
     def _hand_out(self, generator: int) -> None:
         """Count the masks on every hop, and find how long they take: each link sends one after the other."""

@@ -14,11 +14,11 @@ from netbandit.simulation.result import Curve, Metric
 from netbandit.streams import Streams
 
 if TYPE_CHECKING:
-    from netbandit.simulation.parts import PointParts
+    from netbandit.simulation.parts import PointConfig
 
 
 @dataclass(frozen=True)
-class Stage:
+class ReplicationContext:
     """All that a driver works with in one replication.
 
     Attributes:
@@ -31,7 +31,7 @@ class Stage:
         fingerprint: Takes in what agents do; the network adds every delivery itself.
     """
 
-    point: "PointParts"
+    point: "PointConfig"
     topology: Topology
     network: Network
     clock: Clock
@@ -41,7 +41,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DriverResult:
     """What a driver has found out by the horizon.
 
     Attributes:
@@ -72,7 +72,7 @@ class Driver(ABC):
 
     talk: ClassVar[Talk]
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ReplicationContext) -> None:
         self.stage = stage
 
     @abstractmethod
@@ -80,5 +80,5 @@ class Driver(ABC):
         """Build the protocol and start the agents; the event loop has not run yet."""
 
     @abstractmethod
-    def finish(self) -> Outcome:
+    def finish(self) -> DriverResult:
         """Add up, after the last event."""

@@ -1,9 +1,9 @@
 """Which driver makes a learner play a bandit."""
 
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import Bandit, FiniteBandit
-from netbandit.bandits.context import ContextBandit
-from netbandit.bandits.contextual import ContextualBandit
 from netbandit.bandits.procurement import Procurement
+from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.learners.learner import EpochLearner, Learner
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.pfcb import Pfcb
@@ -30,8 +30,8 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.epochs import Epochs
 
         return Epochs
-    if slot_learner(learner) is not None and (issubclass(learner, SlotLearner) or issubclass(bandit, ContextualBandit)):
-        if not issubclass(bandit, ContextualBandit):
+    if slot_learner(learner) is not None and (issubclass(learner, SlotLearner) or issubclass(bandit, ActionSetBandit)):
+        if not issubclass(bandit, ActionSetBandit):
             raise TypeError("this learner chooses among vectors, which this bandit does not show")
         from netbandit.simulation.slots import Slots
 
@@ -42,7 +42,7 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.exchange import Exchange
 
         return Exchange
-    if "gather" in learner.talks and issubclass(bandit, ContextBandit):
+    if "gather" in learner.talks and issubclass(bandit, VerticalContextBandit):
         from netbandit.simulation.gathers import Gathers
 
         return Gathers

@@ -13,7 +13,7 @@ from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.protocols.protocol import Item, RoundProtocol
 from netbandit.protocols.talks import rounding
-from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import RegretAccount
 from netbandit.simulation.result import Metric
 
@@ -76,7 +76,7 @@ class Epochs(Driver):
 
     talk = "round"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
         point = stage.point
         bandit = stage.bandit
@@ -126,7 +126,7 @@ class Epochs(Driver):
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent, self._protocol))
 
-    def finish(self) -> Outcome:
+    def finish(self) -> DriverResult:
         """Count what agents played that were still waiting when the horizon came, and add up."""
         for agent in sorted(self._waiting):
             number, since, arm = self._waiting[agent]
@@ -148,7 +148,7 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return Outcome(regret, {"regret": curve}, metrics, spent.unit)
+        return DriverResult(regret, {"regret": curve}, metrics, spent.unit)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""

@@ -8,13 +8,13 @@ from simpy import Event
 
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.pfcb import Pfcb, PfcbSettings
-from netbandit.network.clock import SENDS, Appointment
+from netbandit.network.clock import SENDS, ScheduledEvent
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.talks import broadcasting
 from netbandit.simulation.compiling import announce
-from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import knots
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.trace_phases import Phases
@@ -52,7 +52,7 @@ class Exchange(Driver):
 
     talk = "broadcast"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
         bandit = stage.bandit
         point = stage.point
@@ -102,7 +102,7 @@ class Exchange(Driver):
         announce(play, "pfcb and procurement")
         self._appoint()
 
-    def finish(self) -> Outcome:
+    def finish(self) -> DriverResult:
         """Play to the horizon, and add up."""
         self._play(self._clock.horizon)
         if self._phases is not None:
@@ -125,7 +125,7 @@ class Exchange(Driver):
             "delay_slots": self._delays[0] / self._delays[1] if self._delays[1] else None,
         }
         curves = {"regret": Curve(self._knots, values)}
-        return Outcome(float(values[-1]), curves, metrics, spent.unit, tuple(self._remarks()))
+        return DriverResult(float(values[-1]), curves, metrics, spent.unit, tuple(self._remarks()))
 
     def _remarks(self) -> Iterator[str]:
         """Yield that agents never get to use what they learn."""
@@ -138,7 +138,7 @@ class Exchange(Driver):
         if self._rounds < len(self._learner.slots):
             environment = self._clock.environment
             time = self._learner.slots[self._rounds] * self._clock.slot
-            environment.schedule(Appointment(self._callbacks), SENDS, time - environment.now)
+            environment.schedule(ScheduledEvent(self._callbacks), SENDS, time - environment.now)
 
     def _send(self, _: Event) -> None:
         """Let all agents play this slot, and then tell the others what they have learnt."""

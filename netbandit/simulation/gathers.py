@@ -7,13 +7,13 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.bandits.context import ContextBandit, Users
+from netbandit.bandits.vertical_context import Users, VerticalContextBandit
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
 from netbandit.protocols.vertical import CONTEXT, MASK, Vertical, VerticalProtocolSettings
-from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import thinned
 from netbandit.simulation.result import Curve, Metric
 
@@ -42,12 +42,12 @@ class Gathers(Driver):
 
     talk = "gather"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
         point = stage.point
         bandit = stage.bandit
         settings = point.protocol_settings
-        assert isinstance(bandit, ContextBandit)
+        assert isinstance(bandit, VerticalContextBandit)
         assert issubclass(point.learner, GatherLearner)
         assert isinstance(settings, VerticalProtocolSettings)
         self._bandit = bandit
@@ -90,7 +90,7 @@ class Gathers(Driver):
         self._protocol = point.protocol(self._settings, self.stage.network, parts, masks, self._decided)
         self._protocol.start()
 
-    def finish(self) -> Outcome:
+    def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""
         self._flush()
         protocol = self._protocol
@@ -128,7 +128,7 @@ class Gathers(Driver):
             **self._counted(),
             "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
         }
-        return Outcome(total, curves, metrics, remarks=(*findings.remarks, *self._privacy()))
+        return DriverResult(total, curves, metrics, remarks=(*findings.remarks, *self._privacy()))
 
     def _curve(self, values: NDArray[np.float64]) -> Curve:
         """Return the curve of a quantity that is zero at first and has these *values* after each decision."""

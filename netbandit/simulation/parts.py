@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PointParts:
+class PointConfig:
     """One point of a scenario, checked: classes and settings of its parts.
 
     It can be sent to a worker, and makes each replication there.
@@ -129,7 +129,7 @@ class Study:
     """
 
     document: Document
-    points: list[PointParts]
+    points: list[PointConfig]
     notes: list[str]
 
 
@@ -144,7 +144,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         ScenarioError: The scenario has mistakes; all of them are in it.
     """
     problems = sweep.problems(document.data)
-    points: list[PointParts] = []
+    points: list[PointConfig] = []
     notes: Counter[Problem] = Counter()
     graphs: dict[str, Topology | TopologyError] = {}
     idle_notes: list[Problem] = []
@@ -200,7 +200,7 @@ class _Check:
         self.notes: list[Problem] = []
         self.idle: list[Problem] = []  # varied keys that the kind of this point does not have
 
-    def parts(self) -> PointParts | None:
+    def parts(self) -> PointConfig | None:
         """Return the parts, or None if there are problems."""
         data = self._point.data
         scenario, problems = validate(data)
@@ -230,7 +230,7 @@ class _Check:
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         file = self._file(scenario.topology)
         bandit_settings = bandit_settings.model_copy(update={key: str(path) for key, path in files.items()})
-        parts = PointParts(
+        parts = PointConfig(
             parameters=self._point.parameters,
             resolved=_resolved(scenario, file, bandit_settings, learner_settings, protocol_settings),
             scenario=scenario,
@@ -343,7 +343,7 @@ class _Check:
             files[key] = path
         return files
 
-    def _check_graph(self, parts: PointParts) -> None:
+    def _check_graph(self, parts: PointConfig) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
         key = json.dumps([parts.resolved["topology"], scenario.run.seed], sort_keys=True)
@@ -384,7 +384,7 @@ class _Check:
             )
 
 
-def _release_size(parts: PointParts) -> int:
+def _release_size(parts: PointConfig) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
     dimension = parts.bandit_settings.facts().get("dimension")
     learner = slot_learner(parts.learner)

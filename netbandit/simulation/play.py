@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import Bandit
-from netbandit.bandits.contextual import ContextualBandit
 from netbandit.bandits.linear import Linear
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.learner import Learner
@@ -68,7 +68,7 @@ def say_if_new() -> None:
     announce(play, "feducb and linear")
 
 
-def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -> Play | None:
+def compiled(bandit: ActionSetBandit, learner: SlotLearner, account: Account) -> Play | None:
     """Return the compiled loop of this pair, or None if there is none."""
     if not is_compiled(type(bandit), type(learner)):
         return None
@@ -86,7 +86,7 @@ def compiled(bandit: ContextualBandit, learner: SlotLearner, account: Account) -
     return run
 
 
-def generic(bandit: ContextualBandit, learner: SlotLearner, account: Account, sets: int) -> Play:
+def generic(bandit: ActionSetBandit, learner: SlotLearner, account: Account, sets: int) -> Play:
     """Return the loop of any pair, with the same law: all agents slot by slot, until one calls."""
 
     def run(first: int, last: int) -> int:

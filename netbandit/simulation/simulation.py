@@ -19,9 +19,9 @@ from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
-from netbandit.simulation.driver import Stage
+from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_of
-from netbandit.simulation.parts import PointParts
+from netbandit.simulation.parts import PointConfig
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
 from netbandit.streams import Streams
 
@@ -34,7 +34,7 @@ class Simulation:
         replication: The replication's number, from 0.
     """
 
-    def __init__(self, point: PointParts, replication: int) -> None:
+    def __init__(self, point: PointConfig, replication: int) -> None:
         self._point = point
         self._replication = replication
 
@@ -67,7 +67,7 @@ class Simulation:
             )
             bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
             bandit = point.bandit.build(point.bandit_settings, topology.agents, bandit_streams.generator)
-            stage = Stage(point, topology, network, clock, bandit, streams, fingerprint)
+            stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(point.bandit, point.learner)(stage)
             driver.start()
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.

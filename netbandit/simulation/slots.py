@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from simpy import Event
 
-from netbandit.bandits.contextual import ContextualBandit
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.learners.slots import Surroundings
-from netbandit.network.clock import DECISIONS, Appointment
+from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.talks import calling
-from netbandit.simulation.driver import Driver, Outcome, Stage
+from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.drivers import slot_learner
 from netbandit.simulation.play import Account, compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
@@ -39,9 +39,9 @@ class Slots(Driver):
 
     talk = "call"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
-        assert isinstance(stage.bandit, ContextualBandit)
+        assert isinstance(stage.bandit, ActionSetBandit)
         self._bandit = stage.bandit
         learner = slot_learner(stage.point.learner)
         assert learner is not None
@@ -59,7 +59,7 @@ class Slots(Driver):
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         point, bandit = self.stage.point, self._bandit
         self._protocol = calling(point.protocol, point.protocol_settings, self.stage.network, self)
-        self._alone = self._protocol.alone or self._protocol.solitary
+        self._alone = self._protocol.alone or self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         surroundings = Surroundings(
             agents=bandit.agents,
@@ -81,7 +81,7 @@ class Slots(Driver):
         self._play = play or generic(bandit, self.learner, self._account, self._protocol.sets)
         self._appoint()
 
-    def finish(self) -> Outcome:
+    def finish(self) -> DriverResult:
         """Add up."""
         account = self._account
         for agent, digest in enumerate(account.digests.tolist()):
@@ -100,20 +100,20 @@ class Slots(Driver):
         }
         curve = Curve(account.knots, account.curve)
         remarks = (*self.learner.remarks(), *((_GENERIC,) if self._generic else ()))
-        return Outcome(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
+        return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
 
-    def hush(self, agent: int, parameters: int) -> None:
-        """Tell the learner; see `Callee`."""
+    def sync_started(self, agent: int, parameters: int) -> None:
+        """Tell the learner; see `SyncHandler`."""
         self._quiet.add((agent, parameters))
-        self.learner.hush(agent, parameters)
+        self.learner.sync_started(agent, parameters)
 
     @property
     def release_size(self) -> int:
-        """Bytes; see `Callee`."""
+        """Bytes; see `SyncHandler`."""
         return NUMBER_BYTES * self._learner.release_numbers(self._bandit.dimension)
 
     def release(self, agent: int, parameters: int) -> Item:
-        """Ask the learner; see `Callee`."""
+        """Ask the learner; see `SyncHandler`."""
         key = agent, parameters
         self._released_at[key] = self._clock.now
         self._releases[key] = self._releases.get(key, 0) + 1
@@ -121,12 +121,12 @@ class Slots(Driver):
         return Item(NUMBER_BYTES * len(numbers), numbers)
 
     def conclude(self, items: Sequence[Item]) -> Item:
-        """Ask the learner; see `Callee`."""
+        """Ask the learner; see `SyncHandler`."""
         combined: NDArray[np.float64] = self.learner.combine([item.value for item in items])
         return Item(NUMBER_BYTES * len(combined), combined)
 
     def adopt(self, agent: int, parameters: int, conclusion: Item, round: int) -> None:
-        """Tell the learner; see `Callee`."""
+        """Tell the learner; see `SyncHandler`."""
         released, now = self._released_at[agent, parameters], self._clock.now
         waited = now - released
         trace = self.stage.network.trace
@@ -141,7 +141,7 @@ class Slots(Driver):
         if self._played < self._clock.horizon:
             environment = self._clock.environment
             environment.schedule(
-                Appointment(self._callbacks), DECISIONS, self._played * self._clock.slot - environment.now
+                ScheduledEvent(self._callbacks), DECISIONS, self._played * self._clock.slot - environment.now
             )
 
     def _wake(self, _: Event) -> None:

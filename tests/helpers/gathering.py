@@ -4,7 +4,7 @@ from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.load import load
 from netbandit.simulation.build import build_network, topology_streams
-from netbandit.simulation.driver import Stage
+from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.gathers import Gathers
 from netbandit.simulation.parts import check
 from netbandit.streams import Streams
@@ -46,7 +46,7 @@ def played(parts):
         scenario.links, topology, clock, graph_streams, fingerprint, None, own_streams=streams, peers=True
     )
     bandit = parts.bandit.build(parts.bandit_settings, topology.agents, streams.generator)
-    driver = Gathers(Stage(parts, topology, network, clock, bandit, streams, fingerprint))
+    driver = Gathers(ReplicationContext(parts, topology, network, clock, bandit, streams, fingerprint))
     driver.start()
     clock.environment.run()
     return driver, driver.finish()

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from netbandit.network.clock import SENDS, Appointment, Clock, Environment
+from netbandit.network.clock import SENDS, Clock, Environment, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
@@ -54,6 +54,6 @@ def told(kind, graph, latency=0, *, uplink=0, bandwidth=None, times=(0,), **keys
             protocol.broadcast(number, agent, Item(ITEM, (agent, number)))
 
     for number, time in enumerate(times):
-        environment.schedule(Appointment([partial(tell, number)]), SENDS, time)
+        environment.schedule(ScheduledEvent([partial(tell, number)]), SENDS, time)
     environment.run()
     return log, protocol

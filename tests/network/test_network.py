@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from netbandit.network.clock import Clock, Environment, Steps
+from netbandit.network.clock import Clock, Environment, InstantQueue
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Cable, LinkClass
 from netbandit.network.message import Kind, Message
@@ -180,7 +180,7 @@ def test_a_message_that_overtakes_the_next_arrival_is_delivered_first():
 def test_arrivals_come_before_agents_and_agents_before_sends():
     lab = Lab()
     log = []
-    steps = Steps(lab.clock, lambda due: log.append(("act", lab.environment.now, due)))
+    steps = InstantQueue(lab.clock, lambda due: log.append(("act", lab.environment.now, due)))
     lab.network.receive = lambda node, arrivals: log.append(("receive", lab.environment.now, node))
     steps.at(SLOT, 2, "a")
     steps.at(SLOT, 1, "b")

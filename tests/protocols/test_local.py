@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.network.cliques import cliques
-from netbandit.network.clock import DECISIONS, Appointment, Clock, Environment
+from netbandit.network.clock import DECISIONS, Clock, Environment, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
@@ -40,7 +40,9 @@ class Meetings:
         self._watch(network)
         for acts, act in ((calls, self.protocol.call), (begins, self.protocol.begin)):
             for slot, agent in acts:
-                event = Appointment([lambda _, act=act, slot=slot, agent=agent: act(agent, slot % self.protocol.sets)])
+                event = ScheduledEvent(
+                    [lambda _, act=act, slot=slot, agent=agent: act(agent, slot % self.protocol.sets)]
+                )
                 self.clock.environment.schedule(event, DECISIONS, slot * SLOT)
         self.clock.environment.run()
 
@@ -64,7 +66,7 @@ class Meetings:
             found[key] = min(arrival, found.get(key, arrival))
         return found
 
-    def hush(self, agent, parameters):
+    def sync_started(self, agent, parameters):
         self.hushed.append((self.clock.now, agent, parameters))
 
     def release(self, agent, parameters):
@@ -111,7 +113,7 @@ def test_sizes_are_a_header_labels_and_the_release():
 
 def test_ttl_zero_is_silence():
     run = Meetings(nx.complete_graph(4), 0, 0)
-    assert run.protocol.solitary
+    assert run.protocol.isolated
     assert run.protocol.groups == [0, 1, 2, 3]
     assert run.protocol.sets == 1
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from simpy import Event
 
-from netbandit.network.clock import AGENTS, Steps
+from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network
@@ -13,7 +13,7 @@ from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
 
 
-class BroadcastRound(BroadcastProtocol):
+class BroadcastOverRounds(BroadcastProtocol):
     """Each round of another protocol carries what every agent tells to all others.
 
     An agent hears an item when it reaches it: before the round ends where nodes pass items on to each other, with the
@@ -34,7 +34,7 @@ class BroadcastRound(BroadcastProtocol):
         self._rounds.ended = self.ended
         self._reached: dict[int, list[set[int]]] = {}
         self._uninformed: dict[int, int] = {}
-        self._steps: Steps[Iterable[Heard]] = Steps(self.clock, self._hear, AGENTS)
+        self._steps: InstantQueue[Iterable[Heard]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     @property
     def reach(self) -> list[int]:

@@ -41,7 +41,7 @@ class Findings:
     remarks: tuple[str, ...] = ()
 
 
-class ContextBandit(Bandit):
+class VerticalContextBandit(Bandit):
     """A bandit whose contexts lie in columns that are split among participants.
 
     Attributes:

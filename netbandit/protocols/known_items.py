@@ -1,4 +1,4 @@
-"""Lists of items that nodes fill by telling each other, and what a message about them weighs."""
+"""KnownItems of items that nodes fill by telling each other, and what a message about them weighs."""
 
 from netbandit.network.message import LABEL_BYTES
 from netbandit.protocols.protocol import Item
@@ -7,7 +7,7 @@ Labels = int
 """A set of labels as a bit mask: unions and differences of hundreds of labels in one operation."""
 
 
-class Lists:
+class KnownItems:
     """The lists of a group of nodes in one round.
 
     Attributes:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 from simpy import Event
 
-from netbandit.network.clock import AGENTS, SENDS, Steps
+from netbandit.network.clock import AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.calls import Callee, CallProtocol
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
 
@@ -17,7 +17,7 @@ ASK = Kind("ASK")
 CALL = Kind("CALL")
 
 
-class CalledRound(CallProtocol):
+class TriggeredRounds(CallProtocol):
     """Rounds of another protocol, each begun by a call of the agent that first wants one.
 
     All agents are one group with one set of parameters. A call is flooded from neighbour to neighbour, or goes up to
@@ -29,22 +29,22 @@ class CalledRound(CallProtocol):
         rounds: Builds the protocol of rounds.
         settings: Its settings.
         network: The network it talks over.
-        callee: What agents do.
+        sync_handler: What agents do.
     """
 
-    def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, callee: Callee) -> None:
+    def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
         network.clock.hops = AGENTS  # what a hop brings is there before the decision of its slot
-        self._rounds = rounds(settings, network, Everybody(network.agents, callee.conclude))
+        self._rounds = rounds(settings, network, Everybody(network.agents, sync_handler.conclude))
         self._receive_round = network.receive
-        super().__init__(settings, network, callee)
+        super().__init__(settings, network, sync_handler)
         self._rounds.ended = self.ended
         self.groups = [0] * network.agents
-        self.solitary = self._rounds.alone
+        self.isolated = self._rounds.alone
         served, by_peers = self._rounds.served, self._rounds.uses_peer_links
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
         self._signal: Signal = signal(network, settings.timing == "slotted", self._hear)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
-        self._steps: Steps[int] = Steps(self.clock, self._contribute, SENDS)
+        self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
     def call(self, agent: int, parameters: int) -> None:
         """Call everybody to the next round."""
@@ -70,21 +70,21 @@ class CalledRound(CallProtocol):
         """Let *agent* contribute to *round*, after the decision of this slot."""
         if round > self._joined[agent]:
             self._joined[agent] = round
-            self.callee.hush(agent, 0)
+            self.sync_handler.sync_started(agent, 0)
             self._steps.at(self.clock.now, agent, round)
 
     def _contribute(self, due: list[tuple[int, list[int]]]) -> None:
         if self.clock.now >= self.clock.end:
             return
         for agent, (round, *_) in due:
-            informed = self._rounds.contribute(round, agent, self.callee.release(agent, 0))
+            informed = self._rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
             assert informed.callbacks is not None  # nobody is informed before all have contributed
             informed.callbacks.append(self._adopting(agent, round))
 
     def _adopting(self, agent: int, round: int) -> Callable[[Event], None]:
         def adopt(informed: Event) -> None:
             conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
-            self.callee.adopt(agent, 0, conclusion, round)
+            self.sync_handler.adopt(agent, 0, conclusion, round)
 
         return adopt
 
@@ -119,7 +119,7 @@ class FloodedCall(Signal):
     def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
         super().__init__(network, slotted, hear)
         self._heard = [0] * network.agents
-        self._steps: Steps[tuple[int, int]] = Steps(self._clock, self._hear_all, AGENTS)
+        self._steps: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._hear_all, AGENTS)
 
     def call(self, agent: int, round: int) -> None:
         """See :meth:`Signal.call`."""

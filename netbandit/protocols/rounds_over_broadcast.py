@@ -32,7 +32,7 @@ class _Round:
         self.conclusion: Item | None = None
 
 
-class RoundOfBroadcasts(RoundProtocol):
+class RoundsOverBroadcast(RoundProtocol):
     """Every agent tells all others its item, and concludes the moment it has heard them all.
 
     Nobody needs a clock that ends the round: an agent counts, so those in the middle of a network go on earlier.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.bandits.bandit import Bandit, BanditSettings, GeneratorOf
 
 
-class ContextualBandit(Bandit):
+class ActionSetBandit(Bandit):
     """A bandit that shows each agent a set of action vectors in every slot.
 
     Attributes:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
     from netbandit.papers.figures import Panel
-    from netbandit.papers.reproduce import FigureRuns, PointRuns
+    from netbandit.papers.runs import FigureRuns, PointRuns
 
 
 _TICKS = 6

@@ -14,9 +14,9 @@ from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.talks import calling
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.drivers import slot_learner
 from netbandit.simulation.play import Account, compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.slot_learner import slot_learner
 
 CHOOSE = Kind("choose")
 

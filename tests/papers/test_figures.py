@@ -5,7 +5,8 @@ import pytest
 import netbandit
 from netbandit.papers import figures as papers
 from netbandit.papers.figures import PaperError, load_paper, paper_names, papers_folder, read_paper
-from netbandit.papers.reproduce import FigureRuns, PointRuns, points_of, reproduce
+from netbandit.papers.reproduce import points_of, reproduce
+from netbandit.papers.runs import FigureRuns, PointRuns
 
 SCENARIO = """
 schema = 1

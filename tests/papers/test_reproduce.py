@@ -10,7 +10,8 @@ from netbandit.papers import figures as papers
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import PaperError, read_paper
 from netbandit.papers.pictures import draw_figure
-from netbandit.papers.reproduce import FigureRuns, PointRuns, judged, points_of, reproduce, run_figure
+from netbandit.papers.reproduce import judged, points_of, reproduce, run_figure
+from netbandit.papers.runs import FigureRuns, PointRuns
 from netbandit.plots.style import NEUTRAL, subtitle
 
 BASE = """

@@ -1,0 +1,114 @@
+"""The runs of a paper's figure, and how its points are named."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netbandit.papers.claims import Selector
+from netbandit.papers.expressions import Expression
+from netbandit.papers.figures import Figure, PaperError
+from netbandit.running.sweeps import FailedRun
+from netbandit.simulation.result import RunResult
+
+
+@dataclass(frozen=True)
+class PointRuns:
+    """One point of a figure's scenarios.
+
+    Attributes:
+        scenario: The scenario's file, without its ending.
+        resolved: The scenario with every default filled in.
+        runs: Its replications, those that came to their end; of several instances, each replication several times.
+    """
+
+    scenario: str
+    resolved: Mapping[str, Any]
+    runs: Sequence[RunResult]
+
+    @property
+    def by_replication(self) -> dict[int, list[RunResult]]:
+        """The runs of each replication: one, or one for each instance."""
+        found: dict[int, list[RunResult]] = {}
+        for run in self.runs:
+            found.setdefault(run.replication, []).append(run)
+        return found
+
+    def values(self, formula: Expression) -> dict[int, float | None]:
+        """Return what *formula* is worth in each replication, in the mean over instances; None where one has none."""
+        found = {number: [formula.of(run) for run in runs] for number, runs in self.by_replication.items()}
+        known = {number: [value for value in values if value is not None] for number, values in found.items()}
+        return {
+            number: None if len(known[number]) < len(values) else math.fsum(known[number]) / len(values)
+            for number, values in found.items()
+        }
+
+
+@dataclass(frozen=True)
+class FigureRuns:
+    """The runs of a figure.
+
+    Attributes:
+        figure: The figure.
+        points: Its points, file by file in the order of their sweeps.
+        failed: The runs that failed.
+    """
+
+    figure: Figure
+    points: Sequence[PointRuns]
+    failed: Sequence[FailedRun] = ()
+
+    def select(self, selector: Selector) -> list[PointRuns]:
+        """Return the points that *selector* names.
+
+        Raises:
+            PaperError: The figure has no such series.
+        """
+        wanted = dict(selector)
+        if "series" in wanted:
+            name = wanted.pop("series")
+            series = next((one for one in self.figure.series if one.name == name), None)
+            if series is None:
+                raise PaperError(f"{self.figure.id} has no series {name}")
+            wanted = {**series.where, **wanted}
+        found = [point for point in self.points if all(_is(point, key, value) for key, value in wanted.items())]
+        return found if self.figure.average is None else _averaged(found, self.figure.average)
+
+    def one(self, selector: Selector) -> PointRuns:
+        """Return the only point that *selector* names.
+
+        Raises:
+            PaperError: There is none, or there are several.
+        """
+        found = self.select(selector)
+        if len(found) != 1:
+            raise PaperError(f"{self.figure.id}: {selector} names {len(found)} points, and must name one")
+        return found[0]
+
+
+def _averaged(points: Sequence[PointRuns], key: str) -> list[PointRuns]:
+    """Return points of which those that differ in *key* alone are one, with the replications that all of them have."""
+    table, _, name = key.rpartition(".")
+    groups: dict[str, list[PointRuns]] = {}
+    for point in points:
+        others = {**point.resolved, table: {one: each for one, each in point.resolved[table].items() if one != name}}
+        whole = PointRuns(point.scenario, others, point.runs)
+        groups.setdefault(json.dumps([point.scenario, others], sort_keys=True), []).append(whole)
+    found = []
+    for group in groups.values():
+        common = set.intersection(*({run.replication for run in point.runs} for point in group))
+        runs = [run for point in group for run in point.runs if run.replication in common]
+        found.append(PointRuns(group[0].scenario, group[0].resolved, runs))
+    return found
+
+
+def _is(point: PointRuns, key: str, value: Any) -> bool:
+    if key == "scenario":
+        return bool(point.scenario == value)
+    found: Any = point.resolved
+    for part in key.split("."):
+        if not isinstance(found, Mapping) or part not in found:
+            return False
+        found = found[part]
+    return bool(found == value) and isinstance(found, bool) == isinstance(value, bool)

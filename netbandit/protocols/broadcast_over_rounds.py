@@ -65,7 +65,7 @@ class BroadcastOverRounds(BroadcastProtocol):
         return lambda informed: self._inform(agent, round, informed)
 
     def _inform(self, agent: int, round: int, informed: Event) -> None:
-        conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
+        conclusion: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
         self._overhear(agent, round, [conclusion])
         self._uninformed[round] -= 1
         if not self._uninformed[round]:

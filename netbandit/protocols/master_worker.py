@@ -4,7 +4,7 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Aggregation, Item, ProtocolSettings, CallbackRoundProtocol
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, ProtocolSettings
 from netbandit.protocols.server import Server
 
 

@@ -12,8 +12,9 @@ from netbandit.network.network import Network, Receive
 from netbandit.settings import Problem, Settings
 
 Pattern = Literal["round", "call", "broadcast", "gather"]
-"""A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
-``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can act."""
+"""A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
+for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
+act."""
 
 
 class ProtocolSettings(Settings):
@@ -105,7 +106,7 @@ class NetworkProtocol(ABC):
     """
 
     Settings: ClassVar[type[ProtocolSettings]] = ProtocolSettings
-    patterns: ClassVar[frozenset[Pattern]]
+    patterns: ClassVar[frozenset[Pattern]] = frozenset()
     """The communication patterns it offers."""
     stand_ins: ClassVar[Mapping[Pattern, "type[NetworkProtocol]"]] = {}
     """The protocol that stands for this one where agents talk in another pattern; by default an adapter does."""

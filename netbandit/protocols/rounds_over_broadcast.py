@@ -9,7 +9,14 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, CallbackRoundProtocol, contributed
+from netbandit.protocols.protocol import (
+    Aggregation,
+    CallbackRoundProtocol,
+    GraphFacts,
+    Item,
+    ProtocolSettings,
+    contributed,
+)
 
 
 class _Round:

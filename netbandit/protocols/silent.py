@@ -8,7 +8,14 @@ from simpy import Event
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.protocol import CallbackRoundProtocol, Item, NetworkProtocol, Pattern, ProtocolSettings, contributed
+from netbandit.protocols.protocol import (
+    CallbackRoundProtocol,
+    Item,
+    NetworkProtocol,
+    Pattern,
+    ProtocolSettings,
+    contributed,
+)
 
 
 class CalledSilent(CallProtocol):

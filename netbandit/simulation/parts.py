@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
-from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.learners.learner import Learner, LearnerSettings, Talk
 from netbandit.network import families
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.protocols.adapters import misfit
+from netbandit.protocols.adapters import problems as problems_of
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
-from netbandit.protocols.talks import carriers
-from netbandit.protocols.talks import problems as problems_of
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
@@ -216,7 +216,7 @@ class _Check:
         self._within("topology", iter(families.problems(settings.family, keys)))
         self.notes += [(("topology", key), text) for key, text in families.unused(settings.family, keys)]
 
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[str]:
+    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[Talk]:
         """Return how the learner talks in this world."""
         try:
             return frozenset({driver_of(bandit, learner).talk})
@@ -228,9 +228,9 @@ class _Check:
         return str(self._point.data[table]["kind"])
 
     def _check_pair(
-        self, talks: frozenset[str], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
+        self, talks: frozenset[Talk], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
     ) -> None:
-        if not talks & protocol.talks:
+        if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
             text = (
@@ -239,14 +239,12 @@ class _Check:
             )
             self.problems.append((("protocol", "kind"), text))
             return
-        for talk in sorted(talks & protocol.talks):
-            needed = carriers(protocol, talk)
-            if not issubclass(protocol, needed):
-                names = " or ".join(f"{one.__module__}:{one.__name__}" for one in needed)
-                text = f'a protocol that offers "{talk}" must be a subclass of {names}'
-                self.problems.append((("protocol", "kind"), text))
+        for talk in sorted(talks & protocol.patterns):
+            misfits = misfit(protocol, talk)
+            if misfits is not None:
+                self.problems.append((("protocol", "kind"), misfits))
                 return
-        if settings is not None and not protocol.alone:
+        if settings is not None and not protocol.isolated:
             over = f"(protocol.kind = {show(self._kind('protocol'))})"
             found = settings.problems_over(server_chooses=protocol.chooses)
             self._within("learner", ((path, f"{text} {over}") for path, text in found))
@@ -324,10 +322,10 @@ _TALKS = {
 """What happens in each way to talk, for the reader of a message."""
 
 
-def _offering(talks: frozenset[str]) -> list[str]:
+def _offering(talks: frozenset[Talk]) -> list[str]:
     """Return the protocols that offer one of some ways to talk."""
     kinds = BUILT_IN["protocol"]
-    return [kind for kind in kinds if part_class("protocol", kind, Path()).talks & talks]
+    return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
 
 
 def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:

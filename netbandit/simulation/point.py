@@ -5,18 +5,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from netbandit.bandits.bandit import Bandit, BanditSettings
-from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import Learner
 from netbandit.network.topology import Topology
-from netbandit.protocols.protocol import NetworkProtocol, ProtocolSettings
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
-from netbandit.simulation.registry import part_class
+from netbandit.simulation.registry import class_of
 
 
 @dataclass(frozen=True)
 class PointParts:
-    """Classes and settings of the parts of one point of a scenario: all that decides its numbers.
+    """The parts of one point of a scenario: all that decides its numbers.
 
     It can be sent to a worker.
 
@@ -24,7 +24,8 @@ class PointParts:
         parameters: What the sweep or ``--set`` varied: dotted key -> value.
         resolved: The whole scenario with every default filled in.
         scenario: The tables every scenario has.
-        bandit_settings, learner_settings, protocol_settings: The parts' own keys.
+        bandit_settings, learner_settings, protocol_settings: The parts, never started: each replication takes
+            ``fresh()`` of them; or the ``Settings`` of parts of the old style.
         file: Where the graph's file is, if it comes from one.
         folder: The scenario's folder, in which the user's own modules are found.
         bandit_files: Where the bandit's files are, by the key that names each.
@@ -33,9 +34,9 @@ class PointParts:
     parameters: dict[str, Any]
     resolved: dict[str, Any]
     scenario: Scenario
-    bandit_settings: BanditSettings
-    learner_settings: LearnerSettings
-    protocol_settings: ProtocolSettings
+    bandit_settings: Any
+    learner_settings: Any
+    protocol_settings: Any
     file: Path | None
     folder: Path
     bandit_files: dict[str, Path] = field(default_factory=dict)
@@ -54,19 +55,19 @@ class PointParts:
     @cached_property
     def bandit(self) -> type[Bandit]:
         """The bandit's class."""
-        found: type[Bandit] = part_class("bandit", self.bandit_settings.kind, self.folder)
+        found: type[Bandit] = class_of("bandit", self.bandit_settings, self.folder)
         return found
 
     @cached_property
     def learner(self) -> type[Learner]:
         """The learner's class."""
-        found: type[Learner] = part_class("learner", self.learner_settings.kind, self.folder)
+        found: type[Learner] = class_of("learner", self.learner_settings, self.folder)
         return found
 
     @cached_property
     def protocol(self) -> type[NetworkProtocol]:
         """The protocol's class."""
-        found: type[NetworkProtocol] = part_class("protocol", self.protocol_settings.kind, self.folder)
+        found: type[NetworkProtocol] = class_of("protocol", self.protocol_settings, self.folder)
         return found
 
     def topology(self, replication: int) -> Topology:

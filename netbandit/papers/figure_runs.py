@@ -1,15 +1,20 @@
-"""The runs of a paper's figure, and how its points are named."""
+"""The runs of a figure: its points with their replications, and which of them a selector names."""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from netbandit.papers.claims import Selector
 from netbandit.papers.expressions import Expression
-from netbandit.papers.figures import Figure, PaperError
-from netbandit.running.sweeps import FailedRun
+from netbandit.papers.figures import Figure, Paper, PaperError
+from netbandit.results.store import load_study
+from netbandit.running import sweeps as sweep
+from netbandit.running.sweeps import FailedRun, Progress
+from netbandit.scenario.load import Document, load
+from netbandit.simulation.parts import PointConfig, check
 from netbandit.simulation.result import RunResult
 
 
@@ -85,6 +90,58 @@ class FigureRuns:
         if len(found) != 1:
             raise PaperError(f"{self.figure.id}: {selector} names {len(found)} points, and must name one")
         return found[0]
+
+
+@dataclass(frozen=True)
+class _Together:
+    """The points of several scenarios, to be run as one study."""
+
+    document: Document
+    points: list[PointConfig]
+
+
+def points_of(paper: Paper, figure: Figure, replications: int | None) -> list[tuple[str, PointConfig, Document]]:
+    """Return the checked points of a figure, each with the name of its scenario.
+
+    Raises:
+        ScenarioError: A scenario has mistakes.
+    """
+    overrides = [] if replications is None else [f"run.replications={replications}"]
+    found = []
+    for name in figure.scenarios:
+        document = load(paper.folder / name, overrides)
+        found += [(Path(name).stem, point, document) for point in check(document).points]
+    return found
+
+
+def run_figure(
+    paper: Paper,
+    figure: Figure,
+    out: Path,
+    *,
+    replications: int | None = None,
+    jobs: int = 1,
+    progress: Progress = sweep.unheard,
+) -> FigureRuns:
+    """Do the runs of a figure that are not in the results folder *out*, and return all of them.
+
+    Raises:
+        ScenarioError: A scenario has mistakes.
+        StorageError: The results cannot be written.
+        Interrupted: Ctrl-C was pressed.
+    """
+    points = points_of(paper, figure, replications)
+    study = _Together(points[0][2], [point for _, point, _ in points])
+    result = sweep.run(study, out, jobs=jobs, progress=progress)
+    curves = any(panel.kind == "curves" for panel in figure.panels)
+    formulas = [expression for claim in paper.claims if claim.figure == figure.id for expression in claim.formulas]
+    details = curves or any(expression.needs_curves for expression in formulas)
+    loaded = load_study(out, details=True) if details else result.study
+    found = [
+        PointRuns(name, point.resolved, runs.finished)
+        for (name, point, _), runs in zip(points, loaded.points, strict=True)
+    ]
+    return FigureRuns(figure, found, result.failed)
 
 
 def _averaged(points: Sequence[PointRuns], key: str) -> list[PointRuns]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from itertools import chain
 
 from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import Ledger, Totals
+from netbandit.network.ledger import Fates, Ledger, Totals
 from netbandit.network.link import Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.topology import Topology
@@ -242,6 +243,24 @@ class Network:
         """The peer links, in the order in which they were given."""
         return self._links
 
+    def close(self) -> Fates:
+        """Add up, after the last event, what became of all that was put on links."""
+        fates = self.ledger.fates
+        messages = self.peer_totals().messages + self.uplink_totals().messages
+        self._count_ends(messages, fates)
+        fates.check(messages)
+        return fates
+
+    def _count_ends(self, messages: int, fates: Fates) -> None:
+        """Fill in *fates* for *messages* that were put on links: here, none is lost on its way."""
+        channels = chain((channel for out in self._out for channel in out.values()), self._up.values())
+        fates.in_flight = sum(len(channel.flight) for channel in chain(channels, self._down.values()))
+        fates.delivered = messages - fates.in_flight
+
+    def lost_on(self, link: Link) -> int:
+        """Return how many messages a peer *link* lost in both directions."""
+        return self._out[link.first][link.second].lost + self._out[link.second][link.first].lost
+
     def carried(self, link: Link) -> tuple[int, int]:
         """Return messages and bytes that a peer *link* carried in both directions."""
         there = self._out[link.first][link.second]
@@ -259,10 +278,14 @@ class Network:
         return Totals.of(self._uplink, channels, (channel.link for channel in self._up.values()))
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
-        rank = (receiver * (self.agents + 1) + sender) * 2 + broadcast
+        rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0
         channel = self._by_rank[rank] = Channel(sender, receiver, latency, link, rank)
         return channel
+
+    def _rank(self, sender: int, receiver: int, broadcast: bool) -> int:
+        """Return the place of a channel in the order in which things are handled that arrive at once."""
+        return (receiver * (self.agents + 1) + sender) * 2 + broadcast
 
     def _send_queued(
         self, message: Message, channels: Sequence[Channel], link_class: LinkClass, *, uplink: bool

@@ -5,20 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.scenario.wording import Allowed, did_you_mean, show
+from netbandit.scenario.durations import DurationText, duration_text
+from netbandit.scenario.link_faults import FaultyLinkSettings
+from netbandit.scenario.wording import did_you_mean, show
 from netbandit.settings import Settings
-from netbandit.units import BANDWIDTH, DURATION, parse_bandwidth, parse_duration
-
-
-def duration_text(text: Any, *, also: str = "") -> Any:
-    """Return *text* if it is a duration; else raise ValueError, naming what *also* may stand there."""
-    try:
-        if isinstance(text, str):
-            parse_duration(text)
-            return text
-    except ValueError:
-        pass
-    raise ValueError(f"must be {DURATION}{also}, not {show(text)}")
+from netbandit.units import BANDWIDTH, parse_bandwidth
 
 
 def _latency(value: Any) -> Any:
@@ -50,7 +41,6 @@ def _bandwidth(text: Any) -> Any:
     raise ValueError(f"must be {BANDWIDTH}, not {show(text)}")
 
 
-DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
 NotNegative = Annotated[float, Field(ge=0)]
 
 
@@ -69,7 +59,7 @@ class UniformLatency(Settings):
     )
 
 
-class LinkSettings(Settings):
+class LinkSettings(FaultyLinkSettings):
     """``[links.peer]``: the links between agents.
 
     Attributes:
@@ -98,7 +88,7 @@ class LinkSettings(Settings):
             yield "missing", 'is used only with latency = "geographic"'
 
 
-class UplinkSettings(Settings):
+class UplinkSettings(FaultyLinkSettings):
     """``[links.uplink]``: the links between an agent and the server, which has no place on the map.
 
     Attributes:

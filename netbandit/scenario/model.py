@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from netbandit.scenario.links import LinksSettings, duration_text
+from netbandit.scenario.durations import duration_text
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.wording import Allowed, show
 from netbandit.settings import Raw, Settings
 from netbandit.units import parse_duration
@@ -128,6 +130,7 @@ class Scenario(Settings):
     run: RunSettings
     topology: TopologySettings
     links: LinksSettings = LinksSettings()
+    faults: FaultsSettings = FaultsSettings()
     bandit: Part
     learner: Part
     protocol: Part

@@ -66,6 +66,8 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "fingerprint": result.fingerprint,
         "versions": result.versions,
         "privacy_unit": result.privacy_unit,
+        "privacy_accountant": result.privacy_accountant,
+        "privacy_caveats": list(result.privacy_caveats),
         "remarks": list(result.remarks),
         "sizes": sizes,
     }
@@ -107,6 +109,8 @@ def load_run(folder: Path, details: bool = True) -> RunResult | None:
             versions=_checked(whole["versions"], dict),
             nodes=None if nodes is None else _nodes(nodes),
             privacy_unit=_checked(whole.get("privacy_unit", ""), str),
+            privacy_accountant=_checked(whole.get("privacy_accountant", ""), str),
+            privacy_caveats=tuple(_checked(caveat, str) for caveat in whole.get("privacy_caveats", [])),
             remarks=tuple(_checked(remark, str) for remark in whole.get("remarks", [])),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -100,7 +100,7 @@ class Slots(Driver):
         }
         curve = Curve(account.knots, account.curve)
         remarks = (*self.learner.remarks(), *((_GENERIC,) if self._generic else ()))
-        return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
+        return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent, remarks)
 
     def sync_started(self, agent: int, parameters: int) -> None:
         """Tell the learner; see `SyncHandler`."""

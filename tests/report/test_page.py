@@ -210,15 +210,17 @@ def test_privacy_is_told_where_it_was_asked_for(tmp_path):
     from dataclasses import replace
 
     silent = report(tmp_path / "without", sweep(epsilon=None, delta=0.0))
-    assert "No noise was asked for" in silent
+    assert "No privacy was asked for" in silent
     runs = [
-        replace(run, privacy_unit="one reward of one agent")
+        replace(run, privacy_unit="one reward of one agent", privacy_caveats=("the time of releases",))
         for run in sweep(1, epsilon=1.5, delta=1e-5, epsilon_claimed=None)
     ]
     page = Page(report(tmp_path / "with", runs))
     rows = page.table(["point", "family", "epsilon", "epsilon spent", "delta spent"])
     assert rows[1][3:] == ["1.5", "1e-05", "infinite"]
     assert "Over the whole run epsilon and delta protect one reward of one agent." in "".join(page.texts)
+    assert "not covered: the time of releases" in "".join(page.texts)
+    assert "may be exceeded" not in "".join(page.texts)
 
 
 def test_the_same_results_give_the_same_bytes_in_another_process_and_place(tmp_path):

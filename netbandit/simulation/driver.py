@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Talk
@@ -11,11 +11,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.simulation.point import PointParts
 from netbandit.simulation.result import Curve, Metric
 from netbandit.streams import Streams
-
-if TYPE_CHECKING:
-    from netbandit.simulation.parts import PointConfig
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class ReplicationContext:
         fingerprint: Takes in what agents do; the network adds every delivery itself.
     """
 
-    point: "PointConfig"
+    point: PointParts
     topology: Topology
     network: Network
     clock: Clock

@@ -303,7 +303,7 @@ def test_what_is_told_without_noise_is_not_private(tmp_path, noiseless):
     file = tmp_path / "market.toml"
     file.write_text(SCENARIO.format(family="path", latency="0 ms", share="private", communicate="doubling"))
     private, exact = (check(load(file, keys)).points[0].simulation(0).run().metrics for keys in ([], [noiseless]))
-    assert private["epsilon"] > private["epsilon_claimed"] == 20.0
+    assert 0 < private["epsilon"] < private["epsilon_claimed"] == 20.0 < private["epsilon_basic_composition"]
     assert (exact["epsilon"], exact["epsilon_claimed"]) == (None, None)  # infinite
     assert exact["regret"] < private["regret"]
 

@@ -49,6 +49,16 @@ def keys_page(whole: Schema) -> str:
     return "\n".join(lines) + "\n"
 
 
+def part_tables(whole: Schema, table: str) -> Iterator[tuple[str, str]]:
+    """Yield each kind of a part with the table of its keys, which the algorithms' pages include."""
+    definitions = whole["$defs"]
+    for branch in _resolved(whole["properties"][table], definitions).get("allOf", []):
+        then = _resolved(branch["then"], definitions)
+        own = {key: one for key, one in then.get("properties", {}).items() if key != "kind"}
+        text = "\n".join(_table(own, definitions, then.get("required", []))) if own else "It has no keys of its own.\n"
+        yield _kind(branch), text
+
+
 def metrics_page() -> str:
     """Return the page of all metrics."""
     lines = [_NOTE, "# Metrics\n"]
@@ -126,7 +136,12 @@ def _cell(text: str) -> str:
 def write(app: Sphinx) -> None:
     """Write the generated pages into the source folder, where git does not look."""
     folder = Path(app.srcdir) / "reference"
-    pages = {"keys.md": keys_page(schema()), "metrics.md": metrics_page()}
+    whole = schema()
+    pages = {"keys.md": keys_page(whole), "metrics.md": metrics_page()}
+    for table in _PARTS:
+        for kind, text in part_tables(whole, table):
+            pages[f"parts/{table}-{kind}.md"] = text
+    (folder / "parts").mkdir(exist_ok=True)
     for name, text in pages.items():
         place = folder / name
         if not place.exists() or place.read_text(encoding="utf-8") != text:

@@ -18,7 +18,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
-    "sphinx_mathjax_offline",
+    "sphinx-mathjax-offline",
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",

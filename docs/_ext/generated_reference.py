@@ -41,7 +41,7 @@ def keys_page(whole: Schema) -> str:
             for branch in found.get("allOf", []):
                 kind = _kind(branch)
                 then = _resolved(branch["then"], definitions)
-                lines += [f"### `{name}.kind = \"{kind}\"`\n", _meaning(then), ""]
+                lines += [f'### `{name}.kind = "{kind}"`\n', _meaning(then), ""]
                 own = {key: one for key, one in then.get("properties", {}).items() if key != "kind"}
                 lines += _table(own, definitions, then.get("required", [])) if own else ["It has no keys of its own.\n"]
         else:
@@ -62,7 +62,9 @@ def part_tables(whole: Schema, table: str) -> Iterator[tuple[str, str]]:
 def metrics_page() -> str:
     """Return the page of all metrics."""
     lines = [_NOTE, "# Metrics\n"]
-    lines.append("What `--json`, `table.csv` and the tables of Python hold for each replication. What does not exist or")
+    lines.append(
+        "What `--json`, `table.csv` and the tables of Python hold for each replication. What does not exist or"
+    )
     lines.append("is infinite is null.\n")
     lines += ["| metric | unit | meaning | given by |", "|---|---|---|---|"]
     for name, entry in METRICS.items():

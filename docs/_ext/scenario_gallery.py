@@ -1,7 +1,7 @@
 """A page for each shipped scenario, made from the file itself: its question, its picture, its text.
 
-Every scenario is run at build, with the cut of ``gallery/plan.toml`` where it would take long; the picture on its page is
-the full one, committed under ``gallery/pictures``, beside the command that makes it.
+Every scenario is run at build, with the cut of ``gallery/plan.toml`` where it would take long; the picture on its page
+is the full one, committed under ``gallery/pictures``, beside the command that makes it.
 """
 
 import json
@@ -40,7 +40,13 @@ def page(name: str, entry: dict[str, Any], measured: str) -> str:
     question = entry.get("question") or tables.get("description") or name
     lines = [f"# {question}\n", comment_of(text), ""]
     for picture in entry.get("pictures", []):
-        lines += [f"```{{figure}} pictures/{picture['file']}", f":alt: {picture['alt']}", f"{picture['alt']}", "```", ""]
+        lines += [
+            f"```{{figure}} pictures/{picture['file']}",
+            f":alt: {picture['alt']}",
+            f"{picture['alt']}",
+            "```",
+            "",
+        ]
     lines += ["The whole study, with this picture:", "", "```sh", f"netbandit run scenarios/{name}.toml", "```", ""]
     if "takes" in entry:
         lines += [f"It takes {entry['takes']} on two cores.", ""]
@@ -57,7 +63,11 @@ def run(name: str, entry: dict[str, Any]) -> str:
         command += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [*command, "--out", folder], capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"}
+            [*command, "--out", folder],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "COLUMNS": "100"},
         )
     if done.returncode:
         raise ExtensionError(f"scenarios/{name}.toml does not run: {done.stderr}")

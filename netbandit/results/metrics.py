@@ -49,6 +49,14 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "decisions_per_s": MetricEntry("1 / s", "Decisions divided by the simulated seconds.", _GATHERED),
     "unserved": MetricEntry("users", "Users who went away because a decision for an earlier one was open.", _GATHERED),
+    "kept": MetricEntry(
+        "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
+    ),
+    "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
+    "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
+    "true_ctr": MetricEntry(
+        "", "Mean of the true click probabilities of the choices.", "logs that netbandit generates itself"
+    ),
     "relative_ctr": MetricEntry("", "Click-through rate divided by that of random choices.", "logs that are replayed"),
     "parameter_error": MetricEntry(
         "", "Distance between the estimated and the true parameters (Euclidean norm).", _GATHERED
@@ -97,6 +105,8 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "accepted": MetricEntry("", "Share of what is heard that is near enough to be believed.", _PROCUREMENT),
     "masks_s": MetricEntry("s", "Simulated time at which all masks had been agreed upon.", _GATHERED),
+    "context_bytes": MetricEntry("bytes", "Bytes of contexts, each hop counted.", _GATHERED),
+    "mask_bytes": MetricEntry("bytes", "Bytes of masks, each hop counted.", _GATHERED),
     "slot_operations": MetricEntry(
         "operations", "Multiplications and additions of a decision, counted by formula.", _GATHERED
     ),

@@ -40,12 +40,11 @@ from netbandit.bandits.bernoulli import Bernoulli
 
 
 class Slow(Bernoulli):
-    @classmethod
-    def build(cls, settings, agents, generator):
+    def start(self, agents, generator):
         if agents > 3 and "HURRY" not in os.environ:
             Path(__file__).with_name(f"asleep-{os.getpid()}").touch()
             time.sleep(120)
-        return super().build(settings, agents, generator)
+        super().start(agents, generator)
 '''
 
 

@@ -45,8 +45,7 @@ from netbandit.bandits.bernoulli import Bernoulli
 
 
 class Slow(Bernoulli):
-    @classmethod
-    def build(cls, settings, agents, generator):
+    def start(self, agents, generator):
         with Path(__file__).with_name("log").open("a") as log:
             log.write(f"{os.getpid()} {agents}\\n")
         if "POISON" in os.environ and agents == 7:
@@ -54,7 +53,7 @@ class Slow(Bernoulli):
         if "POISON" in os.environ and agents == 8:
             os._exit(3)
         time.sleep(0.02)
-        return super().build(settings, agents, generator)
+        super().start(agents, generator)
 '''
 
 

@@ -6,7 +6,7 @@ from helpers.worlds import started
 from scipy.stats import binomtest, norm
 
 from netbandit.bandits.linear import Linear
-from netbandit.learners.linear import LinTsSettings
+from netbandit.learners.linear_settings import LinTsSettings
 from netbandit.learners.shared_linear import SharedLinTs
 from netbandit.learners.slots import Surroundings
 from netbandit.scenario.errors import ScenarioError

@@ -78,15 +78,11 @@ class Clock:
         """The present time in nanoseconds."""
         return self.environment.now
 
-    def slot_of(self, time: int) -> int:
-        """Return the slot that contains *time* (ns); a boundary belongs to the slot that it begins."""
-        return time // self.slot
-
     def boundary(self, time: int) -> int:
         """Return the number of the first slot boundary at or after *time* (ns)."""
         return -(-time // self.slot)
 
-    def adoption(self, begun: int, delivered: int) -> int:
+    def effective_time(self, begun: int, delivered: int) -> int:
         """Return when (ns) a node takes in what a slotted hop brought.
 
         That is the first slot boundary, after the one at which the hop began, at which its message has been

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
+    from netbandit.papers.figure_runs import FigureRuns, PointRuns
     from netbandit.papers.figures import Panel
-    from netbandit.papers.reproduce import FigureRuns, PointRuns
 
 
 _TICKS = 6

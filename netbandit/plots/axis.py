@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from netbandit.plots.style import number, readable
+from netbandit.plots.style import readable
 from netbandit.plots.values import Scale
+from netbandit.results.numbers import rounded, scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,6 +98,6 @@ class Axis:
 def _short(value: float) -> str:
     """Return a number that was measured with no more digits than a tick has room for; whole ones stay as they are."""
     if value == math.inf or value == round(value):
-        return number(value)
+        return scaled(value)
     text = f"{value:g}"
-    return number(float(text if len(text) <= _DIGITS + 2 else f"{value:.{_DIGITS}g}"))
+    return scaled(float(text) if len(text) <= _DIGITS + 2 else rounded(value, _DIGITS))

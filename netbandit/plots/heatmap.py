@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from netbandit.plots.grouping import Arrangement, described
 from netbandit.plots.metrics import estimate, label, label_more, means
-from netbandit.plots.style import drawing, figure, number, readable, wrapped
+from netbandit.plots.style import drawing, figure, readable, wrapped
 from netbandit.plots.values import identity, name, shown, words
+from netbandit.results.numbers import rounded, scaled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +89,7 @@ def draw_heatmap(
     panel.grid(False)
     for axis, values, key in ((panel.xaxis, columns, across), (panel.yaxis, rows, upward)):
         scale = arrangement.scale(key)
-        texts = [number(value) for value in scale.numbers] if scale else [shown(value) for value in values]
+        texts = [scaled(value) for value in scale.numbers] if scale else [shown(value) for value in values]
         every = -(-len(values) // 12)
         axis.set_ticks([place + 0.5 for place in range(0, len(values), every)], texts[::every])
         axis.set_label_text(wrapped(scale.label if scale else words(key), 60))
@@ -96,9 +97,9 @@ def draw_heatmap(
     if table.size <= _WRITTEN:
         for (row, column), value in np.ndenumerate(table):
             if np.isfinite(value):
-                text = number(float(f"{value:.3g}"))
+                text = scaled(rounded(value, 3))
                 if np.isfinite(halves[row, column]):
-                    text += f"\n± {number(float(f'{halves[row, column]:.2g}'))}"
+                    text += f"\n± {scaled(rounded(float(halves[row, column]), 2))}"
                 colour = "white" if norm(value) < _DARK else "black"
                 panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7, color=colour)
     bar = drawn.colorbar(mesh, ax=panel, aspect=28, pad=0.02)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from netbandit.plots import layout
 from netbandit.plots.grouping import Point, described
-from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, number, readable
+from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
 from netbandit.plots.text import place_labels
+from netbandit.results.numbers import scaled
 from netbandit.results.store import lookup
 from netbandit.simulation.result import RunResult
 
@@ -128,7 +129,7 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
     if drawing.sinks:
         notes.append("squares: the sinks, each with an uplink to the server")
     if len(shown) < total:
-        notes.append(f"the {number(len(shown))} most used of {number(total)} links")
+        notes.append(f"the {scaled(len(shown))} most used of {scaled(total)} links")
     drawn, (panel,) = figure(title, "; ".join(filter(None, notes)))
     panel.set_axis_off()
     panel.set_aspect("equal", adjustable="box" if len(drawing.places) == 1 else "datalim")

@@ -17,11 +17,11 @@ from netbandit.plots.style import (
     figure,
     from_zero,
     legend_beside,
-    number,
     readable,
     wrapped,
 )
 from netbandit.plots.values import shown, words
+from netbandit.results.numbers import scaled
 from netbandit.simulation.result import RunResult
 
 if TYPE_CHECKING:
@@ -249,5 +249,5 @@ def _legend(drawn: "Figure", arrangement: Arrangement) -> None:
         labels.append(wrapped(shown(value), 22))
     title = words(key)
     if len(values) < len(arrangement.choices[key]):
-        title += f" ({len(values)} of {number(len(arrangement.choices[key]))} shown)"
+        title += f" ({len(values)} of {scaled(len(arrangement.choices[key]))} shown)"
     legend_beside(drawn, handles, labels, title)

@@ -14,11 +14,11 @@ from netbandit.plots.metrics import compared, measured
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import save, subtitle
 from netbandit.plots.values import identity, shown
-from netbandit.results.display import varied
 from netbandit.results.names import UnknownNameError, resolve
 from netbandit.results.run_folder import TRACE
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, folder_of, load_finished
+from netbandit.results.telling import varied
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import TraceError, read_trace
 

@@ -2,8 +2,8 @@
 
 from netbandit.plots.grouping import Arrangement, Point
 from netbandit.plots.metrics import estimate
-from netbandit.plots.style import number
 from netbandit.plots.values import shown
+from netbandit.results.numbers import scaled
 
 PROTOCOL = "protocol.kind"
 
@@ -22,6 +22,6 @@ def silence(arrangement: Arrangement) -> str:
     regrets = [float(one.mean) for one in (estimate(point, "regret") for point in silent) if one is not None]
     if not regrets:
         return ""
-    least, most = (number(float(round(end))) for end in (min(regrets), max(regrets)))
+    least, most = (scaled(float(round(end))) for end in (min(regrets), max(regrets)))
     names = ", ".join(dict.fromkeys(shown(point.values.get(PROTOCOL, "what is silent")) for point in silent))
     return f"not shown: {names}, with regret {least if least == most else f'{least} to {most}'} at no cost"

@@ -10,11 +10,11 @@ from netbandit.plots.style import (
     drawing,
     figure,
     legend_beside,
-    number,
     readable,
     wrapped,
 )
 from netbandit.plots.values import name, shown, words
+from netbandit.results.numbers import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     shape = next((key for key in arrangement.keys if key != PROTOCOL), None)
     shown_points = talking(arrangement)
     longest = max((_delay(point) for point in shown_points), default=0.0)
-    sizes = f"area of a mark: slots waited per round, up to {number(float(round(longest)))}" if longest > 0 else ""
+    sizes = f"area of a mark: slots waited per round, up to {scaled(float(round(longest)))}" if longest > 0 else ""
     subtitle = "; ".join(filter(None, (means(arrangement.points), sizes, silence(arrangement))))
     drawn, panels = figure(f"{arrangement.name}: what each structure costs", subtitle)
     panel = panels[0]

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import whole
 
 if TYPE_CHECKING:
@@ -178,30 +179,6 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=True)) or text
 
 
-def number(value: float) -> str:
-    """Return a number as a person reads it: ``12,500``, ``2.5M``, ``0.1``, ``∞``."""
-    if value != value:
-        return "none"
-    if abs(value) == float("inf"):
-        return "∞" if value > 0 else "−∞"
-    if value != 0 and abs(value) < 1e-3:
-        return f"{value:.3g}".replace("-", "−")
-    return _scaled(value, _scale(abs(value)))
-
-
-_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
-
-
-def _scale(size: float) -> tuple[float, str]:
-    return next(((unit, letter) for unit, letter in _SCALES if size >= unit), (1.0, ""))
-
-
-def _scaled(value: float, scale: tuple[float, str]) -> str:
-    unit, letter = scale
-    digits = f"{value / unit:,.6f}".rstrip("0").rstrip(".")
-    return digits.replace("-", "−") + (letter if value else "")
-
-
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
     """Give the axes of *panel* numbers that are read at a glance: ``10,000``, and one of k, M, G for all of an axis."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -211,8 +188,8 @@ def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
 
         def text(value: float, _place: int | None = None, axis: Any = axis, linear: bool = linear) -> str:
             if not linear or (value != 0 and abs(value) < 1e-3):
-                return number(value)
-            return _scaled(value, _scale(max(map(abs, axis.get_view_interval()))))
+                return scaled(value)
+            return scaled(value, max(map(abs, axis.get_view_interval())))
 
         axis.set_major_formatter(FuncFormatter(text))
         axis.set_minor_formatter(NullFormatter())

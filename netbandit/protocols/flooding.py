@@ -43,7 +43,7 @@ class FloodRound:
 
 
 class Flooding(RoundProtocol):
-    """One message per item and link.
+    """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
     it on; it ignores items that it has. The round ends by the free clock that also ends GIS, when every agent
@@ -92,7 +92,7 @@ class Flooding(RoundProtocol):
             if self.overhear is not None:
                 self.overhear(node, message.round, round.named((label,)))
             if round.missing:
-                self.network.send(message, self.network.links[node], sender)
+                self.network.send(message, self.network.channels[node], sender)
             else:
                 self._end(message.round, round)
 
@@ -124,7 +124,9 @@ class Flooding(RoundProtocol):
             if known[label] == _MISSING:
                 known[label] = _FRESH
                 senders = round.waiting[node, label] = [sender]
-                self._steps.at(self.clock.adoption(begun, self.clock.now), node, (message.round, {label: senders}))
+                self._steps.at(
+                    self.clock.effective_time(begun, self.clock.now), node, (message.round, {label: senders})
+                )
             elif known[label] == _FRESH:
                 round.waiting[node, label].append(sender)
 
@@ -147,7 +149,7 @@ class Flooding(RoundProtocol):
         now = self.clock.now
         network = self.network
         for node, parts in due:
-            links = network.links[node]
+            channels = network.channels[node]
             for number, sources in parts:
                 round = self._rounds.get(number)
                 if round is None:
@@ -156,7 +158,7 @@ class Flooding(RoundProtocol):
                     item = round.items[label]
                     assert item is not None  # only what was contributed is ever sent
                     message = Message(FLOOD, HEADER_BYTES + LABEL_BYTES + item.size, (label, now), number)
-                    network.send(message, [link for link in links if link.receiver not in senders])
+                    network.send(message, [channel for channel in channels if channel.receiver not in senders])
 
     def _end(self, number: int, round: FloodRound) -> None:
         del self._rounds[number]

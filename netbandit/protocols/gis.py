@@ -108,14 +108,14 @@ class Synchronization:
                 size = HEADER_BYTES + state.size(labels)
                 self._answer(node, sender, Message(DATA, size, (labels, begun), message.round))
             elif self._slotted:
-                self._steps.at(clock.adoption(begun, clock.now), node, (message.round, labels))
+                self._steps.at(clock.effective_time(begun, clock.now), node, (message.round, labels))
             else:
                 learnt[message.round] = learnt.get(message.round, 0) | labels
         if learnt:
             self._act([(node, list(learnt.items()))])
 
     def _answer(self, node: int, sender: int, message: Message) -> None:
-        self._network.send(message, (self._network.link(node, sender),))
+        self._network.send(message, (self._network.channel(node, sender),))
 
     def _act(self, due: list[tuple[int, list[tuple[int, Labels]]]]) -> None:
         """Let nodes take in what they have learnt, end rounds, and advertise what is new in the others."""
@@ -144,7 +144,7 @@ class Synchronization:
         for (node, round), labels in news.items():
             if (round, self._group[node]) in self._rounds:
                 size = HEADER_BYTES + LABEL_BYTES * labels.bit_count()
-                network.send(Message(ADV, size, (labels, now), round), network.links[node])
+                network.send(Message(ADV, size, (labels, now), round), network.channels[node])
 
 
 class Gis(RoundProtocol):

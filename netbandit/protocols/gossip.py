@@ -70,7 +70,7 @@ class Gossip(RoundProtocol):
         for _, _, message in arrivals:
             labels, begun = message.value
             if message.round in self._rounds:
-                due = self.clock.adoption(begun, now) if self._slotted else now
+                due = self.clock.effective_time(begun, now) if self._slotted else now
                 self._steps.at(due, node, (message.round, labels))
 
     def _act(self, due: list[tuple[int, list[tuple[int, Labels]]]]) -> None:
@@ -102,7 +102,7 @@ class Gossip(RoundProtocol):
         if round.next_slot[node] * clock.slot == clock.now:
             held = round.have[node]
             message = Message(GOSSIP, HEADER_BYTES + round.size(held), (held, clock.now), number)
-            self.network.send(message, (self.network.link(node, self._neighbour(node)),))
+            self.network.send(message, (self.network.channel(node, self._neighbour(node)),))
             round.next_slot[node] += 1
         elif not first:
             return  # it has spoken in this slot, or will at its end

@@ -118,7 +118,7 @@ class Local(CallProtocol):
         self._slotted = settings.timing == "slotted"
         self.groups = cliques(network.topology, self._ttl)
         self.isolated = self._ttl == 0
-        slowest = max((link.latency for out in network.links for link in out), default=0)
+        slowest = max((channel.latency for out in network.channels for channel in out), default=0)
         slowest += network.transmission(_AROUND + sync_handler.release_size)
         self.delay = self._ttl * max(1, self.clock.boundary(slowest))
         self.sets = max(1, self.delay if settings.stride is None else settings.stride)
@@ -171,7 +171,7 @@ class Local(CallProtocol):
             return
         for arrived, sender, message in arrivals:
             word: _Word = message.value
-            self._hops.at(self.clock.adoption(word.begun, arrived), node, (sender, word))
+            self._hops.at(self.clock.effective_time(word.begun, arrived), node, (sender, word))
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
         for node, copies in due:
@@ -209,17 +209,17 @@ class Local(CallProtocol):
             self.late += 1
 
     def _say(self, node: int, word: _Word, told_by: Sequence[int] = ()) -> None:
-        """Put *word* on the links of *node*, with one hop less to go, but not to those who have told it."""
-        links = [link for link in self.network.links[node] if link.receiver not in told_by]
-        if not word.left or not links:
+        """Put *word* on the channels of *node*, with one hop less to go, but not to those who have told it."""
+        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
+        if not word.left or not channels:
             return
         further = word._replace(left=word.left - 1)
         labels = 2 if word.item is None else 1
         size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
         kind = SYNC if word.item is None else RELEASE
         progress = self._progress(word.meeting)
-        progress.under_way += len(links)
-        self.network.send(Message(kind, size, further, progress.number), links)
+        progress.under_way += len(channels)
+        self.network.send(Message(kind, size, further, progress.number), channels)
 
     def _progress(self, meeting: Meeting) -> _Progress:
         progress = self._meetings.get(meeting)

@@ -138,7 +138,7 @@ class TreeCollection:
         now = self._clock.now
         for _, _, message in arrivals:
             items, begun = message.value
-            due = self._clock.adoption(begun, now) if self._slotted else now
+            due = self._clock.effective_time(begun, now) if self._slotted else now
             self._steps.at(due, node, (message.round, items))
 
     def _act(self, due: list[tuple[int, list[tuple[int, list[Labelled]]]]]) -> None:
@@ -158,7 +158,7 @@ class TreeCollection:
                     self._keep(round, self._component[node], items)
                     continue
                 size = HEADER_BYTES + sum(LABEL_BYTES + item.size for _, item in items)
-                network.send(Message(COLLECT, size, (items, now), round), (network.link(node, parent),))
+                network.send(Message(COLLECT, size, (items, now), round), (network.channel(node, parent),))
 
     def _keep(self, round: int, component: int, items: list[Labelled]) -> None:
         kept = self._collected.setdefault((round, component), [])

@@ -131,7 +131,7 @@ class FloodedCall(Signal):
         if message.round <= self._heard[node]:
             return
         if self._slotted:
-            self._steps.at(self._clock.adoption(message.value, self._clock.now), node, (sender, message.round))
+            self._steps.at(self._clock.effective_time(message.value, self._clock.now), node, (sender, message.round))
         else:
             self._hear(node, sender, message.round)
 
@@ -145,8 +145,8 @@ class FloodedCall(Signal):
             return
         self._heard[node] = round
         self._tell(node, round)
-        links = [link for link in self._network.links[node] if link.receiver != sender]
-        self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), links)
+        channels = [channel for channel in self._network.channels[node] if channel.receiver != sender]
+        self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), channels)
 
 
 class ServerCall(Signal):

@@ -9,7 +9,7 @@ from simpy import Event
 from simpy.events import EventPriority
 
 from netbandit.network.clock import InstantQueue, ScheduledEvent
-from netbandit.network.link import Arrival, Link
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
@@ -104,9 +104,9 @@ class Vertical(NetworkProtocol):
         self._masks = masks
         self._decide = decide
         parents: list[int] = network.topology.bfs_tree(0).tolist()
-        self._hops = [() if node == 0 else (network.link(node, parent),) for node, parent in enumerate(parents)]
-        # Parts of one size are one message to the network, which tells senders by their links.
-        self._parts: dict[int, list[Link]] = {}
+        self._hops = [() if node == 0 else (network.channel(node, parent),) for node, parent in enumerate(parents)]
+        # Parts of one size are one message to the network, which tells senders by their channels.
+        self._parts: dict[int, list[Channel]] = {}
         for agent in self._senders:
             self._parts.setdefault(HEADER_BYTES + parts[agent], []).extend(self._hops[agent])
         self._slotted = settings.timing == "slotted"
@@ -149,7 +149,7 @@ class Vertical(NetworkProtocol):
         for arrived, _, message in arrivals:
             if self._slotted:
                 begun = message.value[1]
-                self._steps.at(self.clock.adoption(begun, arrived), node, message)
+                self._steps.at(self.clock.effective_time(begun, arrived), node, message)
             else:
                 self._handle(node, message)
 
@@ -175,15 +175,15 @@ class Vertical(NetworkProtocol):
             self.waited += now - user * self.clock.slot
             self._decide(user)
 
-    def _put(self, user: int, size: int, links: Sequence[Link]) -> None:
-        self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), links)
+    def _put(self, user: int, size: int, channels: Sequence[Channel]) -> None:
+        self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), channels)
 
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
         if len(self._missing) < self._settings.pipeline:
             self._missing[user] = len(self._senders)
-            for size, links in self._parts.items():
-                self._put(user, size, links)
+            for size, channels in self._parts.items():
+                self._put(user, size, channels)
             if not self._senders:
                 self._decided(user)
         else:
@@ -209,11 +209,11 @@ class Vertical(NetworkProtocol):
         while moving:
             moving.sort(key=lambda item: item[2])
             path, message, ready = moving.pop(0)
-            link = self.network.link(path[0], path[1])
-            self.network.count_before_start(message, link)
+            channel = self.network.channel(path[0], path[1])
+            self.network.count_before_start(message, channel)
             hop = path[0], path[1]
             free[hop] = max(ready, free.get(hop, 0)) + self.network.transmission(message.size)
-            arrival = free[hop] + link.latency
+            arrival = free[hop] + channel.latency
             if len(path) > 2:
                 moving.append((path[1:], message, arrival))
                 self.relayed = True

@@ -183,16 +183,6 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
     return study
 
 
-def load_runs(out: Path, details: bool = True) -> list[RunResult]:
-    """Return all complete runs of the study in *out*, by point and replication.
-
-    Raises:
-        FileNotFoundError: *out* is not a results folder.
-        ValueError: Its ``study.json`` is damaged or of another format.
-    """
-    return [run for point in load_study(out, details).points for run in point.finished]
-
-
 def study_name(out: Path) -> str | None:
     """Return the name of the study whose results are in *out*; None if there is none, or none that can be read."""
     try:
@@ -267,7 +257,6 @@ __all__ = [
     "folder_of",
     "load_finished",
     "load_run",
-    "load_runs",
     "load_study",
     "lookup",
     "run_key",

@@ -132,8 +132,8 @@ def _communication(network: Network) -> dict[str, Metric]:
 
 def _link_use(network: Network, topology: Topology) -> LinkUse:
     use = np.zeros((3, topology.links), dtype=np.int64)
-    if network.cables:  # in the order of topology.edges; none if the protocol uses no peer links
-        use = np.array([(*network.carried(cable), cable.activations) for cable in network.cables], dtype=np.int64).T
+    if network.links:  # in the order of topology.edges; none if the protocol uses no peer links
+        use = np.array([(*network.carried(link), link.activations) for link in network.links], dtype=np.int64).T
     return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
 
 

@@ -96,7 +96,7 @@ def test_every_message_is_delivered_once_and_everything_adds_up(case):
     peer, uplink = network.peer_totals(), network.uplink_totals()
     assert peer.messages + uplink.messages == sum(messages for messages, _ in kinds.values())
     assert peer.bytes + uplink.bytes == sum(size for _, size in kinds.values())
-    carried = [network.carried(cable) for cable in network.cables]
+    carried = [network.carried(link) for link in network.links]
     assert (sum(messages for messages, _ in carried), sum(size for _, size in carried)) == (peer.messages, peer.bytes)
     for totals in (peer, uplink):
         assert totals.energy == 0.5 * totals.messages + 0.25 * totals.bytes

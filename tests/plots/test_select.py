@@ -12,8 +12,9 @@ from helpers.made_up_runs import made_up, write
 
 from netbandit.plots import pictures, plot_against, plot_folder
 from netbandit.plots.grouping import arrange
-from netbandit.plots.style import encoded, number, save, subtitle
+from netbandit.plots.style import encoded, save, subtitle
 from netbandit.plots.values import scale, shown
+from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import StorageError
 
 
@@ -338,4 +339,4 @@ def test_values_are_shown_as_a_person_writes_them(value, text):
 
 
 def test_numbers_on_axes():
-    assert [number(value) for value in (0, 1_250, 3_000_000, -2.5)] == ["0", "1,250", "3M", "−2.5"]
+    assert [scaled(value) for value in (0, 1_250, 3_000_000, -2.5)] == ["0", "1,250", "3M", "−2.5"]

@@ -200,7 +200,7 @@ def _described(content: bytes) -> dict[str, Any]:
     try:
         whole = unsealed(content)
     except SealError:
-        whole = json.loads(content)
+        whole = dict(json.loads(content))
         if whole["format"] != 1:
             raise
         return whole

@@ -106,7 +106,7 @@ class Epochs(Driver):
                 members,
                 self._learner.build(
                     settings,
-                    arms=bandit.arms,
+                    arms=bandit.arm_count,
                     horizon=stage.clock.horizon,
                     members=len(members),
                     participants=self._participating,

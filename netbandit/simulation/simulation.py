@@ -67,7 +67,8 @@ class Simulation:
                 peers=point.protocol.uses_peer_links,
             )
             bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
-            bandit = point.bandit.build(point.bandit_settings, topology.agents, bandit_streams.generator)
+            bandit = point.bandit_settings.fresh()
+            bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(point.bandit, point.learner)(stage)
             driver.start()

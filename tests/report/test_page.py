@@ -249,7 +249,7 @@ def test_runs_that_are_missing_are_counted(tmp_path):
     write(tmp_path, sweep())
     study = load_study(tmp_path)
     for point, replication in ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2)):
-        (tmp_path / study.points[point].keys[replication] / "result.json").unlink()
+        (tmp_path / "runs" / study.points[point].keys[replication] / "result.json").unlink()
     page = Page(write_report(tmp_path).read_text(encoding="utf-8"))
     rows = page.table(["point", "family", "epsilon", "runs"])
     assert [row[3] for row in rows[1:]] == ["1 of 3", "0 of 3", "3 of 3", "3 of 3"]
@@ -268,7 +268,7 @@ def test_what_is_not_a_results_folder_is_one_line_and_two(tmp_path, damage):
         elif damage == "damaged":
             (folder / "study.json").write_text("{")
         else:
-            next(folder.glob("*/result.json")).unlink()
+            next(folder.glob("runs/*/result.json")).unlink()
     for command in ("report", "plot"):
         done = CliRunner().invoke(main, [command, str(folder)])
         assert (done.exit_code, done.stdout) == (2, "")

@@ -106,7 +106,7 @@ class Epochs(Driver):
                 members,
                 self._learner.build(
                     settings,
-                    arms=bandit.arms,
+                    arms=bandit.arm_count,
                     horizon=stage.clock.horizon,
                     members=len(members),
                     participants=self._participating,
@@ -152,7 +152,7 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return DriverResult(regret, {"regret": curve}, metrics, spent.unit)
+        return DriverResult(regret, {"regret": curve}, metrics, spent)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""

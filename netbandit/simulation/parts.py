@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
+from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import Learner, LearnerSettings, Talk
 from netbandit.network import families
 from netbandit.network.message import NUMBER_BYTES
@@ -306,8 +306,6 @@ class _Check:
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
             return
-        if isinstance(parts.bandit_settings, BanditSettings):
-            self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
         facts = GraphFacts(
@@ -331,10 +329,6 @@ class _Check:
                 self.problems += [(path, f'"geographic" cannot be: {text}; {hint}') for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
-        if not self.problems and isinstance(parts.bandit_settings, BanditSettings):
-            self.problems += parts.bandit.examine(
-                parts.bandit_settings, graph.agents, scenario.run.horizon, self._watch
-            )
 
 
 def _release_size(parts: PointConfig) -> int:
@@ -370,8 +364,6 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
 
 def _facts(bandit: Any) -> Raw:
     """Return what the keys of a bandit say of it, for learners of the old style."""
-    if isinstance(bandit, BanditSettings):
-        return bandit.facts()
     found: Raw = {**bandit.table(), **bandit.outline()._asdict()}
     return {key: value for key, value in found.items() if value is not None}
 

@@ -71,7 +71,7 @@ class Network:
         self.server = self.agents
         self.neighbours = neighbours
         self.ledger = Ledger()
-        self.receive: Receive = _nobody
+        self._handler: Receive = _nobody
         self.streams = streams
         self._topology = topology
         self._environment = clock.environment
@@ -106,6 +106,10 @@ class Network:
         self._up: dict[int, Channel] = {}
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
+
+    def attach(self, handler: Receive) -> None:
+        """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
+        self._handler = handler
 
     @property
     def topology(self) -> Topology:
@@ -326,7 +330,7 @@ class Network:
         instants = self._instants
         pending = self._fingerprint.pending
         all_due = self._due
-        receive = self.receive
+        receive = self._handler
         by_rank = self._by_rank
         self._appointed = -1  # while it delivers it needs no appointment
         while instants and environment.advance(instants[0]):
@@ -381,7 +385,7 @@ class Network:
                 inboxes.append((receiver, []))
             self._take(channel, now, inboxes[-1][1])
         for receiver, inbox in inboxes:
-            self.receive(receiver, inbox)
+            self._handler(receiver, inbox)
         if len(self._fingerprint.pending) > _FLUSH_AT:
             self._fingerprint.flush()
 

@@ -9,7 +9,14 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
+from netbandit.protocols.protocol import (
+    Aggregation,
+    CallbackRoundProtocol,
+    GraphFacts,
+    Item,
+    ProtocolSettings,
+    contributed,
+)
 
 FLOOD = Kind("FLOOD")
 
@@ -42,7 +49,7 @@ class FloodRound:
         return [item for label in labels if (item := self.items[label]) is not None]
 
 
-class Flooding(RoundProtocol):
+class Flooding(CallbackRoundProtocol):
     """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
@@ -54,7 +61,7 @@ class Flooding(RoundProtocol):
         super().__init__(settings, network, aggregation)
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, FloodRound] = {}
-        self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act)
+        self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act, aggregation.turn)
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -164,4 +171,4 @@ class Flooding(RoundProtocol):
         del self._rounds[number]
         self.end(number)
         items = [item for item in round.items if item is not None]
-        round.informed.succeed(self.aggregation.conclude(number, 0, items))
+        round.informed.succeed(self.conclude(number, items))

@@ -33,7 +33,7 @@ class Relay(BroadcastProtocol):
         self._trees: dict[int, list[list[Channel]]] = {}
         self._adjacency: distances.Adjacency | None = None
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
-        self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._adopt, AGENTS)
+        self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""
@@ -50,9 +50,9 @@ class Relay(BroadcastProtocol):
             for time, messages in begun.items():
                 self._steps.at(self.clock.effective_time(time, self.clock.now), node, messages)
         else:
-            self._adopt([(node, [[message for _, _, message in arrivals]])])
+            self._hear([(node, [[message for _, _, message in arrivals]])])
 
-    def _adopt(self, due: list[tuple[int, list[list[Message]]]]) -> None:
+    def _hear(self, due: list[tuple[int, list[list[Message]]]]) -> None:
         for node, inboxes in due:
             self.hear(node, sorted(message.value[0] for message in chain.from_iterable(inboxes)))
         now = self.clock.now

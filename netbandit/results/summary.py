@@ -70,6 +70,7 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
         "parameters": {key: _finite(value) for key, value in point.parameters.items()},
         "topology": {name: over_replications(point, name) for name in TOPOLOGY},
         "metrics": {name: _as_json(estimate) for name, estimate in estimates(point).items()},
+        **_privacy(point),
         **({"remarks": remarks} if remarks else {}),
         "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
     }
@@ -78,6 +79,15 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
 def _as_json(estimate: Estimate) -> dict[str, Any]:
     why = {"ci95_why_null": estimate.why_none} if estimate.interval is None else {}
     return {"mean": estimate.mean, "ci95": estimate.interval, **why, "values": estimate.values}
+
+
+def _privacy(point: PointResult) -> dict[str, Any]:
+    """Return what ``epsilon`` and ``delta`` are for, how they were found, and what they do not cover."""
+    run = next((run for run in point.finished if run.privacy_unit), None)
+    if run is None:
+        return {}
+    caveats = list(dict.fromkeys(caveat for run in point.finished for caveat in run.privacy_caveats))
+    return {"privacy": {"unit": run.privacy_unit, "accountant": run.privacy_accountant, "caveats": caveats}}
 
 
 def over_replications(point: PointResult, name: str) -> Metric:

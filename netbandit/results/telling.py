@@ -22,11 +22,13 @@ def varied(study: StudyResult) -> list[str]:
 def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
 
-    Regret comes first, and then how many users went away unserved, who add none to it; what is the same at every point
-    tells none from another, and comes last.
+    Regret comes first, and then how many users went away unserved, who add none to it, and the privacy spent; what is
+    the same at every point tells none from another, and comes last.
     """
     own = [name for each in found for name in each if name not in _ALWAYS_THERE]
-    order = dict.fromkeys((MOST_TELLING[0], "unserved", *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
+    # Regrets are not to be compared where privacy differs without its being seen.
+    spent = ["epsilon"] if _differs("epsilon", found) else []
+    order = dict.fromkeys((MOST_TELLING[0], "unserved", *spent, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
     worth = [metric for metric in order if _says_something(metric, found)]
     return sorted(worth, key=lambda metric: metric != "regret" and not _differs(metric, found))
 

@@ -12,7 +12,9 @@ from netbandit.learners.linear import GatherLearner
 from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
-from netbandit.protocols.vertical import CONTEXT, MASK, Vertical, VerticalProtocolSettings
+from netbandit.protocols.adapters import gather_protocol
+from netbandit.protocols.gather import GatherSettings
+from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import thinned
 from netbandit.simulation.result import Curve, Metric
@@ -49,7 +51,7 @@ class Gathers(Driver):
         settings = point.protocol_settings
         assert isinstance(bandit, VerticalContextBandit)
         assert issubclass(point.learner, GatherLearner)
-        assert isinstance(settings, VerticalProtocolSettings)
+        assert isinstance(settings, GatherSettings)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
@@ -67,27 +69,27 @@ class Gathers(Driver):
     @cached_property
     def learner(self) -> GatherLearner:
         """Agent 0's learner; there is none before the first decision."""
-        return self._learner.build(self.stage.point.learner_settings, dimension=self._bandit.dimension)
+        return self._learner.build(self.stage.point.learner_settings, dimension=self._bandit.seen)
 
     @cached_property
     def mask(self) -> NDArray[np.float64] | None:
         """The mask, shape (m, m), which no agent knows but the one that drew it; None where contexts are not masked."""
         if not self._settings.masks:
             return None
-        return orthogonal_matrix(self.stage.streams.generator("masks"), self._bandit.dimension)
+        return orthogonal_matrix(self.stage.streams.generator("masks"), self._bandit.seen)
 
     def start(self) -> None:
         """Let the first user come."""
         point = self.stage.point
         bandit = self._bandit
-        assert issubclass(point.protocol, Vertical)
         widths = [len(columns) for columns in bandit.columns]
-        whole = bandit.dimension
+        whole = bandit.seen
         # A masked part is as long as the whole context: a rotation spreads it over all coordinates.
         numbers = [whole if width and self._settings.masks else width for width in widths]
-        parts = [NUMBER_BYTES * bandit.arms * number for number in numbers]
+        parts = [NUMBER_BYTES * bandit.arm_count * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
-        self._protocol = point.protocol(self._settings, self.stage.network, parts, masks, self._decided)
+        network = self.stage.network
+        self._protocol = gather_protocol(point.protocol, self._settings, network, parts, masks, self._decided)
         self._protocol.start()
 
     def finish(self) -> DriverResult:
@@ -174,7 +176,7 @@ class Gathers(Driver):
 
     def _counted(self) -> dict[str, Metric]:
         """Return unit operations by the paper's count, and what was sent by the ledger's."""
-        arms, dimension, masked = self._bandit.arms, self._bandit.dimension, self._settings.masks
+        arms, dimension, masked = self._bandit.arm_count, self._bandit.seen, self._settings.masks
         kinds = self.stage.network.ledger.kinds
         return {
             "slot_operations": self._learner.operations(arms, dimension),
@@ -205,10 +207,10 @@ class Gathers(Driver):
         rows = np.array(self._due, dtype=np.int64) - self._block * bandit.block
         if len(rows) < len(users.contexts):
             users = Users(users.contexts[rows], users.rewards[rows], users.regrets[rows])
-        normals = np.empty((0, bandit.dimension))
+        normals = np.empty((0, bandit.seen))
         if self.learner.draws_normals:
             normals = self.stage.streams.generator("exploration", self._block).standard_normal(
-                (bandit.block, bandit.dimension)
+                (bandit.block, bandit.seen)
             )[rows]
         contexts = users.contexts
         if self.mask is not None:

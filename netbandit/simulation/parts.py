@@ -4,20 +4,19 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
-from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.bandits.bandit import Bandit, Watch
+from netbandit.learners.learner import Learner, LearnerSettings, Talk
 from netbandit.network import families
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.part import Others, Part, found_by
+from netbandit.protocols.adapters import misfit
+from netbandit.protocols.adapters import problems as problems_of
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
-from netbandit.protocols.talks import carriers
-from netbandit.protocols.talks import problems as problems_of
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
@@ -27,97 +26,21 @@ from netbandit.scenario.sweep import Point
 from netbandit.scenario.validate import read, read_part, validate
 from netbandit.scenario.wording import one_of, show
 from netbandit.settings import KeyPath, Problem, Raw
-from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.drivers import driver_of, slot_learner
-from netbandit.simulation.registry import BUILT_IN, KindError, class_of, key_names, keys_of, part_class
+from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
+from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.point import PointParts
+from netbandit.simulation.registry import BUILT_IN, KindError, key_names, keys_of, part_class
+from netbandit.simulation.simulation import Simulation
+from netbandit.simulation.slot_learner import slot_learner
 from netbandit.streams import Streams
 
-if TYPE_CHECKING:
-    from netbandit.simulation.simulation import Simulation
 
+class PointConfig(PointParts):
+    """One point of a scenario, checked: it can be sent to a worker, and makes each replication there."""
 
-@dataclass(frozen=True)
-class PointConfig:
-    """One point of a scenario, checked: classes and settings of its parts.
-
-    It can be sent to a worker, and makes each replication there.
-
-    Attributes:
-        parameters: What the sweep or ``--set`` varied: dotted key -> value.
-        resolved: The whole scenario with every default filled in.
-        scenario: The tables every scenario has.
-        bandit_settings, learner_settings, protocol_settings: The parts, never started: each replication takes
-            ``fresh()`` of them; or the ``Settings`` of parts of the old style.
-        file: Where the graph's file is, if it comes from one.
-        folder: The scenario's folder, in which the user's own modules are found.
-        bandit_files: Where the bandit's files are, by the key that names each.
-    """
-
-    parameters: dict[str, Any]
-    resolved: dict[str, Any]
-    scenario: Scenario
-    bandit_settings: Any
-    learner_settings: Any
-    protocol_settings: Any
-    file: Path | None
-    folder: Path
-    bandit_files: dict[str, Path] = field(default_factory=dict)
-    _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Graphs are made again where they are needed: sending one costs more than drawing it.
-        return {**self.__dict__, "_topologies": {}}
-
-    @property
-    def inputs(self) -> dict[str, Path]:
-        """The files whose content decides the numbers, by the key that names them."""
-        graph = {} if self.file is None else {"topology.file": self.file}
-        return graph | {f"bandit.{key}": path for key, path in self.bandit_files.items()}
-
-    @cached_property
-    def bandit(self) -> type[Bandit]:
-        """The bandit's class."""
-        found: type[Bandit] = class_of("bandit", self.bandit_settings, self.folder)
-        return found
-
-    @cached_property
-    def learner(self) -> type[Learner]:
-        """The learner's class."""
-        found: type[Learner] = class_of("learner", self.learner_settings, self.folder)
-        return found
-
-    @cached_property
-    def protocol(self) -> type[NetworkProtocol]:
-        """The protocol's class."""
-        found: type[NetworkProtocol] = class_of("protocol", self.protocol_settings, self.folder)
-        return found
-
-    def topology(self, replication: int) -> Topology:
-        """Return the graph of a replication.
-
-        Raises:
-            TopologyError: It cannot be drawn.
-        """
-        settings = self.scenario.topology
-        fixed = self.file is not None or settings.seed is not None or settings.family in _FIXED
-        number = 0 if fixed else replication
-        topology = self._topologies.get(number)
-        if topology is None:
-            streams = topology_streams(settings, self.scenario.run.seed, number)
-            topology = build_topology(settings, streams, self.file)
-            self._topologies.clear()  # the replications of a point come one after the other
-            self._topologies[number] = topology
-        return topology
-
-    def simulation(self, replication: int) -> "Simulation":
+    def simulation(self, replication: int) -> Simulation:
         """Return a replication, ready to run."""
-        from netbandit.simulation.simulation import Simulation
-
         return Simulation(self, replication)
-
-
-_FIXED = frozenset({"star", "ring", "complete", "path", "grid", "tree"})
-"""Families whose graph is the same in every replication."""
 
 
 @dataclass(frozen=True)
@@ -320,7 +243,7 @@ class _Check:
         self._within("topology", iter(families.problems(settings.family, keys)))
         self.notes += [(("topology", key), text) for key, text in families.unused(settings.family, keys)]
 
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[str]:
+    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[Talk]:
         """Return how the learner talks in this world."""
         try:
             return frozenset({driver_of(bandit, learner).talk})
@@ -332,8 +255,8 @@ class _Check:
         written = self._point.data.get(table)
         return str(written.get("kind")) if isinstance(written, Mapping) else ""
 
-    def _check_pair(self, talks: frozenset[str], settings: Any, protocol: type[NetworkProtocol]) -> None:
-        if not talks & protocol.talks:
+    def _check_pair(self, talks: frozenset[Talk], settings: Any, protocol: type[NetworkProtocol]) -> None:
+        if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
             text = (
@@ -342,14 +265,12 @@ class _Check:
             )
             self.problems.append((("protocol", "kind"), text))
             return
-        for talk in sorted(talks & protocol.talks):
-            needed = carriers(protocol, talk)
-            if not issubclass(protocol, needed):
-                names = " or ".join(f"{one.__module__}:{one.__name__}" for one in needed)
-                text = f'a protocol that offers "{talk}" must be a subclass of {names}'
-                self.problems.append((("protocol", "kind"), text))
+        for talk in sorted(talks & protocol.patterns):
+            misfits = misfit(protocol, talk)
+            if misfits is not None:
+                self.problems.append((("protocol", "kind"), misfits))
                 return
-        if isinstance(settings, LearnerSettings) and not protocol.alone:
+        if isinstance(settings, LearnerSettings) and not protocol.isolated:
             over = f"(protocol.kind = {show(self._kind('protocol'))})"
             found = settings.problems_over(server_chooses=protocol.chooses)
             self._within("learner", ((path, f"{text} {over}") for path, text in found))
@@ -385,8 +306,6 @@ class _Check:
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
             return
-        if isinstance(parts.bandit_settings, BanditSettings):
-            self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
         facts = GraphFacts(
@@ -410,10 +329,6 @@ class _Check:
                 self.problems += [(path, f'"geographic" cannot be: {text}; {hint}') for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
-        if not self.problems and isinstance(parts.bandit_settings, BanditSettings):
-            self.problems += parts.bandit.examine(
-                parts.bandit_settings, graph.agents, scenario.run.horizon, self._watch
-            )
 
 
 def _release_size(parts: PointConfig) -> int:
@@ -432,10 +347,10 @@ _TALKS = {
 """What happens in each way to talk, for the reader of a message."""
 
 
-def _offering(talks: frozenset[str]) -> list[str]:
+def _offering(talks: frozenset[Talk]) -> list[str]:
     """Return the protocols that offer one of some ways to talk."""
     kinds = BUILT_IN["protocol"]
-    return [kind for kind in kinds if part_class("protocol", kind, Path()).talks & talks]
+    return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
 
 
 def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
@@ -449,8 +364,6 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
 
 def _facts(bandit: Any) -> Raw:
     """Return what the keys of a bandit say of it, for learners of the old style."""
-    if isinstance(bandit, BanditSettings):
-        return bandit.facts()
     found: Raw = {**bandit.table(), **bandit.outline()._asdict()}
     return {key: value for key, value in found.items() if value is not None}
 

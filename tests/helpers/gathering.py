@@ -45,7 +45,8 @@ def played(parts):
     network = build_network(
         scenario.links, topology, clock, graph_streams, fingerprint, None, own_streams=streams, peers=True
     )
-    bandit = parts.bandit.build(parts.bandit_settings, topology.agents, streams.generator)
+    bandit = parts.bandit_settings.fresh()
+    bandit.start(topology.agents, streams.generator)
     driver = Gathers(ReplicationContext(parts, topology, network, clock, bandit, streams, fingerprint))
     driver.start()
     clock.environment.run()

@@ -7,7 +7,7 @@ from typing import Any
 import networkx
 import numpy as np
 
-from netbandit.results.store import run_keys, save_run, save_study
+from netbandit.results.store import RUNS, run_keys, save_run, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 
 METRICS = ("regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes")
@@ -100,5 +100,5 @@ def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = 
     replications = 1 + max(run.replication for run in runs)
     keys = {name: run_keys(point)[:replications] for name, point in points.items()}
     for run in runs:
-        save_run(folder / keys[repr(run.parameters)][run.replication], run)
+        save_run(folder / RUNS / keys[repr(run.parameters)][run.replication], run)
     save_study(folder, runs[0].name, list(points.values()), list(keys.values()), written)

@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from netbandit.network.clock import Clock, Environment, InstantQueue
+from netbandit.network.clock import SENDS, Clock, Environment, InstantQueue
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Link, LinkClass
 from netbandit.network.message import Kind, Message
@@ -36,7 +36,7 @@ class Lab:
             self.fingerprint,
         )
         self.log = []
-        self.network.receive = self.receive
+        self.network.attach(self.receive)
 
     def receive(self, node, arrivals):
         self.log.append((self.environment.now, node, [(sender, message.size) for _, sender, message in arrivals]))
@@ -162,7 +162,7 @@ def test_a_node_answers_within_the_instant_in_a_later_pass():
         if arrivals[0][2].kind is PING:
             network.send(Message(PONG, 1, None, 1), network.channels[node])
 
-    network.receive = receive
+    network.attach(receive)
     for node in (0, 1):
         network.send(Message(PING, 1, None, 1), network.channels[node])
     environment.run()
@@ -180,8 +180,8 @@ def test_a_message_that_overtakes_the_next_arrival_is_delivered_first():
 def test_arrivals_come_before_agents_and_agents_before_sends():
     lab = Lab()
     log = []
-    steps = InstantQueue(lab.clock, lambda due: log.append(("act", lab.environment.now, due)))
-    lab.network.receive = lambda node, arrivals: log.append(("receive", lab.environment.now, node))
+    steps = InstantQueue(lab.clock, lambda due: log.append(("act", lab.environment.now, due)), SENDS)
+    lab.network.attach(lambda node, arrivals: log.append(("receive", lab.environment.now, node)))
     steps.at(SLOT, 2, "a")
     steps.at(SLOT, 1, "b")
     steps.at(SLOT, 2, "c")

@@ -208,7 +208,7 @@ def test_a_folder_without_results_is_a_clear_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="not a results folder"):
         plot_folder(tmp_path)
     write(tmp_path, [made_up()])
-    for result in tmp_path.glob("*/result.json"):
+    for result in tmp_path.glob("runs/*/result.json"):
         result.unlink()
     with pytest.raises(ValueError, match="no run that has come to its end"):
         plot_folder(tmp_path)

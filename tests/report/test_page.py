@@ -210,15 +210,17 @@ def test_privacy_is_told_where_it_was_asked_for(tmp_path):
     from dataclasses import replace
 
     silent = report(tmp_path / "without", sweep(epsilon=None, delta=0.0))
-    assert "No noise was asked for" in silent
+    assert "No privacy was asked for" in silent
     runs = [
-        replace(run, privacy_unit="one reward of one agent")
+        replace(run, privacy_unit="one reward of one agent", privacy_caveats=("the time of releases",))
         for run in sweep(1, epsilon=1.5, delta=1e-5, epsilon_claimed=None)
     ]
     page = Page(report(tmp_path / "with", runs))
     rows = page.table(["point", "family", "epsilon", "epsilon spent", "delta spent"])
     assert rows[1][3:] == ["1.5", "1e-05", "infinite"]
     assert "Over the whole run epsilon and delta protect one reward of one agent." in "".join(page.texts)
+    assert "not covered: the time of releases" in "".join(page.texts)
+    assert "may be exceeded" not in "".join(page.texts)
 
 
 def test_the_same_results_give_the_same_bytes_in_another_process_and_place(tmp_path):
@@ -247,7 +249,7 @@ def test_runs_that_are_missing_are_counted(tmp_path):
     write(tmp_path, sweep())
     study = load_study(tmp_path)
     for point, replication in ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2)):
-        (tmp_path / study.points[point].keys[replication] / "result.json").unlink()
+        (tmp_path / "runs" / study.points[point].keys[replication] / "result.json").unlink()
     page = Page(write_report(tmp_path).read_text(encoding="utf-8"))
     rows = page.table(["point", "family", "epsilon", "runs"])
     assert [row[3] for row in rows[1:]] == ["1 of 3", "0 of 3", "3 of 3", "3 of 3"]
@@ -266,7 +268,7 @@ def test_what_is_not_a_results_folder_is_one_line_and_two(tmp_path, damage):
         elif damage == "damaged":
             (folder / "study.json").write_text("{")
         else:
-            next(folder.glob("*/result.json")).unlink()
+            next(folder.glob("runs/*/result.json")).unlink()
     for command in ("report", "plot"):
         done = CliRunner().invoke(main, [command, str(folder)])
         assert (done.exit_code, done.stdout) == (2, "")

@@ -90,7 +90,7 @@ def test_a_line_names_what_was_taken_off():
 
 
 def test_all_looks_together_err_as_often_as_one():
-    """A mean that is exactly at the bound is not decided but by chance. 1,200 studies of six looks, doubled each time."""
+    """A mean that is exactly at the bound is decided by chance alone. 1,200 studies of six looks, doubled each time."""
     asked = claim(region={"below": 0})
     generator = np.random.default_rng(8)
     naive = planned = 0

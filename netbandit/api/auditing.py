@@ -28,8 +28,8 @@ def audit(
         nb.audit(nb.Mechanism(name="mine", setting="epsilon 0.5", spent=stated, draw=draw))
 
     Args:
-        what: The name of a mechanism; a `Mechanism`; a scenario, as for `run`: then its whole runs are audited, with
-            whatever learner it has. All mechanisms that netbandit ships if nothing is given.
+        what: The name of a mechanism; a `Mechanism`; a scenario, as for `run`: then whole runs of each of its points
+            are audited, with whatever learner it has. All mechanisms that netbandit ships if nothing is given.
         samples: Releases of each of the two inputs (of a scenario: runs); None: as many as tell enough.
         confidence: With which probability a bound holds.
         seed: Of all randomness.
@@ -43,13 +43,20 @@ def audit(
         ScenarioError: The scenario has mistakes, or nothing in it leaves an agent.
         ValueError: Too few samples, or a confidence that cannot be.
     """
-    if what is None or isinstance(what, str) and what in MECHANISMS:
-        found: list[Mechanism] = list(shipped([what] if isinstance(what, str) else []))
+    found: list[Mechanism]
+    if what is None or (isinstance(what, str) and what in MECHANISMS):
+        found = list(shipped([what] if isinstance(what, str) else []))
     elif isinstance(what, Mechanism):
         found = [what]
     else:
-        from netbandit.api.running import checked_scenario
         from netbandit.auditing.whole_runs import whole_runs
+        from netbandit.scenario.load import load
+        from netbandit.scenario.toml_text import toml_text
+        from netbandit.simulation.parts import check
 
-        found = [whole_runs(checked_scenario(what, overrides))]
+        if isinstance(what, Mapping):
+            document = load("scenario", overrides, text=toml_text(what))
+        else:
+            document = load(what, overrides)
+        found = [whole_runs(point) for point in check(document).points]
     return [audit_mechanism(one, samples=samples, confidence=confidence, seed=seed) for one in found]

@@ -77,7 +77,8 @@ def lower_bound(
         ValueError: Transcripts that do not fit, or too few to be halved.
     """
     if first.ndim != 2 or first.shape != second.shape or len(first) < 4:
-        raise ValueError(f"transcripts need one shape (samples, numbers), 4 samples at least: {first.shape}, {second.shape}")
+        shapes = f"{first.shape}, {second.shape}"
+        raise ValueError(f"transcripts need one shape (samples, numbers), with 4 samples at least, not {shapes}")
     if not 0 <= delta < 1 or not 0 < confidence < 1:
         raise ValueError(f"no bound for delta {delta} and confidence {confidence}")
     half = len(first) // 2
@@ -111,9 +112,7 @@ def _best_event(halves: tuple[NDArray[np.float64], NDArray[np.float64]], delta: 
             # The limits of Clopper & Pearson for all thresholds at once.
             level = (1 - confidence) / 2
             least = np.where(hits > 0, betaincinv(np.maximum(hits, 1), samples - hits + 1, level), 0.0)
-            most = np.where(
-                misses < samples, betaincinv(misses + 1, np.maximum(samples - misses, 1), 1 - level), 1.0
-            )
+            most = np.where(misses < samples, betaincinv(misses + 1, np.maximum(samples - misses, 1), 1 - level), 1.0)
             ratios = np.maximum(least - delta, 1e-300) / most
             best = int(ratios.argmax())
             found.append((float(ratios[best]), _Event(weights, float(thresholds[best]), likelier)))

@@ -80,9 +80,7 @@ def tree(calibration: Calibration, epsilon: float, delta: float = 0.01, releases
     the products of reward and context, which are released. The noise of each entry off the diagonal of a tree is
     independent and alike, so one wide tree gives many samples.
     """
-    noise = calibrate(
-        calibration, epsilon=epsilon, delta=delta, alpha=0.1, dimension=1, releases=releases, trees=1
-    )
+    noise = calibrate(calibration, epsilon=epsilon, delta=delta, alpha=0.1, dimension=1, releases=releases, trees=1)
 
     def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         size = int(sqrt(2 * samples)) + 2  # enough entries above the diagonal

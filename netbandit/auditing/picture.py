@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netbandit.auditing.audit import Audit
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, encoded, figure, legend_below, readable
@@ -27,7 +27,7 @@ def draw_audits(audits: Sequence[Audit]) -> "Figure":
         "Privacy: the epsilon that is stated, and what an experiment finds at least",
         f"with {sure} confidence epsilon is no less than its bar; a bar that passes its mark refutes what is stated",
     )
-    handles = {}
+    handles: dict[str, Any] = {}
     rows = range(len(audits))
     for row, audit in zip(rows, audits, strict=True):
         colour = _CAUGHT if audit.caught else _FOUND

@@ -38,7 +38,10 @@ RUNS = 2_000
 MOST_NUMBERS = 200
 """The numbers of a transcript that are looked at, from the first on."""
 
-_WORLD = ("bandit", "rewards", "contexts", "log", "replay", "links", "topology", "faults", "participants", "gossip", "activity")
+_WORLD = (
+    *("bandit", "rewards", "contexts", "log", "replay"),
+    *("links", "topology", "faults", "participants", "gossip", "activity"),
+)
 """The purposes of streams that are not the learner's, or how these begin."""
 
 
@@ -91,13 +94,14 @@ def whole_runs(point: PointParts) -> Mechanism:
 
     run(0, 1)
     if not states[0].kinds:
-        raise ScenarioError([f"{point.scenario.name}: protocol.kind: nothing leaves an agent, so there is nothing to audit"])
+        text = "protocol.kind: nothing leaves an agent, so there is nothing to audit"
+        raise ScenarioError([f"{point.scenario.name}: {text}"])
 
     def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         return np.stack([run(world, int(afresh)) for afresh in rng.integers(1, 2**62, samples)])
 
     return Mechanism(
-        name=point.scenario.name,
+        name=", ".join([point.scenario.name, *(f"{key} = {value}" for key, value in point.parameters.items())]),
         setting=f"whole runs of {point.scenario.run.horizon:,} slots, all that agent {AGENT} shares in them",
         spent=lambda: _stated(states[0]),
         draw=draw,
@@ -175,5 +179,6 @@ def _watched(learner: AnyLearner, diary: _Diary) -> AnyLearner:
 
         assert isinstance(learner, Learner)
         methods = {"learn": learn, **({"share": share} if learner.has("share") else {})}
-    watched: Any = type(kind)(kind.__name__, (kind,), {"__module__": kind.__module__, "__doc__": kind.__doc__, **methods})
+    body = {"__module__": kind.__module__, "__doc__": kind.__doc__, **methods}
+    watched: Any = type(kind)(kind.__name__, (kind,), body)
     return watched.model_validate(learner.table())  # type: ignore[no-any-return]

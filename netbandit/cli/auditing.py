@@ -52,7 +52,8 @@ def audit(
     files = [name for name in mechanisms if name not in MECHANISMS]
     for name in files:
         if not name.endswith(".toml"):
-            raise click.UsageError(f"There is no mechanism {name!r}; there are {', '.join(MECHANISMS)}, or a scenario.toml.")
+            known = ", ".join(MECHANISMS)
+            raise click.UsageError(f"There is no mechanism {name!r}; there are {known}, or a scenario.toml.")
     if changes and not files:
         raise click.UsageError("--set changes a scenario: give one as MECHANISM.")
     with plain_errors():

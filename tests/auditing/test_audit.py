@@ -2,11 +2,11 @@
 
 import json
 
-import netbandit
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import netbandit
 from netbandit.auditing import mechanisms
 from netbandit.auditing.audit import audit_mechanism
 from netbandit.auditing.mechanisms import MECHANISMS, Mechanism
@@ -39,6 +39,8 @@ def test_what_is_stated_is_exact_and_nearly_found(name):
     found = audit_mechanism(MECHANISMS[name](), seed=1)
     assert found.spent.epsilon == pytest.approx(found.exact, rel=1e-6)  # an account that is not ours
     assert 0.7 * found.spent.epsilon < found.bound.epsilon <= found.spent.epsilon
+    if name == "pfcb":  # an outside audit of the paper's setting has found 0.111
+        assert found.spent.epsilon == pytest.approx(0.136, abs=5e-4)
 
 
 def alarms(audits, samples):
@@ -58,12 +60,6 @@ def test_the_stated_noise_raises_no_alarm():
 @pytest.mark.slow
 def test_the_stated_noise_raises_no_alarm_in_two_hundred_audits():
     assert alarms(200, None) == []
-
-
-def test_the_p_fcb_of_the_paper_is_that_of_an_outside_audit():
-    found = audit_mechanism(mechanisms.pfcb())
-    assert found.spent.epsilon == pytest.approx(0.136, abs=5e-4)
-    assert 0.1 < found.bound.epsilon < 0.136
 
 
 def test_a_mechanism_of_ones_own_takes_one_call():
@@ -109,7 +105,10 @@ def test_a_leak_is_an_exit_code(broken):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["nothing"], "There is no mechanism 'nothing'; there are elimination, tree-zcdp, tree-paper, pfcb, or a scenario"),
+        (
+            ["nothing"],
+            "There is no mechanism 'nothing'; there are elimination, tree-zcdp, tree-paper, pfcb",
+        ),
         (["elimination", "--set", "a=1"], "--set changes a scenario"),
         (["elimination", "--plot", "a.txt"], "--plot draws a .png or an .svg file"),
         (["elimination", "--samples", "3"], "--samples"),

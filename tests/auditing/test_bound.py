@@ -76,5 +76,5 @@ def test_what_is_the_same_gives_nothing_and_what_is_open_a_lot():
     ],
 )
 def test_what_cannot_be_is_refused(first, second, keys):
-    with pytest.raises(ValueError, match="samples|confidence"):
+    with pytest.raises(ValueError, match=r"samples|confidence"):
         lower_bound(first, second, **keys)

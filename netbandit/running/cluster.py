@@ -1,6 +1,13 @@
-"""Worker processes: a dask cluster of our own for the time of a sweep, or somebody's scheduler."""
+"""Worker processes: a dask cluster of our own for the time of a sweep, or somebody's scheduler.
+
+Who can talk to a dask scheduler or worker can run code as its owner. Our own cluster therefore listens on this machine
+alone, and talks to nobody without the credentials that it makes for itself and hands to its workers in memory. A
+scheduler of somebody else's must be kept as safe by whoever runs it: in a network of its own or with TLS
+(https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names for us too.
+"""
 
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +28,9 @@ _CONFIGURATION = {
     "distributed.scheduler.allowed-failures": 2,
     # Nobody looks at where the workers spend their time, and asking them a hundred times a second costs some of it.
     "distributed.worker.profile.enabled": False,
+    # Nobody looks at their pages either, some of which change things and ask for no credentials.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 
 _KILL_AFTER = 0.5
@@ -34,17 +44,19 @@ class SchedulerError(Exception):
 @contextmanager
 def local_workers(count: int) -> "Iterator[Client]":
     """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
-    with _quiet(), _main_left_alone(), ExitStack() as ending:
+    with _quiet(), _main_left_alone(), _working_directory_left_out(), ExitStack() as ending:
         # What is half imported, half started or half ended is not left so by Ctrl-C, however often it is pressed.
         with _interrupts_held_back():
             import dask
-            from distributed import Client, LocalCluster
+            from distributed import Client, LocalCluster, Security
 
             with dask.config.set(_CONFIGURATION):
                 cluster = LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,
                     processes=True,
+                    host="127.0.0.1",
+                    security=Security.temporary(),
                     # No dashboard, and any free port for the HTTP server that stays: dask warns if its own is taken.
                     dashboard_address="127.0.0.1:0",
                     scheduler_kwargs={"dashboard": False},
@@ -109,6 +121,23 @@ def _main_left_alone() -> Iterator[None]:
     finally:
         for name, value in kept.items():
             setattr(main, name, value)
+
+
+@contextmanager
+def _working_directory_left_out() -> Iterator[None]:
+    """Start processes that find no module in the working directory before those of Python and of libraries."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from netbandit.learners.learner import Learner, LearnerSettings, Talk
 from netbandit.network import families
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.own_code import complaint, place
 from netbandit.part import Others, Part, found_by
 from netbandit.protocols.adapters import misfit
 from netbandit.protocols.adapters import problems as problems_of
@@ -78,7 +79,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     for point in sweep.expand(document.data, document.parameters):
         count += 1
         checked = _Check(document, point, graphs, watch)
-        parts = checked.parts()
+        parts = _guarded(checked, point)
         problems += [point.origin(problem) for problem in checked.problems]
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         for problem in checked.idle:
@@ -96,6 +97,28 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
     return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
+
+
+def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
+    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
+    try:
+        return checked.parts()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        kinds = {table: str(point.data[table]["kind"]) for table in PARTS if _is_own(point.data.get(table))}
+        packages = {kind.partition(".")[0].partition(":")[0]: table for table, kind in kinds.items()}
+        if place(error, frozenset(packages)) is None:
+            raise
+        file = Path(place(error, frozenset(packages))[0])
+        table = next((packages[name] for name in packages if name in (file.stem, *file.parts)), next(iter(kinds), ""))
+        path = (table, "kind") if table else ()
+        checked.problems.append((path, f"{kinds.get(table, '')} fails: {complaint(error, frozenset(packages))}"))
+        return None
+
+
+def _is_own(table: Any) -> bool:
+    return isinstance(table, Mapping) and ":" in str(table.get("kind"))
 
 
 def _swept(path: KeyPath) -> KeyPath:

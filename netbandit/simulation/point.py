@@ -8,6 +8,7 @@ from typing import Any
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Learner
 from netbandit.network.topology import Topology
+from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
@@ -51,6 +52,16 @@ class PointParts:
         """The files whose content decides the numbers, by the key that names them."""
         graph = {} if self.file is None else {"topology.file": self.file}
         return graph | {f"bandit.{key}": path for key, path in self.bandit_files.items()}
+
+    @property
+    def identities(self) -> dict[str, str | None]:
+        """What stands for the classes of the user's own, by the key that names each: all of their source."""
+        parts = {"bandit": self.bandit, "learner": self.learner, "protocol": self.protocol}
+        return {
+            f"{table}.kind": source_identity(found)
+            for table, found in parts.items()
+            if not found.__module__.startswith("netbandit.")
+        }
 
     @cached_property
     def bandit(self) -> type[Bandit]:

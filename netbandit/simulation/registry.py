@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from pydantic import BaseModel
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Learner
+from netbandit.own_code import HiddenModuleError, complaint, import_beside
 from netbandit.part import Part
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.wording import show, unknown_value
@@ -68,14 +68,19 @@ def part_class(table: str, kind: str, folder: Path) -> Any:
     module_name, colon, class_name = target.partition(":")
     if not colon:
         raise KindError(unknown_value(kind, known, also='or "package.module:Class"'))
-    if kind not in known and str(folder.absolute()) not in sys.path:
-        sys.path.insert(0, str(folder.absolute()))
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
+        module = importlib.import_module(module_name) if kind in known else import_beside(module_name, folder)
+    except KeyboardInterrupt:
+        raise
+    except HiddenModuleError as error:
+        raise KindError(str(error)) from None
+    except BaseException as error:  # a module of the user's own can fail in any way, and leave by any door
+        packages = frozenset({module_name.partition(".")[0]})
+        raise KindError(f"cannot import {module_name}: {complaint(error, packages)}") from None
+    try:
+        found = getattr(module, class_name)
     except AttributeError:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
-    except Exception as error:  # a module of the user's own can fail in any way
-        raise KindError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
     base = BASES[table]
     if not (isinstance(found, type) and issubclass(found, base)):
         raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")

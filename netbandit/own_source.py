@@ -27,7 +27,8 @@ def source_identity(found: type) -> str | None:
     if found not in _known:
         try:
             pieces = _Pieces(found)
-            digest = blake2b("\0".join(pieces.texts()).encode(), digest_size=16)
+            name = f"{found.__module__}:{found.__qualname__}"
+            digest = blake2b("\0".join([name, *pieces.texts()]).encode(), digest_size=16)
             _known[found] = f"blake2b:{digest.hexdigest()}"
         except (OSError, TypeError, ValueError):  # there is no source, or none that can be read
             _known[found] = None

@@ -106,19 +106,17 @@ def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        kinds = {table: str(point.data[table]["kind"]) for table in PARTS if _is_own(point.data.get(table))}
-        packages = {kind.partition(".")[0].partition(":")[0]: table for table, kind in kinds.items()}
-        if place(error, frozenset(packages)) is None:
+        written = {table: point.data.get(table) for table in PARTS}
+        kinds = {table: str(part.get("kind")) for table, part in written.items() if isinstance(part, Mapping)}
+        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
+        where = place(error, frozenset(tables))
+        if where is None:
             raise
-        file = Path(place(error, frozenset(packages))[0])
-        table = next((packages[name] for name in packages if name in (file.stem, *file.parts)), next(iter(kinds), ""))
-        path = (table, "kind") if table else ()
-        checked.problems.append((path, f"{kinds.get(table, '')} fails: {complaint(error, frozenset(packages))}"))
+        file = Path(where[0])
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
+        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
+        checked.problems.append(((found, "kind"), text))
         return None
-
-
-def _is_own(table: Any) -> bool:
-    return isinstance(table, Mapping) and ":" in str(table.get("kind"))
 
 
 def _swept(path: KeyPath) -> KeyPath:

@@ -70,8 +70,8 @@ def measured(points: Sequence[Point]) -> str | None:
 
 
 def partly_served(points: Sequence[Point]) -> bool:
-    """Tell whether users went away unserved at any of *points*."""
-    return any(point.samples("unserved").any() for point in points)
+    """Tell whether users went away unserved at any of *points*, and their regret was not counted."""
+    return any(point.samples("unserved").any() and not len(point.samples("regret_unserved")) for point in points)
 
 
 def compared(points: Sequence[Point]) -> str:

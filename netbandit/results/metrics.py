@@ -48,6 +48,9 @@ METRICS: dict[str, MetricEntry] = {
         "decisions", "Decisions that agents made.", "runs in which not every agent decides always"
     ),
     "decisions_per_s": MetricEntry("1 / s", "Decisions divided by the simulated seconds.", _GATHERED),
+    "regret_unserved": MetricEntry(
+        "reward", "The part of regret that users who went away unserved add, where they are to.", _GATHERED
+    ),
     "unserved": MetricEntry("users", "Users who went away because a decision for an earlier one was open.", _GATHERED),
     "kept": MetricEntry(
         "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
@@ -94,11 +97,21 @@ METRICS: dict[str, MetricEntry] = {
     "epsilon": MetricEntry(
         "",
         "What the accountant finds for the agent that is worst off, over the releases it made, for the unit that "
-        "stands beside it; null where it is infinite. An upper bound. A schedule that depends on data is not covered.",
+        "stands beside it (``privacy`` in ``--json``, with what is not covered); null where no privacy was asked for.",
     ),
-    "delta": MetricEntry("", "The delta for which epsilon was found."),
+    "delta": MetricEntry(
+        "",
+        "The delta for which epsilon was found: no event is more than exp(epsilon) times as probable plus delta where "
+        "one unit differs. It is not the probability with which epsilon is exceeded.",
+    ),
     "epsilon_claimed": MetricEntry("", "Epsilon as the learner's paper states it.", "learners of a private paper"),
-    "clipped": MetricEntry("observations", "Observations cut to the length that privacy assumes.", "feducb"),
+    "epsilon_basic_composition": MetricEntry(
+        "", "What all releases add up to by basic composition: an upper bound, which refutes nothing.", "pfcb"
+    ),
+    "delta_basic_composition": MetricEntry("", "The delta that goes with it.", "pfcb"),
+    "clipped": MetricEntry(
+        "matrices", "Synchronised matrices that noise had made indefinite, and were mended.", "feducb"
+    ),
     "violations": MetricEntry("", "Share of slots whose average quality is below the threshold.", _PROCUREMENT),
     "binding": MetricEntry(
         "", "Share of agents for whom the threshold of quality binds the best choice.", _PROCUREMENT

@@ -17,7 +17,9 @@ from netbandit.results.portable_json import LABELS, canonical
 NUMBERS = 1
 """Raised by whoever changes a number or a fingerprint that a scenario gives: runs made before are then not taken."""
 
-ADDED: Mapping[str, Any] = {}
+ADDED: Mapping[str, Any] = {
+    "protocol:vertical.unserved": "free",
+}
 """Keys that came after format 1, with the defaults they came with.
 
 ``"links.peer.loss": 0.0`` is a key of every scenario, ``"bandit:vertical.unserved": "free"`` one of a kind (for the

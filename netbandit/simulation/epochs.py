@@ -186,6 +186,8 @@ class Epochs(Driver):
         """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
         cohort = self._cohorts[group]
         learner = cohort.learner
+        if round + 1 in cohort.epochs:
+            raise ValueError("others have concluded this round from something else, and all must go on alike")
         learner.conclude(aggregate.value)
         following = learner.begin(round + 1)
         cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))

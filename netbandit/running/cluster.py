@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
+from netbandit.own_code import message
+
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
@@ -38,7 +40,7 @@ _KILL_AFTER = 0.5
 
 
 class SchedulerError(Exception):
-    """No scheduler answers at the address given."""
+    """The scheduler at the address given cannot be used, or processes of our own cannot be started."""
 
 
 @contextmanager
@@ -50,7 +52,7 @@ def local_workers(count: int) -> "Iterator[Client]":
             import dask
             from distributed import Client, LocalCluster, Security
 
-            with dask.config.set(_CONFIGURATION):
+            with dask.config.set(_CONFIGURATION), _can_start(count):
                 cluster = LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,
@@ -64,7 +66,8 @@ def local_workers(count: int) -> "Iterator[Client]":
                     silence_logs=logging.CRITICAL,
                 )
             ending.callback(_uninterrupted, cluster.close)
-            client = Client(cluster, set_as_default=False)
+            with _can_start(count):
+                client = Client(cluster, set_as_default=False)
             ending.callback(_uninterrupted, client.close)
         try:
             yield client
@@ -121,6 +124,40 @@ def _main_left_alone() -> Iterator[None]:
     finally:
         for name, value in kept.items():
             setattr(main, name, value)
+
+
+@contextmanager
+def _can_start(count: int) -> Iterator[None]:
+    """Say in one line what a system that is short of files, processes or memory does not let us start.
+
+    Short of files, dask would wait for ever rather than fail.
+    """
+    needed, allowed = _FILES + count * _FILES_EACH, _most_files()
+    hint = "fewer --jobs need fewer files and processes"
+    if needed > allowed:
+        text = f"they need about {needed} open files, and {allowed} are allowed (ulimit -n)"
+        raise SchedulerError(f"cannot start {count} worker processes: {text}; {hint}")
+    try:
+        yield
+    except (OSError, RuntimeError, MemoryError) as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        raise SchedulerError(f"cannot start {count} worker processes: {message(cause)}; {hint}") from None
+
+
+_FILES = 50
+_FILES_EACH = 12
+"""Files that we have open for each worker process, and beside them; measured, with some to spare."""
+
+
+def _most_files() -> int:
+    """Return how many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return 10**9
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] % 2**63  # no limit is -1
 
 
 @contextmanager

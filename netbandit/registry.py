@@ -8,15 +8,27 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from netbandit.bandits.bandit import Bandit
-from netbandit.learners.learner import Learner
 from netbandit.own_code import HiddenModuleError, complaint, import_beside
 from netbandit.part import Part
-from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.wording import show, unknown_value
 from netbandit.settings import Settings
+from netbandit.wording import show, unknown_value
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "topology": {
+        "star": "netbandit.network.families.star:Star",
+        "ring": "netbandit.network.families.ring:Ring",
+        "complete": "netbandit.network.families.complete:Complete",
+        "path": "netbandit.network.families.path:Path",
+        "grid": "netbandit.network.families.grid:Grid",
+        "tree": "netbandit.network.families.tree:Tree",
+        "random": "netbandit.network.families.random:Random",
+        "regular": "netbandit.network.families.regular:Regular",
+        "small-world": "netbandit.network.families.small_world:SmallWorld",
+        "scale-free": "netbandit.network.families.scale_free:ScaleFree",
+        "geometric": "netbandit.network.families.geometric:Geometric",
+        "hybrid": "netbandit.network.families.hybrid:Hybrid",
+        "file": "netbandit.network.families.file:File",
+    },
     "bandit": {
         "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
         "linear": "netbandit.bandits.linear:Linear",
@@ -45,24 +57,61 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 }
 """Table -> kind -> ``module:Class``; a class is imported when a scenario names its kind."""
 
-BASES: Mapping[str, type] = {"bandit": Bandit, "learner": Learner, "protocol": NetworkProtocol}
+BASES: Mapping[str, str] = {
+    "topology": "netbandit.network.families.family:Family",
+    "bandit": "netbandit.bandits.bandit:Bandit",
+    "learner": "netbandit.learners.learner:AnyLearner",
+    "protocol": "netbandit.protocols.protocol:NetworkProtocol",
+}
+"""Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
+
+
+def kind_key(table: str) -> str:
+    """Return the key that names the class of a part: ``family`` of a topology, else ``kind``."""
+    return "family" if table == "topology" else "kind"
+
+
+def load_class(target: str) -> Any:
+    """Return the class at ``module:Class``; raises whatever the import raises."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def kind_of(table: str, part: type) -> str:
+    """Return how a scenario names the class of a part: its kind, or ``"package.module:Class"``."""
+    target = f"{part.__module__}:{part.__qualname__}"
+    return next((kind for kind, known in BUILT_IN[table].items() if known == target), target)
 
 
 class KindError(Exception):
     """A kind that is no class of a part; the message says what is wrong and what is allowed."""
 
 
-def part_class(table: str, kind: str, folder: Path) -> Any:
+def part_class(table: str, kind: str | type, folder: Path) -> Any:
     """Return the class of a part.
 
     Args:
-        table: ``bandit``, ``learner`` or ``protocol``.
-        kind: One of ours, or ``"package.module:Class"``.
+        table: ``topology``, ``bandit``, ``learner`` or ``protocol``.
+        kind: One of ours, ``"package.module:Class"``, or the class itself.
         folder: The scenario's folder, in which the user's own modules are found first.
 
     Raises:
         KindError: There is no such part.
     """
+    found = _imported(table, kind, folder) if isinstance(kind, str) else kind
+    target = kind_of(table, found) if isinstance(found, type) else str(kind)
+    base = load_class(BASES[table])
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")
+    if inspect.isabstract(found):
+        lacking = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
+        raise KindError(f"{target} cannot be used: it leaves out {lacking}")
+    if not issubclass(found, Part) and not issubclass(getattr(found, "Settings", type), Settings):
+        raise KindError(f"{target} cannot be used: its keys are missing, a class Settings beside those of {table}s")
+    return found
+
+
+def _imported(table: str, kind: str, folder: Path) -> Any:
     known = BUILT_IN[table]
     target = known.get(kind, kind)
     module_name, colon, class_name = target.partition(":")
@@ -78,18 +127,9 @@ def part_class(table: str, kind: str, folder: Path) -> Any:
         packages = frozenset({module_name.partition(".")[0]})
         raise KindError(f"cannot import {module_name}: {complaint(error, packages)}") from None
     try:
-        found = getattr(module, class_name)
+        return getattr(module, class_name)
     except AttributeError:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
-    base = BASES[table]
-    if not (isinstance(found, type) and issubclass(found, base)):
-        raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")
-    if inspect.isabstract(found):
-        lacking = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
-        raise KindError(f"{target} cannot be used: it leaves out {lacking}")
-    if not issubclass(found, Part) and not issubclass(getattr(found, "Settings", type), Settings):
-        raise KindError(f"{target} cannot be used: its keys are missing, a class Settings beside those of {table}s")
-    return found
 
 
 def keys_of(part: Any) -> type[BaseModel]:
@@ -99,8 +139,8 @@ def keys_of(part: Any) -> type[BaseModel]:
 
 
 def key_names(part: Any) -> set[str]:
-    """Return the keys of a part's class, ``kind`` among them."""
-    return {"kind"} | {field.alias or name for name, field in keys_of(part).model_fields.items()}
+    """Return the keys of a part's class, the one that names it among them."""
+    return {"kind", "family"} | {field.alias or name for name, field in keys_of(part).model_fields.items()}
 
 
 def class_of(table: str, keys: Any, folder: Path) -> Any:

@@ -108,9 +108,7 @@ def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
         raise
     except BaseException as error:
         written = {table: point.data.get(table) for table in BUILT_IN}
-        kinds = {
-            table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)
-        }
+        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
         tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
         where = place(error, frozenset(tables))
         if where is None:

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "Kind": "netbandit.network.message",
+    "Learner": "netbandit.learners.slots",
     "RoundProtocol": "netbandit.protocols.rounds",
     **dict.fromkeys(("compare", "load_results", "run", "sweep"), "netbandit.api"),
 }

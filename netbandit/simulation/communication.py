@@ -109,7 +109,7 @@ class Broadcasts(Communication):
         super().open(learners)
         (self._learner,) = learners
         self._next = self._learner.next_share(0)
-        trace, explored = self.stage.network.trace, self._learner.exploration()
+        trace, explored = self.stage.network.trace, self._learner.explored_slots()
         if trace is not None and explored is not None:
             self._phases = Phases(
                 trace, self.clock.slot, explored.tolist(), (self.members - 1).tolist(), len(list(self._slots()))

@@ -76,17 +76,23 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     graphs: dict[str, Topology | TopologyError] = {}
     idle_notes: list[Problem] = []
     idle: dict[KeyPath, list[Problem]] = {}
+    wrong: dict[Problem, list[Point]] = {}
     count = 0
     for point in sweep.expand(document.data, document.parameters):
         count += 1
         checked = _Check(document, point, graphs, watch)
         parts = _guarded(checked, point)
-        problems += [point.origin(problem) for problem in checked.problems]
+        for problem in dict.fromkeys(map(point.origin, checked.problems)):
+            wrong.setdefault(problem, []).append(point)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         for problem in checked.idle:
             idle.setdefault(problem[0], []).append(point.origin(problem))
         if parts is not None:
             points.append(parts)
+    problems += [
+        sweep.named(document.data, having, problem) if len(having) < count else problem
+        for problem, having in wrong.items()
+    ]
     for found in idle.values():
         varied = dict.fromkeys((_swept(path), text) for path, text in found)
         if len(found) == count:

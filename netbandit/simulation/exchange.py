@@ -62,7 +62,7 @@ class Exchange(Driver):
         assert isinstance(settings, PfcbSettings)
         self._bandit = bandit
         self._clock = stage.clock
-        self._protocol = broadcast_protocol(point.protocol, point.protocol_settings, stage.network, self._hear)
+        self._protocol = broadcast_protocol(point.protocol_settings, stage.network, self._hear)
         self._learner = point.learner(
             settings,
             costs=bandit.costs,

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from netbandit.network import families
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.part import Others, Part, found_by
-from netbandit.protocols.adapters import misfit
-from netbandit.protocols.adapters import problems as problems_of
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
+from netbandit.protocols import adapters
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
@@ -145,14 +145,14 @@ class _Check:
         if isinstance(learner_settings, LearnerSettings) and bandit_settings is not None:
             self._within("learner", learner_settings.problems_with(_facts(bandit_settings)))
         if learner is not None and protocol is not None:
-            self._check_pair(talks, learner_settings, protocol)
+            self._check_pair(talks, learner_settings, protocol, protocol_settings)
         files = {} if bandit_settings is None else self._bandit_files(bandit_settings)
         if bandit_settings is not None:
             bandit_settings = bandit_settings.model_copy(update={key: str(path) for key, path in files.items()})
         known: dict[str, Any] = {
             "bandit": bandit_settings if isinstance(bandit_settings, Part) else bandit,
             "learner": learner_settings if isinstance(learner_settings, Part) else learner,
-            "protocol": protocol_settings if isinstance(protocol_settings, Part) else protocol,
+            "protocol": protocol_settings,
             "kinds": {table: self._kind(table) for table in PARTS},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -185,7 +185,10 @@ class _Check:
         for table in PARTS:
             part = known[table]
             if isinstance(part, Part):
-                mistakes, notes = found_by(part.check_with(others), table)
+                check_with = (
+                    partial(adapters.check_with, part) if isinstance(part, NetworkProtocol) else part.check_with
+                )
+                mistakes, notes = found_by(check_with(others), table)
                 self.problems += mistakes
                 self.notes += notes
 
@@ -255,7 +258,13 @@ class _Check:
         written = self._point.data.get(table)
         return str(written.get("kind")) if isinstance(written, Mapping) else ""
 
-    def _check_pair(self, talks: frozenset[Talk], settings: Any, protocol: type[NetworkProtocol]) -> None:
+    def _check_pair(
+        self,
+        talks: frozenset[Talk],
+        settings: Any,
+        protocol: type[NetworkProtocol],
+        keys: NetworkProtocol | None,
+    ) -> None:
         if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
@@ -266,11 +275,11 @@ class _Check:
             self.problems.append((("protocol", "kind"), text))
             return
         for talk in sorted(talks & protocol.patterns):
-            misfits = misfit(protocol, talk)
+            misfits = adapters.misfit(protocol, talk)
             if misfits is not None:
                 self.problems.append((("protocol", "kind"), misfits))
                 return
-        if isinstance(settings, LearnerSettings) and not protocol.isolated:
+        if isinstance(settings, LearnerSettings) and keys is not None and not keys.isolated:
             over = f"(protocol.kind = {show(self._kind('protocol'))})"
             found = settings.problems_over(server_chooses=protocol.chooses)
             self._within("learner", ((path, f"{text} {over}") for path, text in found))
@@ -308,17 +317,14 @@ class _Check:
             return
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
-        facts = GraphFacts(
-            graph.agents,
-            len(graph.components),
-            lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
-        )
-        known = {**known, "agents": facts.agents, "components": facts.components, "slowest_hop": facts.slowest_hop}
+        known = {
+            **known,
+            "agents": graph.agents,
+            "components": len(graph.components),
+            "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
+        }
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
-            if not issubclass(parts.protocol, Part):
-                for key, text in problems_of(parts.protocol, known["talk"], parts.protocol_settings, facts):
-                    self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
                 streams = topology_streams(scenario.topology, scenario.run.seed, 0)

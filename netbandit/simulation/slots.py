@@ -58,7 +58,7 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         point, bandit = self.stage.point, self._bandit
-        self._protocol = call_protocol(point.protocol, point.protocol_settings, self.stage.network, self)
+        self._protocol = call_protocol(point.protocol_settings, self.stage.network, self)
         self._alone = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         surroundings = Surroundings(

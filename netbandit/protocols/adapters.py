@@ -61,14 +61,18 @@ def misfit(kind: type[NetworkProtocol], pattern: Pattern) -> str | None:
 
 
 def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
-    """Yield what is wrong between *protocol* and the *others*, for the pattern in which the learner talks."""
-    if others.talk not in protocol.patterns or misfit(type(protocol), others.talk) is not None:
+    """Yield what is wrong between *protocol* and the *others*, for the pattern in which the learner talks.
+
+    Where the learner never talks, what a call needs is asked for.
+    """
+    pattern: Pattern = getattr(others, "talk", "call")
+    if pattern not in protocol.patterns or misfit(type(protocol), pattern) is not None:
         return  # said of the class
-    if others.talk in protocol.stand_ins:
-        yield from _stand_in(protocol, others.talk).check_with(others)
+    if pattern in protocol.stand_ins:
+        yield from _stand_in(protocol, pattern).check_with(others)
         return
     yield from protocol.check_with(others)
-    if others.talk != "broadcast" and isinstance(protocol, BroadcastProtocol):
+    if pattern != "broadcast" and isinstance(protocol, BroadcastProtocol):
         yield from must_be_connected(others, "a round over ")
 
 

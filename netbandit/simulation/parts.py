@@ -13,6 +13,7 @@ from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.own_code import complaint, place
 from netbandit.part import Others, Part, found_by
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
@@ -75,17 +76,23 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     graphs: dict[str, Topology | TopologyError] = {}
     idle_notes: list[Problem] = []
     idle: dict[KeyPath, list[Problem]] = {}
+    wrong: dict[Problem, list[Point]] = {}
     count = 0
     for point in sweep.expand(document.data, document.parameters):
         count += 1
         checked = _Check(document, point, graphs, watch)
-        parts = checked.parts()
-        problems += [point.origin(problem) for problem in checked.problems]
+        parts = _guarded(checked, point)
+        for problem in dict.fromkeys(map(point.origin, checked.problems)):
+            wrong.setdefault(problem, []).append(point)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         for problem in checked.idle:
             idle.setdefault(problem[0], []).append(point.origin(problem))
         if parts is not None:
             points.append(parts)
+    problems += [
+        sweep.named(document.data, having, problem) if len(having) < count else problem
+        for problem, having in wrong.items()
+    ]
     for found in idle.values():
         varied = dict.fromkeys((_swept(path), text) for path, text in found)
         if len(found) == count:
@@ -97,6 +104,26 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
     return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
+
+
+def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
+    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
+    try:
+        return checked.parts()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        written = {table: point.data.get(table) for table in BUILT_IN}
+        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
+        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
+        where = place(error, frozenset(tables))
+        if where is None:
+            raise
+        file = Path(where[0])
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
+        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
+        checked.problems.append(((found, kind_key(found)), text))
+        return None
 
 
 def _swept(path: KeyPath) -> KeyPath:

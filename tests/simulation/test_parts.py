@@ -208,6 +208,24 @@ def test_a_bad_element_of_a_sweep(tmp_path):
     assert '(did you mean "gis"?)' in lines[1]
 
 
+def test_a_mistake_of_some_points_of_a_sweep_names_them(tmp_path):
+    text = SMALL.replace('family = "ring"\n', "") + (
+        '[sweep]\n"topology.family" = ["ring", "regular"]\n"learner.epsilon" = [1, 2]\n'
+    )
+    (line,) = mistakes(tmp_path, text=text)
+    assert line.startswith("scene.toml:3:1: topology.degree: missing")
+    assert line.endswith('(in the sweep: topology.family = "regular")')
+
+
+def test_a_kind_in_a_case_replaces_the_part_as_in_a_file_that_extends(tmp_path):
+    """Keys of the part that it replaces are left over, and no mistakes."""
+    text = SMALL.replace('kind = "gis"', 'kind = "sink"\ncollect = "gis"')
+    text += '[[sweep.cases]]\nlearner.epsilon = 1.0\n[[sweep.cases]]\nprotocol = { kind = "gis" }\n'
+    found = study(tmp_path, text=text)
+    assert [point.resolved["protocol"]["kind"] for point in found.points] == ["sink", "gis"]
+    assert "collect" not in found.points[1].resolved["protocol"]
+
+
 def test_a_mistake_that_was_inherited_stands_in_the_file_it_comes_from(tmp_path):
     (tmp_path / "base.toml").write_text(SMALL.replace("horizon = 400", "horizon = -4"))
     (line,) = mistakes(tmp_path, text='extends = "base.toml"\n')

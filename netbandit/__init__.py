@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "Kind": "netbandit.network.message",
+    "Learner": "netbandit.learners.slots",
     "Mechanism": "netbandit.auditing.mechanisms",
     "PrivacySpent": "netbandit.privacy.accountant",
     "audit": "netbandit.api.auditing",

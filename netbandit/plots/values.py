@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from netbandit.plots.style import number
+from netbandit.results.numbers import scaled
 from netbandit.units import parse_bandwidth, parse_duration
 
 _WORDS = {
@@ -81,7 +81,7 @@ def shown(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, (int, float)):
-        return number(value)
+        return scaled(value)
     if isinstance(value, str):
         if re.fullmatch(r"[\w./\\ -]+\.(graphml|gml|json|txt|edges|edgelist|csv)", value):
             return PurePosixPath(value.replace("\\", "/")).stem

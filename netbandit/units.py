@@ -1,4 +1,4 @@
-"""Durations, bandwidths and sizes as people write and read them."""
+"""Durations, bandwidths and sizes as people write them."""
 
 import re
 from dataclasses import dataclass
@@ -77,30 +77,6 @@ def parse_bandwidth(text: str) -> int:
     return _rounded(bits)
 
 
-def format_nanoseconds(nanoseconds: float) -> str:
-    """Return a time for a table, such as ``"1.5 ms"``: at most four significant digits."""
-    size = abs(nanoseconds)
-    for unit in ("h", "min", "s", "ms", "us"):
-        if size >= _NANOSECONDS[unit]:
-            return f"{_digits(nanoseconds / _NANOSECONDS[unit])} {'µs' if unit == 'us' else unit}"
-    return f"{_digits(nanoseconds)} ns"
-
-
-def format_bytes(size: float) -> str:
-    """Return a size for a table, such as ``"1.5 MB"`` (powers of 1,000): at most four significant digits."""
-    for power, unit in ((5, "PB"), (4, "TB"), (3, "GB"), (2, "MB"), (1, "kB")):
-        if abs(size) >= 1_000**power:
-            return f"{_digits(size / 1_000**power)} {unit}"
-    return f"{_digits(size)} B"
-
-
-def format_count(count: float) -> str:
-    """Return a count for a table, thousands separated: ``"1,234,567"``; a fraction with at most four digits."""
-    if count == int(count):
-        return f"{int(count):,}"
-    return _digits(count) if abs(count) < 1_000 else f"{count:,.1f}"
-
-
 def _quantity(text: str, wanted: str) -> tuple[Fraction, str]:
     match = _QUANTITY.fullmatch(text)
     if match is None:
@@ -112,9 +88,3 @@ def _quantity(text: str, wanted: str) -> tuple[Fraction, str]:
 
 def _rounded(amount: Fraction) -> int:
     return int((amount + Fraction(1, 2)) // 1)
-
-
-def _digits(number: float) -> str:
-    text = f"{number:.4g}"
-    # %g writes 12345 as 1.234e+04; a table wants the digits.
-    return f"{number:.0f}" if "e" in text and abs(number) >= 1 else text

@@ -6,9 +6,6 @@ from hypothesis import strategies as st
 
 from netbandit.units import (
     Duration,
-    format_bytes,
-    format_count,
-    format_nanoseconds,
     parse_bandwidth,
     parse_duration,
 )
@@ -101,35 +98,3 @@ def test_a_bandwidth_in_bits_a_second(text: str, bits: int) -> None:
 def test_what_is_no_bandwidth_says_what_one_is(text: str) -> None:
     with pytest.raises(ValueError, match='such as "1 Mbit/s"'):
         parse_bandwidth(text)
-
-
-@pytest.mark.parametrize(
-    ("nanoseconds", "text"),
-    [
-        (0, "0 ns"),
-        (999, "999 ns"),
-        (1_500, "1.5 µs"),
-        (1_500_000, "1.5 ms"),
-        (2_000_000_000, "2 s"),
-        (90_000_000_000, "1.5 min"),
-        (7_200_000_000_000, "2 h"),
-        (3_600_000_000_000 * 123_456, "123456 h"),
-        (-1_500_000, "-1.5 ms"),
-    ],
-)
-def test_times_as_tables_show_them(nanoseconds: int, text: str) -> None:
-    assert format_nanoseconds(nanoseconds) == text
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1_500, "1.5 kB"), (2_345_678, "2.346 MB"), (10**15, "1 PB")]
-)
-def test_sizes_as_tables_show_them(size: int, text: str) -> None:
-    assert format_bytes(size) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(0, "0"), (1_234_567, "1,234,567"), (2.5, "2.5"), (12_345.67, "12,345.7"), (-4.0, "-4")]
-)
-def test_counts_as_tables_show_them(count: float, text: str) -> None:
-    assert format_count(count) == text

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from netbandit.bench.measure import Row
+from netbandit.results.numbers import shortest
 
 NAMES = ("messages", "horizon", "rounds", "scale", "procurement", "decisions", "vertical")
 
@@ -24,6 +25,4 @@ def text(row: Mapping[str, str | int | float], column: str) -> str:
     value = row[column]
     if isinstance(value, str):
         return value
-    if isinstance(value, int) or value >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return shortest(round(value)) if isinstance(value, int) or value >= 1000 else shortest(value, 3)

@@ -19,6 +19,7 @@ from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
+from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import Item, ProtocolSettings
 from netbandit.simulation.collection import paused_collection
@@ -28,19 +29,6 @@ Latencies = dict[tuple[int, int], int]
 ROUNDS = 7
 _MILLISECOND = 1_000_000
 _LEAST_HOPS = 100_000  # a measurement repeats small graphs until it has delivered about as many
-
-
-class _Everything:
-    """What a round needs besides its messages: nothing is made of the items."""
-
-    def participants(self, round: int) -> range:
-        return range(0)
-
-    def combine(self, items: Any) -> Item:
-        return Item(0, None)
-
-    def conclude(self, round: int, group: int, items: Any, weights: Any = None) -> Item:
-        return Item(0, None)
 
 
 def bench() -> list[Row]:
@@ -91,7 +79,9 @@ def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
     agents = graph.number_of_nodes()
     neighbours = [sorted(graph[node]) for node in range(agents)]
     network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
-    protocol = Flooding(ProtocolSettings(kind="flooding", timing="asynchronous"), network, _Everything())
+    settings = ProtocolSettings(kind="flooding", timing="asynchronous")
+    protocol = Flooding(settings, network, Everybody(agents, lambda items: Item(0, None)))
+    network.attach(protocol.handler)
     for agent in range(agents):
         protocol.contribute(1, agent, Item(8, None))
     gc.collect()  # what earlier measurements left behind is not this one's to clear

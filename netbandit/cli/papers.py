@@ -10,7 +10,7 @@ from netbandit.cli.common import count, plain_errors, report_failed
 from netbandit.cli.exit_codes import FAILURE, MISTAKE
 
 if TYPE_CHECKING:
-    from netbandit.papers.claims import Judgement
+    from netbandit.papers.verdicts import Judgement
     from netbandit.running.sweeps import FailedRun
 
 
@@ -48,8 +48,9 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     """Reproduce one paper, one of its figures, or all papers; return whether a run failed."""
     from rich.console import Console
 
-    from netbandit.papers import reproduce as study
+    from netbandit.papers.claim_tables import write_claims
     from netbandit.papers.figures import load_paper, paper_names
+    from netbandit.papers.reproduce import reproduce as reproduced
     from netbandit.running.progress import ProgressReport
 
     name, _, figure = (what or "").partition("/")
@@ -60,7 +61,7 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     failures: list[FailedRun] = []
     for paper in papers:
         click.echo(f"{paper.name}: {paper.title}")
-        found, failed = study.reproduce(
+        found, failed = reproduced(
             paper,
             folder if name else folder / paper.name,
             replications=replications,
@@ -70,7 +71,7 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
         )
         judgements += [(paper.name, judgement) for judgement in found]
         failures += failed
-    files = study.write_claims(folder, judgements)
+    files = write_claims(folder, judgements)
     verdicts = [judgement.verdict for _, judgement in judgements]
     counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
     click.echo(f"{count(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")

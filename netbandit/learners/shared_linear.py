@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.learners.feducb import FedUcb, FedUcbSettings
 from netbandit.learners.learner import LearnerSettings
-from netbandit.learners.linear import LinTsSettings, LinUcbSettings
+from netbandit.learners.linear_settings import LinTsSettings, LinUcbSettings
 from netbandit.learners.slots import Surroundings
 from netbandit.streams import Streams
 

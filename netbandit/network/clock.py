@@ -60,10 +60,6 @@ class Clock:
         environment: SimPy's environment, in nanoseconds.
         slot: Length of a slot in nanoseconds, at least 1.
         horizon: Number of slots; nothing starts at or after the end of the last one.
-
-    Attributes:
-        hops: The turn in which nodes take in what hops have brought, and pass it on: after the agents that act in
-            phases, but before the decisions of those who decide in every slot.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -71,22 +67,17 @@ class Clock:
         self.slot = slot
         self.horizon = horizon
         self.end = slot * horizon
-        self.hops: EventPriority = SENDS
 
     @property
     def now(self) -> int:
         """The present time in nanoseconds."""
         return self.environment.now
 
-    def slot_of(self, time: int) -> int:
-        """Return the slot that contains *time* (ns); a boundary belongs to the slot that it begins."""
-        return time // self.slot
-
     def boundary(self, time: int) -> int:
         """Return the number of the first slot boundary at or after *time* (ns)."""
         return -(-time // self.slot)
 
-    def adoption(self, begun: int, delivered: int) -> int:
+    def effective_time(self, begun: int, delivered: int) -> int:
         """Return when (ns) a node takes in what a slotted hop brought.
 
         That is the first slot boundary, after the one at which the hop began, at which its message has been
@@ -115,16 +106,16 @@ class InstantQueue(Generic[What]):
     Args:
         clock: The clock.
         act: Called once an instant with (node, what it has to deal with) for each node that acts, ascending.
-        priority: Whose turn in the instant it is; by default the clock's turn of hops.
+        turn: When in the instant they act.
     """
 
     def __init__(
         self,
         clock: Clock,
         act: Callable[[list[tuple[int, list[What]]]], None],
-        priority: EventPriority | None = None,
+        turn: EventPriority,
     ) -> None:
-        self._priority = clock.hops if priority is None else priority
+        self._turn = turn
         self._clock = clock
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}
@@ -136,7 +127,7 @@ class InstantQueue(Generic[What]):
         if due is None:
             due = self._due[time] = {}
             environment = self._clock.environment
-            environment.schedule(ScheduledEvent(self._callbacks), self._priority, time - environment.now)
+            environment.schedule(ScheduledEvent(self._callbacks), self._turn, time - environment.now)
         due.setdefault(node, []).append(what)
 
     def _now(self, _: Event) -> None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from netbandit.network.link import Cable, Link, LinkClass
+from netbandit.network.link import Channel, Link, LinkClass
 from netbandit.network.message import Kind
 
 
@@ -15,7 +15,7 @@ class Totals:
     Attributes:
         messages: Messages put on its links.
         bytes: Bytes put on its links.
-        activations: Activations of its cables.
+        activations: Activations of its links.
         cost: activations x the class's cost, equation (2) of Li & Song.
         energy: Joule.
     """
@@ -27,13 +27,13 @@ class Totals:
     energy: float
 
     @classmethod
-    def of(cls, link_class: LinkClass, links: Iterable[Link], cables: Iterable[Cable]) -> "Totals":
-        """Add up *links* and *cables* of one class; integers first, so the order cannot matter."""
+    def of(cls, link_class: LinkClass, channels: Iterable[Channel], links: Iterable[Link]) -> "Totals":
+        """Add up the *channels* and *links* of one class; integers first, so the order cannot matter."""
         messages = size = 0
-        for link in links:
-            messages += link.messages
-            size += link.bytes
-        activations = sum(cable.activations for cable in cables)
+        for channel in channels:
+            messages += channel.messages
+            size += channel.bytes
+        activations = sum(link.activations for link in links)
         return cls(
             messages,
             size,
@@ -44,7 +44,7 @@ class Totals:
 
 
 class Ledger:
-    """Counts messages by kind; links and cables count their own.
+    """Counts messages by kind; channels and links count their own.
 
     Attributes:
         counts: For each kind that was sent, [messages, bytes].

@@ -1,4 +1,4 @@
-"""A link: two directions that delay messages, and one cable that counts what they carry."""
+"""A link: two channels, one each way, that delay messages, and what is counted for both together."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ class LinkClass:
         return -(-size * 8_000_000_000 // self.bandwidth)
 
 
-class Cable:
+class Link:
     """Both directions of a link together: what is counted once for the pair.
 
     An activation is a distinct slot (for an uplink: a distinct round) in which at least one message is put on
-    the cable, whichever way it goes: equation (2) of Li & Song counts built connections, not messages.
+    the link, whichever way it goes: equation (2) of Li & Song counts built connections, not messages.
 
     Attributes:
         first: The node at one end.
@@ -69,7 +69,7 @@ class Cable:
         A queue in one direction books slots of the future, so the two directions reach a slot in any order.
 
         Args:
-            period: The slot in which the message is put on the cable.
+            period: The slot in which the message is put on the link.
             now: The present slot; no later call can name an earlier one.
         """
         recent = self._recent
@@ -82,28 +82,28 @@ class Cable:
             self.activations += 1
 
 
-class Link:
-    """One direction of a link.
+class Channel:
+    """A channel: one direction of a link.
 
     Attributes:
         sender: The node at its beginning.
         receiver: The node at its end.
-        latency: Propagation in nanoseconds; it does not occupy the link.
-        cable: The pair this direction belongs to.
-        rank: Sorts links by receiver, then sender.
+        latency: Propagation in nanoseconds; it does not occupy the channel.
+        link: The link that it is one direction of.
+        rank: Sorts channels by receiver, then sender.
         flight: All that is under way, in order of arrival.
-        free_at: The time in ns at which the last queued message will have been put on the link.
+        free_at: The time in ns at which the last queued message will have been put on it.
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
     """
 
-    __slots__ = ("bytes", "cable", "flight", "free_at", "latency", "messages", "rank", "receiver", "sender")
+    __slots__ = ("bytes", "flight", "free_at", "latency", "link", "messages", "rank", "receiver", "sender")
 
-    def __init__(self, sender: int, receiver: int, latency: int, cable: Cable, rank: int) -> None:
+    def __init__(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> None:
         self.sender = sender
         self.receiver = receiver
         self.latency = latency
-        self.cable = cable
+        self.link = link
         self.rank = rank
         self.flight: deque[Arrival] = deque()
         self.free_at = 0

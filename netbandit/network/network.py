@@ -1,4 +1,4 @@
-"""The network: puts messages on links and delivers them when they arrive."""
+"""The network: puts messages on channels and delivers them when they arrive."""
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
@@ -9,7 +9,7 @@ from simpy.core import Infinity
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Ledger, Totals
-from netbandit.network.link import Arrival, Cable, Link, LinkClass
+from netbandit.network.link import Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
@@ -26,12 +26,12 @@ class Network:
 
     The server is node number ``agents``; it is no node of the graph. A message takes the time it queues behind
     others in the same direction, plus size / bandwidth, plus the link's latency; propagation does not occupy
-    the link.
+    the channel.
 
     SimPy's queue holds a single event for the whole network: its next arrival. From there the network delivers
     instant after instant for as long as nothing else is due before, so a message costs no SimPy event of its
-    own; and only the first message of each link waits in the network's calendar, so the calendar grows with
-    the links in use, not with the messages under way.
+    own; and only the first message of each channel waits in the network's calendar, so the calendar grows
+    with the channels in use, not with the messages under way.
 
     Args:
         clock: The clock.
@@ -47,6 +47,7 @@ class Network:
         streams: The random streams of what nodes of the network draw.
 
     Attributes:
+        channels: For each agent its channels to its neighbours, ascending.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -70,7 +71,7 @@ class Network:
         self.server = self.agents
         self.neighbours = neighbours
         self.ledger = Ledger()
-        self.receive: Receive = _nobody
+        self._handler: Receive = _nobody
         self.streams = streams
         self._topology = topology
         self._environment = clock.environment
@@ -87,24 +88,28 @@ class Network:
         self._kind: Kind | None = None  # the kind last sent, and its counts: most messages are of the same as the last
         self._counts = [0, 0]
         self._due: dict[int, list[int]] = {}
-        self._by_rank: dict[int, Link] = {}
+        self._by_rank: dict[int, Channel] = {}
         self._instants: list[int] = []
         self._appointed: float = Infinity  # the time of the appointment
         self._appointment: Event | None = None
         self._callbacks: list[Callable[[Event], None]] = [self._deliver]
-        self._cables: list[Cable] = []
-        self._out: list[dict[int, Link]] = [{} for _ in range(self.agents)]
+        self._links: list[Link] = []
+        self._out: list[dict[int, Channel]] = [{} for _ in range(self.agents)]
         for (first, second), latency in peer_latency.items():
-            cable = Cable(first, second)
-            self._cables.append(cable)
-            self._out[first][second] = self._link(first, second, latency, cable)
-            self._out[second][first] = self._link(second, first, latency, cable)
-        self.links: list[list[Link]] = [
+            link = Link(first, second)
+            self._links.append(link)
+            self._out[first][second] = self._channel(first, second, latency, link)
+            self._out[second][first] = self._channel(second, first, latency, link)
+        self.channels: list[list[Channel]] = [
             [out[neighbour] for neighbour in near] for out, near in zip(self._out, neighbours, strict=True)
         ]
-        self._up: dict[int, Link] = {}
-        self._down: dict[int, Link] = {}
-        self._air: dict[int, Link] = {}
+        self._up: dict[int, Channel] = {}
+        self._down: dict[int, Channel] = {}
+        self._air: dict[int, Channel] = {}
+
+    def attach(self, handler: Receive) -> None:
+        """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
+        self._handler = handler
 
     @property
     def topology(self) -> Topology:
@@ -118,33 +123,33 @@ class Network:
             self._topology = Topology(graph)
         return self._topology
 
-    def link(self, sender: int, receiver: int) -> Link:
-        """Return the peer link from *sender* to its neighbour *receiver*."""
+    def channel(self, sender: int, receiver: int) -> Channel:
+        """Return the channel from *sender* to its neighbour *receiver*."""
         return self._out[sender][receiver]
 
-    def uplink(self, agent: int) -> Link:
-        """Return the link from *agent* to the server, made when it is first asked for."""
+    def uplink(self, agent: int) -> Channel:
+        """Return the channel from *agent* to the server, made when it is first asked for."""
         if agent not in self._up:
-            cable = Cable(agent, self.server)
+            link = Link(agent, self.server)
             latency = self._uplink_latency[agent]
-            self._up[agent] = self._link(agent, self.server, latency, cable)
-            self._down[agent] = self._link(self.server, agent, latency, cable)
+            self._up[agent] = self._channel(agent, self.server, latency, link)
+            self._down[agent] = self._channel(self.server, agent, latency, link)
         return self._up[agent]
 
-    def downlink(self, agent: int) -> Link:
-        """Return the link from the server to *agent*: the other direction of its uplink."""
+    def downlink(self, agent: int) -> Channel:
+        """Return the channel from the server to *agent*: the other direction of its uplink."""
         self.uplink(agent)
         return self._down[agent]
 
-    def send(self, message: Message, links: Sequence[Link], excepted: int = -1) -> None:
-        """Put *message* on all of these peer *links*, but not on the one to *excepted*.
+    def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+        """Put *message* on all of these peer *channels*, but not on the one to *excepted*.
 
         They are those of its sender; nodes that say the same at once may do so together.
 
         What would start at or after the horizon is neither sent nor counted.
         """
         if self._queued:
-            chosen = links if excepted < 0 else [link for link in links if link.receiver != excepted]
+            chosen = channels if excepted < 0 else [channel for channel in channels if channel.receiver != excepted]
             self._send_queued(message, chosen, self._peer, uplink=False)
             return
         now = self._environment.now
@@ -153,27 +158,27 @@ class Network:
         slot = now // self._slot
         size = message.size
         due = self._due
-        for link in links:  # this loop runs once a message: _expect() and Cable.activate() are written out
-            if link.receiver == excepted:
+        for channel in channels:  # this loop runs once a message: _expect() and Link.activate() are written out
+            if channel.receiver == excepted:
                 continue
-            arrival = now + link.latency
-            flight = link.flight
+            arrival = now + channel.latency
+            flight = channel.flight
             if not flight:
                 if arrival in due:
-                    due[arrival].append(link.rank)
+                    due[arrival].append(channel.rank)
                 else:
-                    due[arrival] = [link.rank]
+                    due[arrival] = [channel.rank]
                     heappush(self._instants, arrival)
                     if arrival < self._appointed:
                         self._appoint(arrival)
-            flight.append((arrival, link.sender, message))
-            link.messages += 1
-            link.bytes += size
-            cable = link.cable
-            if cable.latest != slot:
-                cable.latest = slot
-                cable.activations += 1
-        sent = len(links) - (excepted >= 0)
+            flight.append((arrival, channel.sender, message))
+            channel.messages += 1
+            channel.bytes += size
+            link = channel.link
+            if link.latest != slot:
+                link.latest = slot
+                link.activations += 1
+        sent = len(channels) - (excepted >= 0)
         if not sent:
             return
         if message.kind is not self._kind:
@@ -183,17 +188,17 @@ class Network:
         counts[0] += sent
         counts[1] += sent * size
 
-    def count_before_start(self, message: Message, link: Link) -> None:
-        """Count *message* on a peer *link* as one that was delivered before the first slot, in a slot of its own."""
-        link.messages += 1
-        link.bytes += message.size
-        link.cable.activate_ahead(-1, -1)
+    def count_before_start(self, message: Message, channel: Channel) -> None:
+        """Count *message* on a peer *channel* as one that was delivered before the first slot, in a slot of its own."""
+        channel.messages += 1
+        channel.bytes += message.size
+        channel.link.activate_ahead(-1, -1)
         counts = self.ledger.counts[message.kind]
         counts[0] += 1
         counts[1] += message.size
-        self._fingerprint.record(0, link.receiver, message.code, message.size)
+        self._fingerprint.record(0, channel.receiver, message.code, message.size)
         if self.trace is not None:
-            self.trace.record(message, link.sender, link.receiver, 0, 0, 0)
+            self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
 
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
@@ -219,87 +224,89 @@ class Network:
         self.ledger.broadcasts += 1
         transmission = self._uplink.transmission(message.size)
         for agent in agents:
-            link = self._air.get(agent)
-            if link is None:
-                cable = Cable(agent, self.server)
-                link = self._air[agent] = self._link(self.server, agent, self._uplink_latency[agent], cable, True)
-            arrival = now + transmission + link.latency
-            if link.flight:
-                arrival = max(arrival, link.flight[-1][0])
+            channel = self._air.get(agent)
+            if channel is None:
+                link = Link(agent, self.server)
+                channel = self._air[agent] = self._channel(self.server, agent, self._uplink_latency[agent], link, True)
+            arrival = now + transmission + channel.latency
+            if channel.flight:
+                arrival = max(arrival, channel.flight[-1][0])
             else:
-                self._expect(arrival, link)
-            link.flight.append((arrival, link.sender, message))
+                self._expect(arrival, channel)
+            channel.flight.append((arrival, channel.sender, message))
             if self.trace is not None:
                 self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
 
     @property
-    def cables(self) -> Sequence[Cable]:
+    def links(self) -> Sequence[Link]:
         """The peer links, in the order in which they were given."""
-        return self._cables
+        return self._links
 
-    def carried(self, cable: Cable) -> tuple[int, int]:
-        """Return messages and bytes that a peer *cable* carried in both directions."""
-        there = self._out[cable.first][cable.second]
-        back = self._out[cable.second][cable.first]
+    def carried(self, link: Link) -> tuple[int, int]:
+        """Return messages and bytes that a peer *link* carried in both directions."""
+        there = self._out[link.first][link.second]
+        back = self._out[link.second][link.first]
         return there.messages + back.messages, there.bytes + back.bytes
 
     def peer_totals(self) -> Totals:
         """Return what the peer links carried so far."""
-        links = (link for out in self._out for link in out.values())
-        return Totals.of(self._peer, links, self._cables)
+        channels = (channel for out in self._out for channel in out.values())
+        return Totals.of(self._peer, channels, self._links)
 
     def uplink_totals(self) -> Totals:
         """Return what the uplinks carried so far; broadcasts are not among it."""
-        links = [*self._up.values(), *self._down.values()]
-        return Totals.of(self._uplink, links, (link.cable for link in self._up.values()))
+        channels = [*self._up.values(), *self._down.values()]
+        return Totals.of(self._uplink, channels, (channel.link for channel in self._up.values()))
 
-    def _link(self, sender: int, receiver: int, latency: int, cable: Cable, broadcast: bool = False) -> Link:
+    def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         rank = (receiver * (self.agents + 1) + sender) * 2 + broadcast
         self._instantaneous |= latency == 0
-        link = self._by_rank[rank] = Link(sender, receiver, latency, cable, rank)
-        return link
+        channel = self._by_rank[rank] = Channel(sender, receiver, latency, link, rank)
+        return channel
 
-    def _send_queued(self, message: Message, links: Sequence[Link], link_class: LinkClass, *, uplink: bool) -> None:
-        """Send over links that may have a queue, or of which a trace is kept."""
+    def _send_queued(
+        self, message: Message, channels: Sequence[Channel], link_class: LinkClass, *, uplink: bool
+    ) -> None:
+        """Send over channels that may have a queue, or of which a trace is kept."""
         now = self._environment.now
         end, slot = self._end, self._slot
         size = message.size
         transmission = link_class.transmission(size)
         sent = 0
-        for link in links:
-            start = link.free_at
+        for channel in channels:
+            start = channel.free_at
             if start < now:
                 start = now
             if start >= end:
                 continue
-            link.free_at = start + transmission
-            arrival = link.free_at + link.latency
-            if not link.flight:
-                self._expect(arrival, link)
-            link.flight.append((arrival, link.sender, message))
-            link.messages += 1
-            link.bytes += size
+            channel.free_at = start + transmission
+            arrival = channel.free_at + channel.latency
+            if not channel.flight:
+                self._expect(arrival, channel)
+            channel.flight.append((arrival, channel.sender, message))
+            channel.messages += 1
+            channel.bytes += size
             if uplink:
-                link.cable.activate(message.round)
+                channel.link.activate(message.round)
             elif transmission:
-                link.cable.activate_ahead(start // slot, now // slot)
+                channel.link.activate_ahead(start // slot, now // slot)
             else:
-                link.cable.activate(start // slot)
+                channel.link.activate(start // slot)
             if self.trace is not None:
-                self.trace.record(message, link.sender, link.receiver, now, start, arrival)
+                self.trace.record(message, channel.sender, channel.receiver, now, start, arrival)
             sent += 1
         if sent:
             counts = self.ledger.counts[message.kind]
             counts[0] += sent
             counts[1] += sent * size
 
-    def _expect(self, arrival: int, link: Link) -> None:
-        """Have *link*, whose first message arrives at *arrival*, emptied then."""
+    def _expect(self, arrival: int, channel: Channel) -> None:
+        """Have *channel*, whose first message arrives at *arrival*, emptied then."""
         due = self._due.get(arrival)
         if due is not None:
-            due.append(link.rank)
+            due.append(channel.rank)
             return
-        self._due[arrival] = [link.rank]
+        self._due[arrival] = [channel.rank]
         heappush(self._instants, arrival)
         if arrival < self._appointed:
             self._appoint(arrival)
@@ -314,7 +321,7 @@ class Network:
     def _deliver(self, event: Event) -> None:
         """Deliver instant after instant, until something else in the simulation is due first.
 
-        In an instant, each receiver gets all that arrives for it at once. What is sent in answer over links
+        In an instant, each receiver gets all that arrives for it at once. What is sent in answer over channels
         without latency arrives at the same instant, but in a later pass.
         """
         if event is not self._appointment:
@@ -323,7 +330,7 @@ class Network:
         instants = self._instants
         pending = self._fingerprint.pending
         all_due = self._due
-        receive = self.receive
+        receive = self._handler
         by_rank = self._by_rank
         self._appointed = -1  # while it delivers it needs no appointment
         while instants and environment.advance(instants[0]):
@@ -337,13 +344,13 @@ class Network:
             receiver = -1
             inbox: list[Arrival] = []
             for rank in due:
-                link = by_rank[rank]
-                if link.receiver != receiver:
+                channel = by_rank[rank]
+                if channel.receiver != receiver:
                     if inbox:
                         receive(receiver, inbox)
                         inbox = []
-                    receiver = link.receiver
-                flight = link.flight
+                    receiver = channel.receiver
+                flight = channel.flight
                 arrival = flight.popleft()
                 inbox.append(arrival)
                 message = arrival[2]
@@ -351,7 +358,7 @@ class Network:
                 if flight:
                     following = flight[0][0]
                     if following == now:
-                        self._take(link, now, inbox)
+                        self._take(channel, now, inbox)
                     elif following in all_due:  # _expect(), written out
                         all_due[following].append(rank)
                     else:
@@ -367,34 +374,34 @@ class Network:
     def _deliver_in_passes(self, due: list[int], now: int) -> None:
         """Deliver what arrives now where an answer may arrive at the same instant: it comes in a later pass.
 
-        So all is taken off the links before anybody acts.
+        So all is taken off the channels before anybody acts.
         """
         inboxes: list[tuple[int, list[Arrival]]] = []
         receiver = -1
         for rank in due:
-            link = self._by_rank[rank]
-            if link.receiver != receiver:
-                receiver = link.receiver
+            channel = self._by_rank[rank]
+            if channel.receiver != receiver:
+                receiver = channel.receiver
                 inboxes.append((receiver, []))
-            self._take(link, now, inboxes[-1][1])
+            self._take(channel, now, inboxes[-1][1])
         for receiver, inbox in inboxes:
-            self.receive(receiver, inbox)
+            self._handler(receiver, inbox)
         if len(self._fingerprint.pending) > _FLUSH_AT:
             self._fingerprint.flush()
 
-    def _take(self, link: Link, now: int, inbox: list[Arrival]) -> None:
-        """Move what arrives now from *link* to *inbox*, and expect what follows."""
-        flight = link.flight
+    def _take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
+        """Move what arrives now from *channel* to *inbox*, and expect what follows."""
+        flight = channel.flight
         pending = self._fingerprint.pending
         while flight:
             arrival = flight[0]
             if arrival[0] != now:
-                self._expect(arrival[0], link)
+                self._expect(arrival[0], channel)
                 break
             flight.popleft()
             inbox.append(arrival)
             message = arrival[2]
-            pending += (now, link.receiver, message.code, message.size)
+            pending += (now, channel.receiver, message.code, message.size)
 
 
 def _nobody(node: int, arrivals: list[Arrival]) -> None:

@@ -151,12 +151,6 @@ class Topology:
         places = np.array([pair if None not in pair else (np.nan, np.nan) for pair in found], dtype=np.float64)
         return None if np.isnan(places).all() else places
 
-    @cached_property
-    def speeds(self) -> NDArray[np.float64]:
-        """The speed of each link of `edges` in bits a second, as its file has it, shape (L,), NaN where unknown."""
-        graph = self.graph
-        return np.array([graph.edges[u, v].get("speed", np.nan) for u, v in self.edges.tolist()], dtype=np.float64)
-
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return the figures of *topology* as plain data.

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netbandit.plots.style import readable
 from netbandit.plots.values import Scale
 from netbandit.results.numbers import rounded, scaled
@@ -64,6 +66,8 @@ class Axis:
         finite = sorted({value for value in scale.numbers if math.isfinite(value)})
         positive = [value for value in finite if value > 0]
         apart = _NOT_SO_FAR if ratios else _FAR_APART
+        if len(finite) > 1 and min(np.diff(finite)) < _NEAR * (finite[-1] - finite[0]) and len(finite) <= _TICKS:
+            apart = _NOT_SO_FAR  # or ticks would be too near to one another
         wide = len(positive) > 1 and positive[-1] >= apart * positive[0] and (not finite or finite[0] >= 0)
 
         def bent(value: float) -> float:
@@ -105,7 +109,6 @@ class Axis:
             if not kept or place - kept[-1][0] >= room * span:
                 kept.append((place, text))
         panel.set_xticks([place for place, _ in kept], [text for _, text in kept])
-
 
     def _name_all(self, panel: "Axes") -> None:
         """Write every name, aslant where they have no room side by side."""

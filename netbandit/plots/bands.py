@@ -1,12 +1,15 @@
 """Means over replications and how sure they are: each by itself, and side by side with others."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results.summary import CONFIDENCE
+
+Name = tuple[int, int]
+"""The seed and the number of a replication."""
 
 _ALIKE = 3.0
 """Points whose spread is so many times the usual one share little with the others, and would hide what these share."""
@@ -61,7 +64,7 @@ def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
     return Band(mean, mean - half, mean + half, len(values))
 
 
-def side_by_side(samples: Sequence[Mapping[Hashable, NDArray[np.float64] | float]]) -> list[Band]:
+def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]]) -> list[Band]:
     """Return a band for each of several points, whose intervals show what a comparison of them needs.
 
     The same replication is the same instance at all points, and an instance that is hard for everybody is no news when
@@ -81,14 +84,15 @@ def side_by_side(samples: Sequence[Mapping[Hashable, NDArray[np.float64] | float
         return bands
     table = np.array([[one[key] for key in shared] for one in samples], dtype=np.float64)  # (points, replications, ...)
     spread = table.std(axis=1, ddof=1)
-    alike = spread <= _ALIKE * np.median(spread, axis=0)
-    count = alike.sum(axis=0)
-    inside = np.where(alike[:, None], table, 0.0).sum(axis=0) / np.maximum(count, 1)  # (replications, ...)
+    overall = np.sqrt((spread**2).reshape(len(samples), -1).mean(axis=1))  # of a curve: over all of its slots
+    alike = overall <= _ALIKE * np.median(overall)
+    count = int(alike.sum())
+    inside = table[alike].mean(axis=0)  # (replications, ...)
     within = table - (inside - inside.mean(axis=0))
-    grown = np.sqrt(count / np.maximum(count - 1, 1))
+    grown = np.sqrt(count / max(count - 1, 1))
     found = []
     for point, one in enumerate(bands):
-        half = np.where(alike[point] & (count > 1), _half_width(within[point]) * grown, np.inf)
+        half = _half_width(within[point]) * grown if alike[point] and count > 1 else np.inf
         low, high = np.maximum(one.low, one.mean - half), np.minimum(one.high, one.mean + half)
         found.append(replace(one, low=low, high=high, alone=(one.low, one.high)))
     return found

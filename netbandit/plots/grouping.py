@@ -11,7 +11,7 @@ from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.table import parameter_names
 
-_ABSENT = "–"
+ABSENT = "–"
 """What stands for the value of a key that a point does not have."""
 
 _NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
@@ -21,7 +21,7 @@ _NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.rep
 def value_of(point: PointResult, key: str) -> Any:
     """Return the value of *key* at *point*, or a dash where the point has no such key."""
     value = point.value(key)
-    return _ABSENT if value is None else value
+    return ABSENT if value is None else value
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,12 @@ class Arrangement:
             for point in self.points
             if all(identity(value_of(point, key)) == identity(value) for key, value in fixed.items())
         )
-        part = replace(self, points=inside)
-        part.__dict__["_looks"] = self._looks
-        return part
+        return replace(self, points=inside).looking_like(self)
+
+    def looking_like(self, other: "Arrangement") -> "Arrangement":
+        """Return itself with the looks of *other*, of which it is a part."""
+        self.__dict__["_looks"] = other._looks  # where a cached property keeps its value
+        return self
 
 
 def arrange(study: StudyResult) -> Arrangement:
@@ -157,7 +160,7 @@ def _distinct(key: str, points: Sequence[PointResult], slot: str) -> list[Any]:
 
 def described(values: dict[str, Any]) -> str:
     """Return the values of some keys in words, as a title lists them; empty without any."""
-    return ", ".join(f"{name(key)}: {shown(value)}" for key, value in values.items())
+    return ", ".join(f"{name(key)}: {shown(value)}" for key, value in values.items() if value != ABSENT)
 
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:

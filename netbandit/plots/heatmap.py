@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.metrics import Estimates, label, left_out, means, privacy_differs
 from netbandit.plots.points import label_more
-from netbandit.plots.style import drawing, figure, readable, wrapped
+from netbandit.plots.style import drawing, figure, head, readable, wrapped
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.numbers import rounded, scaled
 
@@ -98,8 +98,9 @@ def draw_heatmap(
         panel.set_visible(False)
     for place, (panel, (fixed, part), (table, halves)) in enumerate(zip(panels, maps, tables, strict=False)):
         mesh = _map(panel, table, halves, norm, len(maps))
+        panel.tick_params(length=0)
         if len(maps) > 1:
-            panel.set_title(described(fixed), fontsize=8)
+            head(panel, described(fixed), columns)
         if place + columns >= len(maps):
             _name_axis(panel.xaxis, part, across, columns)
             panel.tick_params(labelbottom=True)
@@ -124,7 +125,7 @@ def _map(panel: "Axes", table: NDArray[np.float64], halves: NDArray[np.float64],
         if np.isfinite(value):
             text = scaled(rounded(value, 3))
             if maps == 1 and halves[row, column] > 0:
-                text += f"\n± {scaled(rounded(halves[row, column], 2))}"
+                text += f"\n± {scaled(rounded(float(halves[row, column]), 2))}"
             colour = "white" if norm(value) < _DARK else "black"
             size = 7.0 if maps == 1 else 6.0
             panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=colour)

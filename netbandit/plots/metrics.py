@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from netbandit.plots.bands import Band, side_by_side
-from netbandit.plots.grouping import value_of
-from netbandit.plots.values import shown
+from netbandit.plots.grouping import ABSENT, value_of
+from netbandit.plots.values import identity, shown
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult
 
@@ -74,7 +74,7 @@ class Estimates:
 
     def __init__(self, points: Sequence[PointResult], metric: str) -> None:
         known = [(point, found) for point in points if (found := samples(point, metric))]
-        bands = side_by_side([found for _, found in known])  # type: ignore[arg-type]
+        bands = side_by_side([found for _, found in known])
         self._bands = {id(point): one for (point, _), one in zip(known, bands, strict=True)}
 
     def of(self, point: PointResult) -> Band | None:
@@ -166,13 +166,16 @@ def means(points: Sequence[PointResult], *drawn: Estimates) -> str:
     if most < 2:
         return "one replication"
     if any(one.compared for one in drawn):
-        return f"means of {most:,} replications; bars: 95 % intervals for comparing (within replications), thin: of a mean"
+        return (
+            f"means of {most:,} replications; bars: 95 % intervals for comparing (within replications), thin: of a mean"
+        )
     return f"means of {most:,} replications with 95 % intervals"
 
 
 def title_of(point: PointResult, keys: Sequence[str]) -> str:
     """Return what tells *point* from others, as short as it can be said."""
-    return ", ".join(shown(value_of(point, key)) for key in keys) or "the only point"
+    values = [value_of(point, key) for key in keys]
+    return ", ".join(shown(value) for value in values if value != ABSENT) or "the only point"
 
 
 def left_out(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:
@@ -188,11 +191,21 @@ def left_out(points: Sequence[PointResult], metric: str, keys: Sequence[str]) ->
     missing = [point for point in points if not samples(point, metric)]
     if not missing:
         return ""
-    names = [title_of(point, keys) for point in missing[:_NAMED]]
-    if len(missing) > _NAMED:
+    names = _together(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
+    if len(names) == _NAMED and len(missing) > _NAMED:
         names.append(f"{len(missing) - _NAMED} more")
-    why = {"round_slots": "where a round did not end", "epsilon": "where it has no bound"}.get(metric, "where there is none")
-    return f"{called(metric).replace('round slots', 'waiting')} left out, {why}: {'; '.join(names)}"
+    what = {"round_slots": "waiting left out, where a round did not end", "epsilon": "left out, where it has no bound"}
+    return f"{what.get(metric, f'{called(metric)} left out, where there is none')}: {'; '.join(names)}"
+
+
+def _together(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:
+    """Return the few values of one key that *some* of *points* have and no other; nothing if there is no such key."""
+    for key in keys:
+        values = {identity(value_of(point, key)): shown(value_of(point, key)) for point in some}
+        alike = [point for point in points if identity(value_of(point, key)) in values]
+        if len(alike) == len(some) and len(values) < _NAMED:
+            return list(values.values())
+    return []
 
 
 def privacy_differs(points: Sequence[PointResult]) -> str:

@@ -19,7 +19,7 @@ from netbandit.plots.metrics import (
     privacy_differs,
 )
 from netbandit.plots.points import bend, draw_points
-from netbandit.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
+from netbandit.plots.style import PLAIN, drawing, figure, from_zero, head, legend_below, readable, wrapped
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.store import PointResult
 
@@ -105,7 +105,7 @@ def draw_against_parameter(
             if len(columns) == 1 or row == 1:
                 panel.set_xlabel(wrapped(scale.label, 44))
             if len(columns) > 1 and row == 0:
-                panel.set_title(described(values), fontsize=8)
+                head(panel, described(values), len(columns))
             if column == 0:
                 panel.set_ylabel(label(metric))
         for panel in panels[row * len(columns) : (row + 1) * len(columns)]:

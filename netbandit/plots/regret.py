@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, side_by_side
 from netbandit.plots.grouping import Arrangement, described, evenly
-from netbandit.plots.metrics import called, label, measured, partly_served, privacy_differs
+from netbandit.plots.metrics import called, label, measured, partly_served, privacy_differs, title_of
+from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
     NEUTRAL,
     PLAIN,
     Look,
+    Section,
     drawing,
     figure,
     from_zero,
+    head,
     legend_beside,
     readable,
     wrapped,
@@ -36,6 +39,10 @@ _ENTRIES = 14
 _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
+_ABOVE = 10.0
+_LINES = 12
+_COLOURED = ("protocol.kind", "learner.kind")
+"""Keys by which lines are coloured in one panel, the first that varies."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,23 @@ def panels_of(arrangement: Arrangement) -> list[Panel]:
     """Return what the picture of regret shows: at most six panels, evenly spread over the combinations."""
     curve = _curve(arrangement)
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
+    shapes = _shapes(arrangement)
+    if shapes is not None:
+        return [Panel({}, arrangement, _lines(arrangement, logarithmic, curve, shapes))]
     chosen = evenly(list(arrangement.slices(arrangement.keys[1:])), _PANELS)
     return [Panel(fixed, part, _lines(part, logarithmic, curve)) for fixed, part in chosen]
+
+
+def _shapes(arrangement: Arrangement) -> Shapes | None:
+    """Return how the lines of a few cases that are no grid are told apart in one panel; None of a grid.
+
+    Side by side in panels of their own they would be lines without a neighbour.
+    """
+    points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
+    if len(arrangement.keys) < 2 or points > _LINES or 2 * panels <= points:
+        return None
+    color = next((key for key in _COLOURED if key in arrangement.keys), arrangement.series)
+    return Shapes.of(arrangement, color)
 
 
 def _curve(arrangement: Arrangement) -> str:
@@ -85,8 +107,8 @@ def _curve(arrangement: Arrangement) -> str:
     return found
 
 
-def _lines(part: Arrangement, logarithmic: bool, curve: str) -> list[Line]:
-    key = part.series
+def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | None = None) -> list[Line]:
+    key = part.series if shapes is None else shapes.color
     found = [(value, point) for value, points in part.along(key) for point in points]
     horizons = [min(_horizon(run) for run in point.finished) for _, point in found]
     slots_of = {horizon: common_grid(horizon, logarithmic) for horizon in set(horizons)}
@@ -96,15 +118,12 @@ def _lines(part: Arrangement, logarithmic: bool, curve: str) -> list[Line]:
     for horizon, slots in slots_of.items():  # curves that end at the same slot are compared slot by slot
         alike = [place for place, one in enumerate(horizons) if one == horizon]
         bands.update(zip(alike, _bands([found[place][1] for place in alike], slots, curve), strict=True))
-    return [
-        Line(
-            "" if key is None else shown(value),
-            PLAIN if key is None else part.look(key, value),
-            slots_of[horizons[place]],
-            bands[place],
-        )
-        for place, (value, _) in enumerate(found)
-    ]
+    lines = []
+    for place, (value, point) in enumerate(found):
+        look = PLAIN if key is None else part.look(key, value) if shapes is None else shapes.line(point)
+        text = "" if key is None else shown(value) if shapes is None else title_of(point, part.keys)
+        lines.append(Line(text, look, slots_of[horizons[place]], bands[place]))
+    return lines
 
 
 def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
@@ -154,11 +173,12 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     """
     curve = _curve(arrangement)
     chosen = panels_of(arrangement)
-    parts = len(list(arrangement.slices(arrangement.keys[1:])))
+    shapes = _shapes(arrangement)
+    parts = 1 if shapes is not None else len(list(arrangement.slices(arrangement.keys[1:])))
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
     rows = -(-len(chosen) // columns)
-    steep = logarithmic and _decades_apart(arrangement.points, curve)
+    steep = logarithmic and _decades_apart(arrangement.points, curve, one_panel=shapes is not None)
     together = _alike([_highest(one.part, curve) for one in chosen])
     changes = world_changes(arrangement.points)
     notes = (
@@ -182,6 +202,8 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     )
     for panel in panels[len(chosen) :]:
         panel.set_visible(False)
+    if arrangement.series is not None:
+        legend_beside(drawn, *_legend(arrangement, shapes))
     for panel, one in zip(panels, chosen, strict=False):
         _panel(panel, one, logarithmic, (7, 4, 3)[columns - 1])
         if steep:
@@ -189,15 +211,13 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         for slot in changes:
             panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, gid="change")
         if len(chosen) > 1:
-            panel.set_title(described(one.fixed), fontsize=8)
+            head(panel, described(one.fixed), columns)
     for place, panel in enumerate(panels[: len(chosen)]):
         if place + columns >= len(chosen):
             panel.set_xlabel("time (slots)")
             panel.tick_params(labelbottom=True)
         if place % columns == 0:
             panel.set_ylabel(upward.replace(" (", "\n(") if rows > 1 else upward)
-    if arrangement.series is not None:
-        _legend(drawn, arrangement)
     return drawn
 
 
@@ -226,11 +246,18 @@ def world_changes(points: Sequence[PointResult]) -> list[int]:
     return slots[0] if slots and all(one == slots[0] for one in slots) else []
 
 
-def _decades_apart(points: Sequence[PointResult], curve: str) -> bool:
-    """Tell whether horizons and final regrets both lie two decades or more apart: only two logarithms show all."""
+def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -> bool:
+    """Tell whether only two logarithms show all: horizons and final regrets both lie two decades or more apart.
+
+    In one panel it is enough that one line rises above all others by far.
+    """
     horizons = [_horizon(run) for point in points for run in point.finished]
-    finals = [float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points]
-    return max(horizons) >= _FAR * min(horizons) and min(finals) > 0 and max(finals) >= _FAR * min(finals)
+    finals = sorted(float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points)
+    if finals[0] <= 0:
+        return False
+    if one_panel and finals[-1] >= _ABOVE * finals[len(finals) // 2]:
+        return True
+    return max(horizons) >= _FAR * min(horizons) and finals[-1] >= _FAR * finals[0]
 
 
 def _bend_upward(panel: "Axes") -> None:
@@ -284,9 +311,11 @@ def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
     return float(estimate.mean.min(initial=0.0))
 
 
-def _legend(drawn: "Figure", arrangement: Arrangement) -> None:
+def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     from matplotlib.lines import Line2D
 
+    if shapes is not None:
+        return shapes.lines_legend(arrangement.points)
     key = arrangement.series
     assert key is not None
     present = [value for value, _ in arrangement.along(key)]
@@ -297,4 +326,4 @@ def _legend(drawn: "Figure", arrangement: Arrangement) -> None:
     if len(values) < len(present):
         title += f" ({len(values)} of {scaled(len(present))} shown)"
     handles = [Line2D([], [], color=look.colour, linestyle=look.dashes) for look in looks]
-    legend_beside(drawn, (title, handles, [wrapped(shown(value), 22) for value in values]))
+    return [(title, handles, [wrapped(shown(value), 22) for value in values])]

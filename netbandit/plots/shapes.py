@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from netbandit.plots.grouping import Arrangement, value_of
-from netbandit.plots.style import MARKERS, NEUTRAL, PLAIN, Look, wrapped
+from netbandit.plots.grouping import ABSENT, Arrangement, value_of
+from netbandit.plots.style import DASHES, MARKERS, NEUTRAL, PLAIN, Look, Section, wrapped
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.store import PointResult
+
+_MOST = 12
+"""So many shapes are read; more of them only where what differs is no number."""
 
 _LEGEND = 24
 """Letters of a line of a legend."""
@@ -41,11 +44,14 @@ class Shapes:
             told = [one for one in (color, *without, *others) if one is not None]
             if key not in told and _tells_more(points, told, key):
                 others.append(key)
+        numbers = [key for key in others if arrangement.scale(key) is not None]
+        while numbers and len({identity([value_of(point, key) for key in others]) for point in points}) > _MOST:
+            # Nobody reads twenty shapes; a number that is left out is one of the same thing.
+            others.remove(max(numbers, key=lambda key: len(arrangement.choices[key])))
+            numbers = [key for key in numbers if key in others]
         ranks = {key: [identity(value) for value in arrangement.choices[key]] for key in others}
         seen = {identity([value_of(point, key) for key in others]): point for point in points} if others else {}
-        order = sorted(
-            seen, key=lambda text: [ranks[key].index(identity(value_of(seen[text], key))) for key in others]
-        )
+        order = sorted(seen, key=lambda text: [ranks[key].index(identity(value_of(seen[text], key))) for key in others])
         return cls(arrangement, color, tuple(others), tuple(order))
 
     def look(self, point: PointResult) -> Look:
@@ -56,7 +62,24 @@ class Shapes:
         place = self.combinations.index(identity([value_of(point, key) for key in self.others]))
         return replace(base, marker=_marker(place))
 
-    def legend(self, drawn: Sequence[PointResult], joined: bool = False) -> list[tuple[str, list[Any], list[str]]]:
+    def line(self, point: PointResult) -> Look:
+        """Return how a curve of *point* is drawn: coloured as its mark, dashed along all other keys."""
+        look = self.look(point)
+        if not self.others:
+            return look
+        place = self.combinations.index(identity([value_of(point, key) for key in self.others]))
+        return replace(look, dashes=DASHES[place % len(DASHES)])
+
+    def lines_legend(self, drawn: Sequence[PointResult]) -> list[Section]:
+        """Return the only section of a legend of curves: one line for each point."""
+        from matplotlib.lines import Line2D
+
+        keys = [key for key in (self.color, *self.others) if key is not None]
+        handles = [Line2D([], [], color=self.line(one).colour, linestyle=self.line(one).dashes) for one in drawn]
+        texts = [wrapped(_named(one, keys), _LEGEND) for one in drawn]
+        return [(", ".join(map(name, keys)), handles, texts)]
+
+    def legend(self, drawn: Sequence[PointResult], joined: bool = False) -> list[Section]:
         """Return the sections of a legend of the points that are *drawn*: heading, handles and labels of each.
 
         Args:
@@ -69,7 +92,7 @@ class Shapes:
             how: dict[str, Any] = {"linestyle": look.dashes if line else "none", "markerfacecolor": "white"}
             return Line2D([], [], color=look.colour, marker=look.marker, markeredgewidth=1.5, linewidth=1.2, **how)
 
-        sections: list[tuple[str, list[Any], list[str]]] = []
+        sections: list[Section] = []
         if self.color is not None:
             present = {identity(value_of(point, self.color)) for point in drawn}
             values = [value for value in self.arrangement.choices[self.color] if identity(value) in present]
@@ -81,11 +104,17 @@ class Shapes:
         if self.others:
             by_text = {identity([value_of(point, key) for key in self.others]): point for point in drawn}
             found = [(place, by_text[text]) for place, text in enumerate(self.combinations) if text in by_text]
-            texts = [wrapped(", ".join(shown(value_of(point, key)) for key in self.others), _LEGEND) for _, point in found]
+            texts = [wrapped(_named(point, self.others), _LEGEND) for _, point in found]
             handles = [handle(Look(NEUTRAL, _marker(place), "-"), False) for place, _ in found]
             heading = words(self.others[0]) if len(self.others) == 1 else ", ".join(map(name, self.others))
             sections.append((heading, handles, texts))
         return sections
+
+
+def _named(point: PointResult, keys: Sequence[str]) -> str:
+    """Return the values of *keys* that *point* has."""
+    found = [value_of(point, key) for key in keys]
+    return ", ".join(shown(value) for value in found if value != ABSENT) or ABSENT
 
 
 def _tells_more(points: Sequence[PointResult], told: Sequence[str], key: str) -> bool:

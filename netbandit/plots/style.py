@@ -198,6 +198,8 @@ def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
         linear = axis.get_scale() == "linear"
 
         def text(value: float, _place: int | None = None, axis: Any = axis, linear: bool = linear) -> str:
+            if value == getattr(axis.get_major_locator(), "zero", None):
+                return "0"
             if not linear or (value != 0 and abs(value) < 1e-3):
                 return scaled(value)
             return scaled(value, max(map(abs, axis.get_view_interval())))
@@ -211,6 +213,12 @@ def from_zero(panel: "Axes") -> None:
     together: Any = panel.get_shared_y_axes().get_siblings(panel)
     high = max(one.dataLim.y1 for one in together)
     panel.set_ylim(0.0, 1.06 * high if high > 1e-12 and high != float("inf") else 1.0)
+
+
+def head(panel: "Axes", text: str, side_by_side: int) -> None:
+    """Write *text* above *panel*, of which so many stand *side_by_side*; it is broken again where it is too long."""
+    _, _, width, _ = _room(panel.get_figure(root=True))  # type: ignore[arg-type]
+    panel.set_title(wrapped(text, max(12, int(104 * width) // side_by_side - 10)), fontsize=8)
 
 
 def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
@@ -237,8 +245,10 @@ def legend_beside(drawn: "Figure", *sections: Section) -> None:
 
     handles: list[Any] = []
     labels: list[str] = []
+    headings: list[int] = []
     for place, (heading, some, texts) in enumerate(section for section in sections if section[1]):
         if place:
+            headings.append(len(labels))
             handles.append(Line2D([], [], linestyle="none"))
             labels.append(wrapped(heading, 24))
         handles += some
@@ -251,8 +261,13 @@ def legend_beside(drawn: "Figure", *sections: Section) -> None:
     where: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1.0, height), "ncols": columns}
     how: dict[str, Any] = {"handlelength": 2.6, "alignment": "left", "columnspacing": 1.0}
     if columns > 1:
-        how |= {"fontsize": 7.0, "handlelength": 1.8}
+        how |= {"fontsize": 6.5, "handlelength": 1.6}
+        labels = [wrapped(" ".join(label.split("\n")), 20) for label in labels]
     legend = drawn.legend(handles, labels, title=wrapped(heading, 24 * columns), **where, **how)
+    for row in headings:  # where the handles are, not beside them
+        legend.get_texts()[row].set_x(
+            -(how["handlelength"] + 0.8) * legend.get_texts()[row].get_fontsize() * drawn.dpi / 72
+        )
     share = legend.get_window_extent().width / drawn.bbox.width
     _give_room(drawn, (left, bottom, width - share, height))
 
@@ -279,10 +294,11 @@ def _fit_texts(drawn: "Figure") -> bool:
     for panel in drawn.axes:
         if not panel.get_visible() or panel.get_label() == "<colorbar>":
             continue
-        for text, upward in ((panel.get_title("left"), False), (panel.get_xlabel(), False), (panel.get_ylabel(), True)):
+        heading: Any = getattr(panel, "_left_title")  # noqa: B009
+        for artist, upward in ((heading, False), (panel.xaxis.label, False), (panel.yaxis.label, True)):
+            text = artist.get_text()
             if not text:
                 continue
-            artist = panel.yaxis.label if upward else panel.xaxis.label if text == panel.get_xlabel() else panel._left_title
             extent = artist.get_window_extent()
             length, room = (extent.height, panel.bbox.height) if upward else (extent.width, panel.bbox.width)
             longest = max(map(len, text.split("\n")))
@@ -304,12 +320,13 @@ def encoded(drawn: "Figure", kind: str) -> bytes:
             from matplotlib.backends.backend_svg import FigureCanvasSVG
 
             nothing: dict[str, Any] = {"Date": None, "Creator": None}
-            FigureCanvasSVG(drawn).print_svg(target, metadata=nothing)
+            svg: Any = FigureCanvasSVG(drawn)
+            svg.print_svg(target, metadata=nothing)
         else:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from PIL import Image
 
-            canvas = FigureCanvasAgg(drawn)
+            canvas: Any = FigureCanvasAgg(drawn)
             canvas.draw()
             Image.fromarray(np.asarray(canvas.buffer_rgba())).save(target, format="png")
     return target.getvalue()

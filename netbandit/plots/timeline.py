@@ -14,9 +14,9 @@ from netbandit.plots.style import (
     drawing,
     figure,
     legend_below,
-    number,
     readable,
 )
+from netbandit.results.numbers import scaled
 from netbandit.results.store import lookup
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, WAITS, Lines, Phase, Transfer
@@ -106,9 +106,9 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
     slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
     notes = [f"replication {run.replication}", described(values or {})]
     if len(what.nodes) < what.agents:
-        notes.append(f"the first {MOST_NODES} of {number(what.agents)} agents")
+        notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
-        notes.append(f"{number(len(what.messages))} of {number(what.total)} messages")
+        notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
     drawn, (panel,) = figure(f"{run.name}: round {what.number}, who waits for whom", "; ".join(filter(None, notes)))
     row = {node: place for place, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot

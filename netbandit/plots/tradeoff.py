@@ -72,7 +72,7 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
     third = compared(arrangement.points)
     metrics = ("cost", lateness(arrangement.points) or "round_slots", third)
     title = f"{arrangement.name}: cost, delay and {called(third)} against the diameter"
-    return _draw(arrangement, _family_key(arrangement), "diameter", metrics, title, fixed)
+    return draw_panels(arrangement, _family_key(arrangement), [("diameter", one) for one in metrics], title, fixed)
 
 
 @drawing()
@@ -80,35 +80,45 @@ def draw_regret_against_cost(arrangement: Arrangement, fixed: dict[str, Any] | N
     """Draw what regret a cost buys: a marker per point, a colour per value of the series' key."""
     upward = compared(arrangement.points)
     title = f"{arrangement.name}: {called(upward)} against cost"
-    return _draw(arrangement, arrangement.series, "cost", (upward,), title, fixed)
+    return draw_panels(arrangement, arrangement.series, [("cost", upward)], title, fixed)
 
 
-def _draw(
+def draw_panels(
     arrangement: Arrangement,
     key: str | None,
-    across: str,
-    metrics: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
     title: str,
-    fixed: dict[str, Any] | None,
+    fixed: dict[str, Any] | None = None,
 ) -> "Figure":
+    """Draw a panel for each pair of metrics: a mark for each point, across the first and upward the second.
+
+    Args:
+        arrangement: The points.
+        key: The key that colours tell apart, if any; whatever else varies is told apart by shape.
+        pairs: The metrics of each panel.
+        title: What is to be seen.
+        fixed: What the subtitle says is held fixed.
+    """
     points = arrangement.points
     step = _step(arrangement, key)
     shapes = Shapes.of(arrangement, key, [step, *(fixed or {})])
     ends = [shown(value) for value, _ in arrangement.along(step)] if step else []
-    horizontal = Estimates(points, across)
-    upward = [Estimates(points, metric) for metric in metrics]
+    estimates = {metric: Estimates(points, metric) for pair in pairs for metric in pair}
     notes = (
-        means(points, *upward),
+        means(points, *(estimates[upward] for _, upward in pairs)),
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
         described(fixed or {}),
-        *(left_out(points, metric, arrangement.keys) for metric in dict.fromkeys((across, *metrics))),
+        *(left_out(points, metric, arrangement.keys) for metric in estimates),
         privacy_differs(points),
     )
-    drawn, panels = figure(title, "; ".join(filter(None, notes)), columns=len(metrics))
-    for panel, metric, estimates in zip(panels, metrics, upward, strict=True):
-        _panel(panel, arrangement, shapes, step, across, metric, horizontal, estimates)
+    alike = len({upward for _, upward in pairs}) == 1
+    drawn, panels = figure(title, "; ".join(filter(None, notes)), columns=len(pairs), sharey=alike and len(pairs) > 1)
+    for place, (panel, (across, upward)) in enumerate(zip(panels, pairs, strict=True)):
+        _panel(panel, arrangement, shapes, step, (across, upward), (estimates[across], estimates[upward]))
+        if alike and place:
+            panel.set_ylabel("")
     sections = shapes.legend(points, joined=step is not None)
-    if len(metrics) == 1:
+    if len(pairs) == 1:
         legend_beside(drawn, *sections)
     elif sections:
         handles, labels = ([one for section in sections for one in section[part]] for part in (1, 2))
@@ -121,25 +131,23 @@ def _panel(
     arrangement: Arrangement,
     shapes: Shapes,
     step: str | None,
-    across: str,
-    upward: str,
-    horizontal: Estimates,
-    vertical: Estimates,
+    metrics: tuple[str, str],
+    estimates: tuple[Estimates, Estimates],
 ) -> None:
     found = {}
     for point in arrangement.points:
-        x, y = horizontal.of(point), vertical.of(point)
+        x, y = (one.of(point) for one in estimates)
         if x is not None and y is not None:
             found[id(point)] = Mark(x, y, shapes.look(point), title_of(point, arrangement.keys))
-    away = far_off(list(found.values())) if across == "cost" else []
+    away = far_off(list(found.values())) if metrics[0] != "diameter" else []
     near = [mark for mark in found.values() if mark not in away]
-    zero = _axes(panel, list(found.values()), near, across, upward)
+    zero = _axes(panel, list(found.values()), near, *metrics)
     for points in _lines(arrangement, shapes, step):
         marks = [found[id(point)] for point in points if id(point) in found and found[id(point)] not in away]
         if marks:
             places = [at_zero_place(mark.x, zero) for mark in marks]
             draw_points(panel, places, [mark.y for mark in marks], marks[0].look, "", joined=step is not None)
-    _finish(panel, near, across, upward)
+    _finish(panel, near, metrics[0])
     draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
 
 
@@ -184,7 +192,7 @@ def _axes(panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: st
     return zero
 
 
-def _finish(panel: "Axes", near: Sequence[Mark], across: str, upward: str) -> None:
+def _finish(panel: "Axes", near: Sequence[Mark], across: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     if panel.get_xscale() != "log":

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 _ASIDE = 0.014
 _LEAST = 3
 _LABELLED = 6
-_BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
+BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
+"""Keys of a budget of communication."""
 _DESIGN = ("topology.", "links.", "learner.", "protocol.")
 
 
@@ -88,7 +89,7 @@ def privacy_view(arrangement: Arrangement) -> View | None:
 
 def communication_view(arrangement: Arrangement) -> View | None:
     """Return regret against the data sent, with the budget along the line, if a budget of communication varies."""
-    budget = next((key for key in _BUDGETS if key in arrangement.keys and arrangement.scale(key) is not None), None)
+    budget = next((key for key in BUDGETS if key in arrangement.keys and arrangement.scale(key) is not None), None)
     if budget is None or len(distinct(_talking(arrangement), "bytes")) < 2:
         return None
     color = _color(arrangement, budget)
@@ -137,15 +138,11 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     for marks in lines:
         for some in _unbroken([mark for mark in marks if mark.mark not in away]):
             places = [at_zero_place(mark.mark.x, zero) for mark in some]
-            draw_points(
-                panel, places, [mark.mark.y for mark in some], some[0].mark.look, "", joined=step is not None
-            )
+            draw_points(panel, places, [mark.mark.y for mark in some], some[0].mark.look, "", joined=step is not None)
         if view.labelled and step is not None and len(groups) <= _LABELLED:
             _write(panel, [mark for mark in marks if mark.mark not in away], step, zero)
     _finish(panel, axis, near, view, zero)
-    draw_far_off(
-        panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away]
-    )
+    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
     legend_beside(drawn, *shapes.legend([mark.point for mark in everything], joined=step is not None))
     return drawn
 

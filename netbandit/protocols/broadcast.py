@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Item, NetworkProtocol, ProtocolSettings
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, ProtocolSettings
 
 
 class Heard(NamedTuple):
@@ -35,7 +35,7 @@ class BroadcastProtocol(NetworkProtocol):
         hear: Called whenever something reaches an agent, before the agent decides at that instant.
     """
 
-    talks: ClassVar[frozenset[str]] = frozenset({"broadcast", "round", "call"})
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round", "call"})
 
     def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
         super().__init__(settings, network)

@@ -7,7 +7,7 @@ from simpy import Event
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import LABEL_BYTES
-from netbandit.network.network import Network
+from netbandit.network.network import Network, Receive
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
@@ -27,7 +27,6 @@ class BroadcastOverRounds(BroadcastProtocol):
     """
 
     def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
-        network.clock.hops = AGENTS  # what a hop brings is heard before the decision of its slot
         self._rounds = rounds(settings, network, Everybody(network.agents, _together))
         super().__init__(settings, network, hear)
         self._rounds.listen(self._overhear)
@@ -40,7 +39,7 @@ class BroadcastOverRounds(BroadcastProtocol):
     def reach(self) -> list[int]:
         """See `BroadcastProtocol.reach`: a round takes in everybody, if anybody."""
         agents = self.network.agents
-        return [1 if self._rounds.alone else agents] * agents
+        return [1 if self._rounds.isolated else agents] * agents
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Contribute *item* to *round*."""
@@ -53,6 +52,11 @@ class BroadcastOverRounds(BroadcastProtocol):
         else:
             informed.callbacks.append(self._informing(agent, round))
 
+    @property
+    def handler(self) -> Receive:
+        """What handles the messages of rounds, which is all."""
+        return self._rounds.handler
+
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what belongs to rounds, which is all."""
         self._rounds.receive(node, arrivals)
@@ -61,7 +65,7 @@ class BroadcastOverRounds(BroadcastProtocol):
         return lambda informed: self._inform(agent, round, informed)
 
     def _inform(self, agent: int, round: int, informed: Event) -> None:
-        conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
+        conclusion: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
         self._overhear(agent, round, [conclusion])
         self._uninformed[round] -= 1
         if not self._uninformed[round]:

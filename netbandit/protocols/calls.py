@@ -5,23 +5,23 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Item, NetworkProtocol, ProtocolSettings
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, ProtocolSettings
 
 
 class SyncHandler(Protocol):
     """What agents do in a synchronisation; given by the simulation, which asks the learner."""
 
-    def sync_started(self, agent: int, parameters: int) -> None:
-        """Tell *agent* that a synchronisation of a set of *parameters* is under way: no more calls until it adopts."""
+    def sync_started(self, agent: int, param_set: int) -> None:
+        """Tell *agent* that a synchronisation of a *param_set* is under way: no more calls until it is applied."""
 
-    def release(self, agent: int, parameters: int) -> Item:
-        """Return what *agent* releases of one of its sets of *parameters*, now, after the decision of this slot."""
+    def release(self, agent: int, param_set: int) -> Item:
+        """Return what *agent* releases of one of its sets of parameters, now, after the decision of this slot."""
 
-    def conclude(self, items: Sequence[Item]) -> Item:
-        """Return what follows from the releases of a group, in order of their agents' numbers."""
+    def aggregate(self, items: Sequence[Item]) -> Item:
+        """Return what stands for some releases of a group, in order of their agents' numbers: it adds up."""
 
-    def adopt(self, agent: int, parameters: int, conclusion: Item, round: int) -> None:
-        """Let *agent* take over the conclusion of *round*, now, before the decision of this slot."""
+    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
+        """Let *agent* take over what stands for the releases of *round*, now, before the decision of this slot."""
 
     @property
     def release_size(self) -> int:
@@ -42,14 +42,12 @@ class CallProtocol(NetworkProtocol):
     Attributes:
         groups: For each agent the number of its group: agents of a group synchronise together, shape (M,).
         sets: The number of sets of parameters each agent keeps, at least 1.
-        isolated: Whether nobody ever hears anything, so that every agent is as good as alone.
     """
 
-    talks: ClassVar[frozenset[str]] = frozenset({"call"})
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call"})
 
     groups: Sequence[int]
     sets: int = 1
-    isolated: bool = False
 
     def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
         super().__init__(settings, network)
@@ -60,9 +58,9 @@ class CallProtocol(NetworkProtocol):
         return {}
 
     @abstractmethod
-    def call(self, agent: int, parameters: int) -> None:
-        """Let *agent* ask its group for a synchronisation of a set of *parameters*, from this instant on."""
+    def call(self, agent: int, param_set: int) -> None:
+        """Let *agent* ask its group for a synchronisation of a *param_set*, from this instant on."""
 
     @abstractmethod
-    def begin(self, agent: int, parameters: int) -> None:
+    def begin(self, agent: int, param_set: int) -> None:
         """Let *agent* take part in a synchronisation that its whole group knows of without a call."""

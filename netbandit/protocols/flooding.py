@@ -9,7 +9,14 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
+from netbandit.protocols.protocol import (
+    Aggregation,
+    CallbackRoundProtocol,
+    GraphFacts,
+    Item,
+    ProtocolSettings,
+    contributed,
+)
 
 FLOOD = Kind("FLOOD")
 
@@ -42,8 +49,8 @@ class FloodRound:
         return [item for label in labels if (item := self.items[label]) is not None]
 
 
-class Flooding(RoundProtocol):
-    """One message per item and link.
+class Flooding(CallbackRoundProtocol):
+    """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
     it on; it ignores items that it has. The round ends by the free clock that also ends GIS, when every agent
@@ -54,7 +61,7 @@ class Flooding(RoundProtocol):
         super().__init__(settings, network, aggregation)
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, FloodRound] = {}
-        self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act)
+        self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act, aggregation.turn)
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -92,7 +99,7 @@ class Flooding(RoundProtocol):
             if self.overhear is not None:
                 self.overhear(node, message.round, round.named((label,)))
             if round.missing:
-                self.network.send(message, self.network.links[node], sender)
+                self.network.send(message, self.network.channels[node], sender)
             else:
                 self._end(message.round, round)
 
@@ -124,7 +131,9 @@ class Flooding(RoundProtocol):
             if known[label] == _MISSING:
                 known[label] = _FRESH
                 senders = round.waiting[node, label] = [sender]
-                self._steps.at(self.clock.adoption(begun, self.clock.now), node, (message.round, {label: senders}))
+                self._steps.at(
+                    self.clock.effective_time(begun, self.clock.now), node, (message.round, {label: senders})
+                )
             elif known[label] == _FRESH:
                 round.waiting[node, label].append(sender)
 
@@ -147,7 +156,7 @@ class Flooding(RoundProtocol):
         now = self.clock.now
         network = self.network
         for node, parts in due:
-            links = network.links[node]
+            channels = network.channels[node]
             for number, sources in parts:
                 round = self._rounds.get(number)
                 if round is None:
@@ -156,10 +165,10 @@ class Flooding(RoundProtocol):
                     item = round.items[label]
                     assert item is not None  # only what was contributed is ever sent
                     message = Message(FLOOD, HEADER_BYTES + LABEL_BYTES + item.size, (label, now), number)
-                    network.send(message, [link for link in links if link.receiver not in senders])
+                    network.send(message, [channel for channel in channels if channel.receiver not in senders])
 
     def _end(self, number: int, round: FloodRound) -> None:
         del self._rounds[number]
         self.end(number)
         items = [item for item in round.items if item is not None]
-        round.informed.succeed(self.aggregation.conclude(number, 0, items))
+        round.informed.succeed(self.conclude(number, items))

@@ -3,19 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from simpy import Event
+from simpy.events import EventPriority
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
-from netbandit.network.network import Network
+from netbandit.network.network import Network, Receive
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
+    CallbackRoundProtocol,
     GraphFacts,
     Item,
     Overhear,
     ProtocolSettings,
-    RoundProtocol,
     contributed,
 )
 
@@ -42,13 +43,14 @@ class Synchronization:
     A node that has learnt new items advertises their labels to all neighbours (ADV); a neighbour that misses
     some, and has not asked another for them, requests them from the first advertiser, the lowest-numbered of
     simultaneous ones (REQ); the items follow (DATA). The synchronisation clock watches all lists, out of band
-    and free, and ends the round when every list is full.
+    and free, and ends the round when every list is complete.
 
     Args:
         network: The network.
         groups: The nodes of each group, ascending; each group must be connected.
         slotted: Whether a node passes on only at the next slot boundary what it has learnt.
-        on_full: Called with (round, group, items in order of the members) when a group's round ends.
+        turn: The turn of an instant in which it does.
+        on_complete: Called with (round, group, items in order of the members) when a group's round ends.
     """
 
     def __init__(
@@ -56,12 +58,13 @@ class Synchronization:
         network: Network,
         groups: Sequence[Sequence[int]],
         slotted: bool,
-        on_full: Callable[[int, int, list[Item]], None],
+        turn: EventPriority,
+        on_complete: Callable[[int, int, list[Item]], None],
     ) -> None:
         self._network = network
         self._clock = network.clock
         self._slotted = slotted
-        self._on_full = on_full
+        self._on_complete = on_complete
         self._members = [len(group) for group in groups]
         self._group = [0] * network.agents
         self._label = [0] * network.agents
@@ -70,11 +73,11 @@ class Synchronization:
                 self._group[node] = number
                 self._label[node] = label
         self._rounds: dict[tuple[int, int], SyncRound] = {}
-        self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self._clock, self._act)
+        self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self._clock, self._act, turn)
         self._overhear: Overhear | None = None
 
     def listen(self, overhear: Overhear) -> None:
-        """Have *overhear* told of every item that reaches a node; see `RoundProtocol.listen`."""
+        """Have *overhear* told of every item that reaches a node; see `CallbackRoundProtocol.listen`."""
         self._overhear = overhear
 
     def contribute(self, round: int, node: int, item: Item) -> None:
@@ -108,14 +111,14 @@ class Synchronization:
                 size = HEADER_BYTES + state.size(labels)
                 self._answer(node, sender, Message(DATA, size, (labels, begun), message.round))
             elif self._slotted:
-                self._steps.at(clock.adoption(begun, clock.now), node, (message.round, labels))
+                self._steps.at(clock.effective_time(begun, clock.now), node, (message.round, labels))
             else:
                 learnt[message.round] = learnt.get(message.round, 0) | labels
         if learnt:
             self._act([(node, list(learnt.items()))])
 
     def _answer(self, node: int, sender: int, message: Message) -> None:
-        self._network.send(message, (self._network.link(node, sender),))
+        self._network.send(message, (self._network.channel(node, sender),))
 
     def _act(self, due: list[tuple[int, list[tuple[int, Labels]]]]) -> None:
         """Let nodes take in what they have learnt, end rounds, and advertise what is new in the others."""
@@ -136,18 +139,18 @@ class Synchronization:
                 self._overhear(node, round, self._rounds[round, self._group[node]].named(labels))
         for round, group in touched:
             state = self._rounds[round, group]
-            if state.complete:
+            if state.everybody_complete:
                 del self._rounds[round, group]
-                self._on_full(round, group, state.contributions)
+                self._on_complete(round, group, state.contributions)
         now = self._clock.now
         network = self._network
         for (node, round), labels in news.items():
             if (round, self._group[node]) in self._rounds:
                 size = HEADER_BYTES + LABEL_BYTES * labels.bit_count()
-                network.send(Message(ADV, size, (labels, now), round), network.links[node])
+                network.send(Message(ADV, size, (labels, now), round), network.channels[node])
 
 
-class Gis(RoundProtocol):
+class Gis(CallbackRoundProtocol):
     """All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
 
     Slotted, with three latencies within a slot and no bandwidth limit, a round takes ``diameter`` slots and
@@ -157,9 +160,9 @@ class Gis(RoundProtocol):
     def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network, aggregation)
         everybody = range(network.agents)
-        self._synchronization = Synchronization(network, [everybody], settings.timing == "slotted", self._full)
+        slotted = settings.timing == "slotted"
+        self._synchronization = Synchronization(network, [everybody], slotted, aggregation.turn, self._all_known)
         self._informed: dict[int, Event] = {}
-        network.receive = self._synchronization.receive
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -167,7 +170,7 @@ class Gis(RoundProtocol):
         yield from must_be_connected("gis", graph)
 
     def listen(self, overhear: Overhear) -> None:
-        """See `RoundProtocol.listen`."""
+        """See `CallbackRoundProtocol.listen`."""
         self._synchronization.listen(overhear)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
@@ -179,13 +182,18 @@ class Gis(RoundProtocol):
         self._synchronization.contribute(round, agent, item)
         return informed
 
+    @property
+    def handler(self) -> Receive:
+        """What handles the handshakes."""
+        return self._synchronization.receive
+
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Handle the handshakes."""
         self._synchronization.receive(node, arrivals)
 
-    def _full(self, round: int, group: int, items: list[Item]) -> None:
+    def _all_known(self, round: int, group: int, items: list[Item]) -> None:
         self.end(round)
-        self._informed.pop(round).succeed(self.aggregation.conclude(round, group, items))
+        self._informed.pop(round).succeed(self.conclude(round, items))
 
 
 def must_be_connected(kind: str, graph: GraphFacts) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,14 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.known_items import KnownItems, Labels
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
+from netbandit.protocols.protocol import (
+    Aggregation,
+    CallbackRoundProtocol,
+    GraphFacts,
+    Item,
+    ProtocolSettings,
+    contributed,
+)
 
 GOSSIP = Kind("GOSSIP")
 
@@ -32,7 +39,7 @@ class GossipRound(KnownItems):
         self.next_slot = [-1] * members
 
 
-class Gossip(RoundProtocol):
+class Gossip(CallbackRoundProtocol):
     """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
@@ -44,7 +51,7 @@ class Gossip(RoundProtocol):
         super().__init__(settings, network, aggregation)
         self._slotted = settings.timing == "slotted"
         self._rounds: dict[int, GossipRound] = {}
-        self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self.clock, self._act)
+        self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self.clock, self._act, aggregation.turn)
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
@@ -70,7 +77,7 @@ class Gossip(RoundProtocol):
         for _, _, message in arrivals:
             labels, begun = message.value
             if message.round in self._rounds:
-                due = self.clock.adoption(begun, now) if self._slotted else now
+                due = self.clock.effective_time(begun, now) if self._slotted else now
                 self._steps.at(due, node, (message.round, labels))
 
     def _act(self, due: list[tuple[int, list[tuple[int, Labels]]]]) -> None:
@@ -82,13 +89,13 @@ class Gossip(RoundProtocol):
                 if round is None:
                     continue
                 speakers[node, number] = None
-                news = labels & ~round.have[node]
+                news = labels & ~round.known[node]
                 if news and self.overhear is not None:
                     self.overhear(node, number, round.named(news))
-                if news and round.add(node, labels) and round.complete:
+                if news and round.add(node, labels) and round.everybody_complete:
                     del self._rounds[number]
                     self.end(number)
-                    round.informed.succeed(self.aggregation.conclude(number, 0, round.contributions))
+                    round.informed.succeed(self.conclude(number, round.contributions))
         for node, number in speakers:
             if number in self._rounds:
                 self._speak(node, number, self._rounds[number])
@@ -100,9 +107,9 @@ class Gossip(RoundProtocol):
         if first:
             round.next_slot[node] = clock.boundary(clock.now)
         if round.next_slot[node] * clock.slot == clock.now:
-            held = round.have[node]
+            held = round.known[node]
             message = Message(GOSSIP, HEADER_BYTES + round.size(held), (held, clock.now), number)
-            self.network.send(message, (self.network.link(node, self._neighbour(node)),))
+            self.network.send(message, (self.network.channel(node, self._neighbour(node)),))
             round.next_slot[node] += 1
         elif not first:
             return  # it has spoken in this slot, or will at its end

@@ -1,4 +1,4 @@
-"""KnownItems of items that nodes fill by telling each other, and what a message about them weighs."""
+"""Lists of items that nodes fill by telling each other, and what a message about them weighs."""
 
 from netbandit.network.message import LABEL_BYTES
 from netbandit.protocols.protocol import Item
@@ -13,8 +13,8 @@ class KnownItems:
     Attributes:
         members: The number of nodes in the group.
         items: What each member contributed, by label; None until it has.
-        have: For each member, the labels on its list.
-        full: How many members have a full list.
+        known: For each member, the labels on its list.
+        complete: How many members have a complete list.
         uniform: The size of every item contributed so far, None if they differ.
     """
 
@@ -22,8 +22,8 @@ class KnownItems:
         self.members = members
         self.items: list[Item | None] = [None] * members
         self.uniform: int | None = None
-        self.have: list[Labels] = [0] * members
-        self.full = 0
+        self.known: list[Labels] = [0] * members
+        self.complete = 0
         self._any = False
 
     def contribute(self, label: int, item: Item) -> None:
@@ -35,17 +35,17 @@ class KnownItems:
             self.uniform = None
 
     def add(self, label: int, labels: Labels) -> bool:
-        """Put *labels*, of which one at least is new to it, on a member's list; return whether it is full now."""
-        self.have[label] |= labels
-        if self.have[label].bit_count() < self.members:
+        """Put *labels*, of which one at least is new to it, on a member's list; return whether it is complete now."""
+        self.known[label] |= labels
+        if self.known[label].bit_count() < self.members:
             return False
-        self.full += 1
+        self.complete += 1
         return True
 
     @property
-    def complete(self) -> bool:
-        """Whether every list is full."""
-        return self.full == self.members
+    def everybody_complete(self) -> bool:
+        """Whether every list is complete."""
+        return self.complete == self.members
 
     @property
     def contributions(self) -> list[Item]:

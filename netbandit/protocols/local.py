@@ -1,7 +1,7 @@
 """Local: agents that are near to each other synchronise, by messages that live for a few hops."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 from netbandit.network.cliques import cliques
 from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
@@ -10,7 +10,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalSettings
-from netbandit.protocols.protocol import GraphFacts, Item, ProtocolSettings
+from netbandit.protocols.protocol import GraphFacts, Item, NetworkProtocol, Pattern, ProtocolSettings
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
@@ -27,12 +27,12 @@ class Meeting(NamedTuple):
 
     Attributes:
         clique: The clique.
-        parameters: The set of parameters.
+        param_set: The set of parameters.
         slot: The slot in which it was called for.
     """
 
     clique: int
-    parameters: int
+    param_set: int
     slot: int
 
 
@@ -108,8 +108,8 @@ class Local(CallProtocol):
     """
 
     Settings = LocalSettings
-    talks = frozenset({"call", "broadcast"})
-    broadcasts = LocalBroadcast
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"broadcast": LocalBroadcast}
 
     def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
         super().__init__(settings, network, sync_handler)
@@ -118,7 +118,7 @@ class Local(CallProtocol):
         self._slotted = settings.timing == "slotted"
         self.groups = cliques(network.topology, self._ttl)
         self.isolated = self._ttl == 0
-        slowest = max((link.latency for out in network.links for link in out), default=0)
+        slowest = max((channel.latency for out in network.channels for channel in out), default=0)
         slowest += network.transmission(_AROUND + sync_handler.release_size)
         self.delay = self._ttl * max(1, self.clock.boundary(slowest))
         self.sets = max(1, self.delay if settings.stride is None else settings.stride)
@@ -154,15 +154,15 @@ class Local(CallProtocol):
         """Return how many releases came too late to be used."""
         return {"late": self.late}
 
-    def call(self, agent: int, parameters: int) -> None:
+    def call(self, agent: int, param_set: int) -> None:
         """Call the members of the agent's clique to synchronise the set of this slot."""
-        meeting = Meeting(self.groups[agent], parameters, self.clock.now // self.clock.slot)
+        meeting = Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot)
         self._join(agent, meeting, self.delay)
         self._say(agent, _Word(meeting, agent, None, self._ttl, self.clock.now))
 
-    def begin(self, agent: int, parameters: int) -> None:
+    def begin(self, agent: int, param_set: int) -> None:
         """Release at once: the whole clique does."""
-        self._join(agent, Meeting(self.groups[agent], parameters, self.clock.now // self.clock.slot), 0)
+        self._join(agent, Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot), 0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
@@ -171,7 +171,7 @@ class Local(CallProtocol):
             return
         for arrived, sender, message in arrivals:
             word: _Word = message.value
-            self._hops.at(self.clock.adoption(word.begun, arrived), node, (sender, word))
+            self._hops.at(self.clock.effective_time(word.begun, arrived), node, (sender, word))
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
         for node, copies in due:
@@ -203,23 +203,23 @@ class Local(CallProtocol):
         """Let *agent* act on a word of its own clique that it has not heard before."""
         if word.item is None:
             self._join(agent, word.meeting, self.delay)
-        elif word.meeting == self._joined[agent].get(word.meeting.parameters):
+        elif word.meeting == self._joined[agent].get(word.meeting.param_set):
             progress.heard.setdefault(agent, {})[word.source] = word.item
         else:
             self.late += 1
 
     def _say(self, node: int, word: _Word, told_by: Sequence[int] = ()) -> None:
-        """Put *word* on the links of *node*, with one hop less to go, but not to those who have told it."""
-        links = [link for link in self.network.links[node] if link.receiver not in told_by]
-        if not word.left or not links:
+        """Put *word* on the channels of *node*, with one hop less to go, but not to those who have told it."""
+        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
+        if not word.left or not channels:
             return
         further = word._replace(left=word.left - 1)
         labels = 2 if word.item is None else 1
         size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
         kind = SYNC if word.item is None else RELEASE
         progress = self._progress(word.meeting)
-        progress.under_way += len(links)
-        self.network.send(Message(kind, size, further, progress.number), links)
+        progress.under_way += len(channels)
+        self.network.send(Message(kind, size, further, progress.number), channels)
 
     def _progress(self, meeting: Meeting) -> _Progress:
         progress = self._meetings.get(meeting)
@@ -237,11 +237,11 @@ class Local(CallProtocol):
     def _join(self, agent: int, meeting: Meeting, wait: int) -> None:
         """Let *agent* take part in *meeting*, *wait* slots after it was called for, unless it takes part in one."""
         joined = self._joined[agent]
-        if meeting.parameters in joined:
+        if meeting.param_set in joined:
             return
-        joined[meeting.parameters] = meeting
+        joined[meeting.param_set] = meeting
         self._progress(meeting).joined += 1
-        self.sync_handler.sync_started(agent, meeting.parameters)
+        self.sync_handler.sync_started(agent, meeting.param_set)
         slot = self.clock.slot
         # A call that queued behind others may come late.
         released = max((meeting.slot + wait) * slot, self.clock.now)
@@ -254,7 +254,7 @@ class Local(CallProtocol):
             return
         for agent, meetings in due:
             for meeting in meetings:
-                item = self.sync_handler.release(agent, meeting.parameters)
+                item = self.sync_handler.release(agent, meeting.param_set)
                 self._progress(meeting).heard.setdefault(agent, {})[agent] = item
                 self._say(agent, _Word(meeting, agent, item, self._ttl, self.clock.now))
 
@@ -264,9 +264,9 @@ class Local(CallProtocol):
         for agent, meetings in due:
             for meeting in meetings:
                 progress = self._meetings[meeting]
-                del self._joined[agent][meeting.parameters]
+                del self._joined[agent][meeting.param_set]
                 conclusion = self._conclusion(progress, progress.heard.pop(agent))
-                self.sync_handler.adopt(agent, meeting.parameters, conclusion, progress.number)
+                self.sync_handler.apply_sync(agent, meeting.param_set, conclusion, progress.number)
                 progress.adopted += 1
                 progress.latest = self.clock.now
                 if progress.adopted == self._members[meeting.clique]:
@@ -278,5 +278,5 @@ class Local(CallProtocol):
         sources = tuple(sorted(heard))
         found = progress.concluded.get(sources)
         if found is None:
-            found = progress.concluded[sources] = self.sync_handler.conclude([heard[source] for source in sources])
+            found = progress.concluded[sources] = self.sync_handler.aggregate([heard[source] for source in sources])
         return found

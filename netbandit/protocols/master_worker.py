@@ -4,11 +4,11 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Aggregation, Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, ProtocolSettings
 from netbandit.protocols.server import Server
 
 
-class MasterWorker(RoundProtocol):
+class MasterWorker(CallbackRoundProtocol):
     """The structure of CDP-MAB (Li & Song, Algorithm 1).
 
     The participants of a round send their items over their uplinks; when the server has them all it answers
@@ -22,7 +22,7 @@ class MasterWorker(RoundProtocol):
 
     def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
         super().__init__(settings, network, aggregation)
-        self._server = Server(network, aggregation.participants, self._conclude, self.end)
+        self._server = Server(network, aggregation.participants, self.conclude, self.end)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Upload the item of a participant; everybody waits for the answer."""
@@ -34,6 +34,3 @@ class MasterWorker(RoundProtocol):
         """Let the server collect uploads, and agents hear the answer."""
         for arrival in arrivals:
             self._server.receive(node, arrival)
-
-    def _conclude(self, round: int, items: list[Item]) -> Item:
-        return self.aggregation.conclude(round, 0, items)

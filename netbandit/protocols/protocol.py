@@ -2,17 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from simpy import Event
+from simpy.events import EventPriority
 
 from netbandit.network.link import Arrival
-from netbandit.network.network import Network
+from netbandit.network.network import Network, Receive
 from netbandit.settings import Problem, Settings
 
-if TYPE_CHECKING:
-    from netbandit.protocols.broadcast import BroadcastProtocol
-    from netbandit.protocols.calls import CallProtocol
+Pattern = Literal["round", "call", "broadcast", "gather"]
+"""A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
+for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
+act."""
 
 
 class ProtocolSettings(Settings):
@@ -60,28 +62,40 @@ class GraphFacts(NamedTuple):
 
 
 class Aggregation(Protocol):
-    """What is made of the items of a round; given by the simulation, which asks the learner."""
+    """What is made of the items of a round; given by the simulation, which asks the learner.
+
+    Attributes:
+        turn: The turn of an instant in which nodes take in what hops have brought, and pass it on.
+    """
+
+    @property
+    def turn(self) -> EventPriority:
+        """See above."""
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending."""
 
-    def combine(self, items: Sequence[Item]) -> Item:
-        """Return what stands for *items* on the way to the server: an item of the same kind."""
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        """Return what stands for *items*: an item of the same kind, which may be aggregated again.
 
-    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Return what follows from *items*, the contributions of a round in order of their agents' numbers.
+        Args:
+            items: At least one, in order of their agents' numbers.
+            weights: How many agents each item stands for; absent: one each.
+        """
+
+    def conclude(self, round: int, group: int, aggregate: Item) -> Item:
+        """Let a group of agents conclude *round*; return what they are told.
 
         Args:
             round: The number of the round, from 1.
             group: The group of agents that share what they know: 0, or the agent's own number where every
                 agent is a group of its own.
-            items: One item per participant, or one for each of several sets of them, made by :meth:`combine`.
-            weights: How many agents each item stands for; absent: one each.
+            aggregate: What stands for all contributions of the round.
         """
 
 
 class NetworkProtocol(ABC):
-    """What every protocol is: the receiver of all messages of a network.
+    """What every protocol is: what handles all messages of a network, once its handler is attached to it.
 
     Args:
         settings: The protocol's own settings.
@@ -92,14 +106,14 @@ class NetworkProtocol(ABC):
     """
 
     Settings: ClassVar[type[ProtocolSettings]] = ProtocolSettings
-    talks: ClassVar[frozenset[str]]
-    """The ways to talk it offers: ``round``, ``call``, ``broadcast``, ``gather``."""
-    alone: ClassVar[bool] = False
-    """Whether every agent is a group of its own, so that nothing is shared."""
+    patterns: ClassVar[frozenset[Pattern]] = frozenset()
+    """The communication patterns it offers."""
+    stand_ins: ClassVar[Mapping[Pattern, "type[NetworkProtocol]"]] = {}
+    """The protocol that stands for this one where agents talk in another pattern; by default an adapter does."""
+    isolated: bool = False
+    """Whether nobody ever hears anything, so that every agent is a group of its own."""
     chooses: ClassVar[bool] = False
     """Whether there is somebody (a server) who can choose the participants of a round."""
-    broadcasts: ClassVar["type[BroadcastProtocol] | None"] = None
-    """The protocol that stands for this one where agents tell each other what they know; by default its rounds do."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
@@ -107,7 +121,11 @@ class NetworkProtocol(ABC):
         self.network = network
         self.clock = network.clock
         self.ended: dict[int, int] = {}
-        network.receive = self.receive
+
+    @property
+    def handler(self) -> Receive:
+        """What is to be attached to the network: :meth:`receive`, or what it would do alone."""
+        return self.receive
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -138,8 +156,10 @@ Overhear = Callable[[int, int, Sequence[Item]], None]
 """Called with an agent, a round and items of that round that reach the agent before the round ends."""
 
 
-class RoundProtocol(NetworkProtocol):
-    """A protocol of rounds: everyone contributes an item, and a round has an end.
+class CallbackRoundProtocol(NetworkProtocol):
+    """A protocol of rounds, written as callbacks: everyone contributes an item, and a round has an end.
+
+    The fast layer: `netbandit.protocols.rounds.RoundProtocol` is the easy one on top of it.
 
     Args:
         settings: The protocol's own settings.
@@ -150,9 +170,7 @@ class RoundProtocol(NetworkProtocol):
         overhear: Told of items that reach agents on the way, if anybody listens.
     """
 
-    talks: ClassVar[frozenset[str]] = frozenset({"round", "call", "broadcast"})
-    called: ClassVar["type[CallProtocol] | None"] = None
-    """The protocol that stands for this one where somebody calls for a round; by default calls go before its rounds."""
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast"})
     served: ClassVar[bool] = False
     """Whether there is a server, so that calls go up to it and down from it; if not, they are flooded."""
 
@@ -164,6 +182,10 @@ class RoundProtocol(NetworkProtocol):
     def listen(self, overhear: Overhear) -> None:
         """Have *overhear* told what reaches agents on the way; of a protocol that never tells, conclusions alone."""
         self.overhear = overhear
+
+    def conclude(self, round: int, items: Sequence[Item], weights: Sequence[int] | None = None, group: int = 0) -> Item:
+        """Return what *group* is told of *round*, of which these are all contributions; see `Aggregation`."""
+        return self.aggregation.conclude(round, group, self.aggregation.aggregate(items, weights))
 
     @abstractmethod
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
@@ -179,5 +201,5 @@ class RoundProtocol(NetworkProtocol):
         """
 
 
-Rounds = Callable[[ProtocolSettings, Network, Aggregation], RoundProtocol]
+Rounds = Callable[[ProtocolSettings, Network, Aggregation], CallbackRoundProtocol]
 """Builds a protocol of rounds."""

@@ -4,7 +4,7 @@ from itertools import chain
 
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, InstantQueue
-from netbandit.network.link import Arrival, Link
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
@@ -30,10 +30,10 @@ class Relay(BroadcastProtocol):
     def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
         super().__init__(settings, network, hear)
         self._slotted = settings.timing == "slotted"
-        self._trees: dict[int, list[list[Link]]] = {}
+        self._trees: dict[int, list[list[Channel]]] = {}
         self._adjacency: distances.Adjacency | None = None
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
-        self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._adopt, AGENTS)
+        self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""
@@ -48,11 +48,11 @@ class Relay(BroadcastProtocol):
             for _, _, message in arrivals:
                 begun.setdefault(message.value[1], []).append(message)
             for time, messages in begun.items():
-                self._steps.at(self.clock.adoption(time, self.clock.now), node, messages)
+                self._steps.at(self.clock.effective_time(time, self.clock.now), node, messages)
         else:
-            self._adopt([(node, [[message for _, _, message in arrivals]])])
+            self._hear([(node, [[message for _, _, message in arrivals]])])
 
-    def _adopt(self, due: list[tuple[int, list[list[Message]]]]) -> None:
+    def _hear(self, due: list[tuple[int, list[list[Message]]]]) -> None:
         for node, inboxes in due:
             self.hear(node, sorted(message.value[0] for message in chain.from_iterable(inboxes)))
         now = self.clock.now
@@ -63,12 +63,12 @@ class Relay(BroadcastProtocol):
 
     def _pass_on(self, node: int, message: Message) -> None:
         heard, _ = message.value
-        links = self._tree(heard.source)[node]
-        if links:
-            self.network.send(message, links)
+        channels = self._tree(heard.source)[node]
+        if channels:
+            self.network.send(message, channels)
 
-    def _tree(self, source: int) -> list[list[Link]]:
-        """Return the links on which each node passes on what *source* says."""
+    def _tree(self, source: int) -> list[list[Channel]]:
+        """Return the channels on which each node passes on what *source* says."""
         tree = self._trees.get(source)
         if tree is None:
             tree = self._trees[source] = [[] for _ in range(self.network.agents)]
@@ -78,14 +78,14 @@ class Relay(BroadcastProtocol):
                 far = (distances.hops(graph, source) > self.hops).tolist()
             for child, parent in enumerate(distances.bfs_tree(graph, source).tolist()):
                 if parent >= 0 and not far[child]:
-                    tree[parent].append(self.network.link(parent, child))
+                    tree[parent].append(self.network.channel(parent, child))
         return tree
 
     def _graph(self) -> "distances.Adjacency":
         if self._adjacency is None:
             import numpy as np
 
-            pairs = [(cable.first, cable.second) for cable in self.network.cables]
+            pairs = [(link.first, link.second) for link in self.network.links]
             edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
             self._adjacency = distances.adjacency(self.network.agents, edges)
         return self._adjacency

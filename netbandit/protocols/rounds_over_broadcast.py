@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from simpy import Event
 
 from netbandit.network.link import Arrival
-from netbandit.network.network import Network
+from netbandit.network.network import Network, Receive
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import Aggregation, GraphFacts, Item, ProtocolSettings, RoundProtocol, contributed
+from netbandit.protocols.protocol import (
+    Aggregation,
+    CallbackRoundProtocol,
+    GraphFacts,
+    Item,
+    ProtocolSettings,
+    contributed,
+)
 
 
 class _Round:
@@ -32,7 +39,7 @@ class _Round:
         self.conclusion: Item | None = None
 
 
-class RoundsOverBroadcast(RoundProtocol):
+class RoundsOverBroadcast(CallbackRoundProtocol):
     """Every agent tells all others its item, and concludes the moment it has heard them all.
 
     Nobody needs a clock that ends the round: an agent counts, so those in the middle of a network go on earlier.
@@ -69,6 +76,11 @@ class RoundsOverBroadcast(RoundProtocol):
         self._count(round, state, agent, 1)
         return informed
 
+    @property
+    def handler(self) -> Receive:
+        """What handles the broadcasts, which is all."""
+        return self._broadcasts.handler
+
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what the broadcasts bring."""
         self._broadcasts.receive(node, arrivals)
@@ -84,7 +96,7 @@ class RoundsOverBroadcast(RoundProtocol):
             return
         if state.conclusion is None:
             contributed = [item for item in state.items if item is not None]
-            state.conclusion = self.aggregation.conclude(round, 0, contributed)
+            state.conclusion = self.conclude(round, contributed)
         state.informed[agent].succeed(state.conclusion)
         state.uninformed -= 1
         if not state.uninformed:

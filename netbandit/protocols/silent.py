@@ -1,27 +1,37 @@
 """Nobody communicates: the baseline in which every agent learns alone."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.protocol import Item, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import (
+    CallbackRoundProtocol,
+    Item,
+    NetworkProtocol,
+    Pattern,
+    ProtocolSettings,
+    contributed,
+)
 
 
 class CalledSilent(CallProtocol):
     """Every agent is a group of its own, and nobody calls."""
 
-    alone = True
+    isolated = True
     uses_peer_links = False
 
     def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
         super().__init__(settings, network, sync_handler)
         self.groups = range(network.agents)
 
-    def call(self, agent: int, parameters: int) -> None:
+    def call(self, agent: int, param_set: int) -> None:
         """Do nothing: there is nobody to hear it."""
 
-    def begin(self, agent: int, parameters: int) -> None:
+    def begin(self, agent: int, param_set: int) -> None:
         """Do nothing: there is nobody to share with."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
@@ -29,17 +39,16 @@ class CalledSilent(CallProtocol):
         raise RuntimeError("a message was sent although nobody communicates")
 
 
-class Silent(RoundProtocol):
+class Silent(CallbackRoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
-    called = CalledSilent
-    alone = True
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"call": CalledSilent}
+    isolated = True
     uses_peer_links = False
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Conclude for *agent* alone."""
-        items = [] if item is None else [item]
-        return self.clock.environment.event().succeed(self.aggregation.conclude(round, agent, items))
+        return self.clock.environment.event().succeed(self.conclude(round, [contributed(item)], group=agent))
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Never called: nobody sends."""

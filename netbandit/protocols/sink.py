@@ -4,13 +4,21 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from simpy import Event
+from simpy.events import EventPriority
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.gis import Synchronization
-from netbandit.protocols.protocol import Aggregation, Item, Overhear, ProtocolSettings, RoundProtocol
+from netbandit.protocols.protocol import (
+    Aggregation,
+    CallbackRoundProtocol,
+    Item,
+    Overhear,
+    ProtocolSettings,
+    contributed,
+)
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
 
 COLLECT = Kind("COLLECT")
@@ -29,7 +37,7 @@ class SinkSettings(ProtocolSettings):
     collect: Literal["sink", "gis"] = "sink"
 
 
-class Sink(RoundProtocol):
+class Sink(CallbackRoundProtocol):
     """The structure of HDP-MAB (Li & Song, Algorithms 4 and 5).
 
     The sink of a component is its agent with the smallest eccentricity, the lowest number among equals. When it
@@ -54,20 +62,21 @@ class Sink(RoundProtocol):
         self._collection: Synchronization | TreeCollection
         if settings.collect == "gis":
             groups = [members.tolist() for members in topology.components]
-            self._collection = Synchronization(network, groups, slotted, self._collected)
+            self._collection = Synchronization(network, groups, slotted, aggregation.turn, self._collected)
         else:
             parents: list[int] = topology.sink_parents.tolist()
-            self._collection = TreeCollection(network, parents, self._component, self._sizes, slotted, self._collected)
+            self._collection = TreeCollection(
+                network, parents, self._component, self._sizes, slotted, aggregation.turn, self._collected
+            )
 
     def listen(self, overhear: Overhear) -> None:
-        """Let a component that collects by gis be overheard; see `RoundProtocol.listen`."""
+        """Let a component that collects by gis be overheard; see `CallbackRoundProtocol.listen`."""
         if isinstance(self._collection, Synchronization):
             self._collection.listen(overhear)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Send the agent's item on its way; everybody waits for the server's answer."""
-        if item is None:
-            raise ValueError("every agent contributes: the server does not choose the participants")
+        item = contributed(item)
         component = self._component[agent]
         if self._sizes[component] == 1:
             self._collected(round, component, [item])
@@ -89,10 +98,10 @@ class Sink(RoundProtocol):
 
     def _collected(self, round: int, component: int, items: list[Item]) -> None:
         """Let the sink of *component* upload what follows from its items."""
-        self._server.upload(round, self._sinks[component], self.aggregation.combine(items))
+        self._server.upload(round, self._sinks[component], self.aggregation.aggregate(items))
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
-        return self.aggregation.conclude(round, 0, items, self._sizes)
+        return self.conclude(round, items, self._sizes)
 
 
 class TreeCollection:
@@ -107,7 +116,8 @@ class TreeCollection:
         component: The component of each agent.
         sizes: The number of agents of each component.
         slotted: Whether a hop ends at a slot boundary.
-        on_full: Called with (round, component, items in order of their agents) when a root has all items.
+        turn: The turn of an instant in which nodes send on what they have.
+        on_complete: Called with (round, component, items in order of their agents) when a root has all items.
     """
 
     def __init__(
@@ -117,7 +127,8 @@ class TreeCollection:
         component: Sequence[int],
         sizes: Sequence[int],
         slotted: bool,
-        on_full: Callable[[int, int, list[Item]], None],
+        turn: EventPriority,
+        on_complete: Callable[[int, int, list[Item]], None],
     ) -> None:
         self._network = network
         self._clock = network.clock
@@ -125,9 +136,9 @@ class TreeCollection:
         self._component = component
         self._sizes = sizes
         self._slotted = slotted
-        self._on_full = on_full
+        self._on_complete = on_complete
         self._collected: dict[tuple[int, int], list[Labelled]] = {}
-        self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act)
+        self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act, turn)
 
     def contribute(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* send its item, or keep it if it is a root, in this instant."""
@@ -138,7 +149,7 @@ class TreeCollection:
         now = self._clock.now
         for _, _, message in arrivals:
             items, begun = message.value
-            due = self._clock.adoption(begun, now) if self._slotted else now
+            due = self._clock.effective_time(begun, now) if self._slotted else now
             self._steps.at(due, node, (message.round, items))
 
     def _act(self, due: list[tuple[int, list[tuple[int, list[Labelled]]]]]) -> None:
@@ -158,7 +169,7 @@ class TreeCollection:
                     self._keep(round, self._component[node], items)
                     continue
                 size = HEADER_BYTES + sum(LABEL_BYTES + item.size for _, item in items)
-                network.send(Message(COLLECT, size, (items, now), round), (network.link(node, parent),))
+                network.send(Message(COLLECT, size, (items, now), round), (network.channel(node, parent),))
 
     def _keep(self, round: int, component: int, items: list[Labelled]) -> None:
         kept = self._collected.setdefault((round, component), [])
@@ -166,7 +177,7 @@ class TreeCollection:
         if len(kept) == self._sizes[component]:
             del self._collected[round, component]
             kept.sort(key=_agent)
-            self._on_full(round, component, [item for _, item in kept])
+            self._on_complete(round, component, [item for _, item in kept])
 
 
 def _agent(labelled: Labelled) -> int:

@@ -33,24 +33,23 @@ class TriggeredRounds(CallProtocol):
     """
 
     def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
-        network.clock.hops = AGENTS  # what a hop brings is there before the decision of its slot
-        self._rounds = rounds(settings, network, Everybody(network.agents, sync_handler.conclude))
-        self._receive_round = network.receive
+        self._rounds = rounds(settings, network, Everybody(network.agents, sync_handler.aggregate))
+        self._receive_round = self._rounds.handler
         super().__init__(settings, network, sync_handler)
         self._rounds.ended = self.ended
         self.groups = [0] * network.agents
-        self.isolated = self._rounds.alone
+        self.isolated = self._rounds.isolated
         served, by_peers = self._rounds.served, self._rounds.uses_peer_links
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
         self._signal: Signal = signal(network, settings.timing == "slotted", self._hear)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
-    def call(self, agent: int, parameters: int) -> None:
+    def call(self, agent: int, param_set: int) -> None:
         """Call everybody to the next round."""
         self._signal.call(agent, self._joined[agent] + 1)
 
-    def begin(self, agent: int, parameters: int) -> None:
+    def begin(self, agent: int, param_set: int) -> None:
         """Contribute to the next round, uncalled."""
         self._hear(agent, self._joined[agent] + 1)
 
@@ -79,14 +78,14 @@ class TriggeredRounds(CallProtocol):
         for agent, (round, *_) in due:
             informed = self._rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
             assert informed.callbacks is not None  # nobody is informed before all have contributed
-            informed.callbacks.append(self._adopting(agent, round))
+            informed.callbacks.append(self._applying(agent, round))
 
-    def _adopting(self, agent: int, round: int) -> Callable[[Event], None]:
-        def adopt(informed: Event) -> None:
-            conclusion: Item = informed.value  # type: ignore[assignment]  # as RoundProtocol.contribute promises
-            self.sync_handler.adopt(agent, 0, conclusion, round)
+    def _applying(self, agent: int, round: int) -> Callable[[Event], None]:
+        def apply(informed: Event) -> None:
+            aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
+            self.sync_handler.apply_sync(agent, 0, aggregate, round)
 
-        return adopt
+        return apply
 
 
 class Signal(ABC):
@@ -131,7 +130,7 @@ class FloodedCall(Signal):
         if message.round <= self._heard[node]:
             return
         if self._slotted:
-            self._steps.at(self._clock.adoption(message.value, self._clock.now), node, (sender, message.round))
+            self._steps.at(self._clock.effective_time(message.value, self._clock.now), node, (sender, message.round))
         else:
             self._hear(node, sender, message.round)
 
@@ -145,8 +144,8 @@ class FloodedCall(Signal):
             return
         self._heard[node] = round
         self._tell(node, round)
-        links = [link for link in self._network.links[node] if link.receiver != sender]
-        self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), links)
+        channels = [channel for channel in self._network.channels[node] if channel.receiver != sender]
+        self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), channels)
 
 
 class ServerCall(Signal):

@@ -1,19 +1,19 @@
 """A gather: in every slot one node needs a part from every other before it can decide."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 from simpy import Event
 from simpy.events import EventPriority
 
-from netbandit.network.clock import InstantQueue, ScheduledEvent
-from netbandit.network.link import Arrival, Link
+from netbandit.network.clock import SENDS, InstantQueue, ScheduledEvent
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
-from netbandit.settings import Problem
+from netbandit.protocols.gather import GatherProtocol, GatherSettings
+from netbandit.protocols.protocol import GraphFacts, ProtocolSettings
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
@@ -28,28 +28,15 @@ def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     raise PydanticCustomError("generator", 'must be the number of an agent other than 0, or "third-party"')
 
 
-class VerticalProtocolSettings(ProtocolSettings):
+class VerticalProtocolSettings(GatherSettings):
     """The keys of the ``vertical`` protocol.
 
     Attributes:
-        masks: Whether contexts are masked; if not they travel in the clear: the central run.
-        secure_sum: Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the
-            pads are agreed on before, out of band.
-        pipeline: How many users' contexts may be under way at a time.
         generator: The agent that makes the mask, or ``"third-party"``: masks come out of band, free.
     """
 
     kind: str = "vertical"
-    masks: bool = True
-    secure_sum: bool = False
-    pipeline: int = Field(default=1, ge=1)
     generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1
-
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield sums of what is not masked."""
-        if table.get("secure_sum") is True and table.get("masks") is False:
-            yield ("secure_sum",), "needs masks = true: in the clear there is nothing to hide"
 
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield ``generator`` where nothing is masked."""
@@ -57,7 +44,7 @@ class VerticalProtocolSettings(ProtocolSettings):
             yield "generator", "has no effect with masks = false"
 
 
-class Vertical(NetworkProtocol):
+class Vertical(GatherProtocol):
     """The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
 
     One user comes at the beginning of every slot. If fewer than ``pipeline`` users are under way (their contexts
@@ -71,53 +58,32 @@ class Vertical(NetworkProtocol):
     a message of its own. Slotted, a hop takes effect at a boundary after the one it began at, and so does a decision.
     Masks are delivered before the first slot: they are counted on every hop, and take no time of the horizon.
     What is decided at or after the horizon does not count.
-
-    Args:
-        settings: The keys.
-        network: The network it talks over.
-        parts: Bytes of each agent's part of a user's contexts; 0: it sends nothing. Agent 0's does not travel.
-        masks: Bytes of the mask of each agent; 0: none.
-        decide: Called with the slot of a user when all of its contexts are there.
-
-    Attributes:
-        setup: The time (ns) that handing out the masks took before the first slot.
-        waited: The time (ns) from the slot of a user to its decision, summed over decisions.
-        decisions: The number of decisions.
-        unserved: The number of users who went away unserved.
-        relayed: Whether masks passed through nodes that they were not meant for.
     """
 
     Settings = VerticalProtocolSettings
-    talks: ClassVar[frozenset[str]] = frozenset({"gather"})
 
     def __init__(
         self,
-        settings: VerticalProtocolSettings,
+        settings: ProtocolSettings,
         network: Network,
         parts: Sequence[int],
         masks: Sequence[int],
         decide: Callable[[int], None],
     ) -> None:
-        super().__init__(settings, network)
+        super().__init__(settings, network, parts, masks, decide)
+        assert isinstance(settings, VerticalProtocolSettings)
         self._settings = settings
         self._senders = [agent for agent, size in enumerate(parts) if size and agent]
-        self._masks = masks
-        self._decide = decide
         parents: list[int] = network.topology.bfs_tree(0).tolist()
-        self._hops = [() if node == 0 else (network.link(node, parent),) for node, parent in enumerate(parents)]
-        # Parts of one size are one message to the network, which tells senders by their links.
-        self._parts: dict[int, list[Link]] = {}
+        self._hops = [() if node == 0 else (network.channel(node, parent),) for node, parent in enumerate(parents)]
+        # Parts of one size are one message to the network, which tells senders by their channels.
+        self._parts: dict[int, list[Channel]] = {}
         for agent in self._senders:
             self._parts.setdefault(HEADER_BYTES + parts[agent], []).extend(self._hops[agent])
         self._slotted = settings.timing == "slotted"
-        self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act)
+        self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
         self._callbacks: list[Callable[[Event], None]] = [self._user]
-        self.setup = 0
-        self.waited = 0
-        self.decisions = 0
-        self.unserved = 0
-        self.relayed = False
 
     @classmethod
     def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
@@ -149,7 +115,7 @@ class Vertical(NetworkProtocol):
         for arrived, _, message in arrivals:
             if self._slotted:
                 begun = message.value[1]
-                self._steps.at(self.clock.adoption(begun, arrived), node, message)
+                self._steps.at(self.clock.effective_time(begun, arrived), node, message)
             else:
                 self._handle(node, message)
 
@@ -169,21 +135,17 @@ class Vertical(NetworkProtocol):
 
     def _decided(self, user: int) -> None:
         del self._missing[user]
-        now = self.clock.now
-        if now < self.clock.end:
-            self.decisions += 1
-            self.waited += now - user * self.clock.slot
-            self._decide(user)
+        self.complete(user)
 
-    def _put(self, user: int, size: int, links: Sequence[Link]) -> None:
-        self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), links)
+    def _put(self, user: int, size: int, channels: Sequence[Channel]) -> None:
+        self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), channels)
 
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
         if len(self._missing) < self._settings.pipeline:
             self._missing[user] = len(self._senders)
-            for size, links in self._parts.items():
-                self._put(user, size, links)
+            for size, channels in self._parts.items():
+                self._put(user, size, channels)
             if not self._senders:
                 self._decided(user)
         else:
@@ -199,7 +161,7 @@ class Vertical(NetworkProtocol):
         """Count the masks on every hop, and find how long they take: each link sends one after the other."""
         parents: list[int] = self.network.topology.bfs_tree(generator).tolist()
         moving = []
-        for agent, size in enumerate(self._masks):
+        for agent, size in enumerate(self.masks):
             if size and agent != generator:
                 path = [agent]
                 while path[-1] != generator:
@@ -209,11 +171,11 @@ class Vertical(NetworkProtocol):
         while moving:
             moving.sort(key=lambda item: item[2])
             path, message, ready = moving.pop(0)
-            link = self.network.link(path[0], path[1])
-            self.network.count_before_start(message, link)
+            channel = self.network.channel(path[0], path[1])
+            self.network.count_before_start(message, channel)
             hop = path[0], path[1]
             free[hop] = max(ready, free.get(hop, 0)) + self.network.transmission(message.size)
-            arrival = free[hop] + link.latency
+            arrival = free[hop] + channel.latency
             if len(path) > 2:
                 moving.append((path[1:], message, arrival))
                 self.relayed = True

@@ -6,7 +6,7 @@ from typing import Any
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy
-from netbandit.results.display import remarks
+from netbandit.results.remarks import remarks
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, lookup
 

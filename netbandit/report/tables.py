@@ -5,23 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from netbandit.plots.style import number
 from netbandit.plots.values import words
-from netbandit.results.display import (
-    INFINITE,
-    column,
-    everywhere,
-    parameter_cells,
-    same,
-    short_names,
-    spread,
-    telling,
-    varied,
-)
+from netbandit.results.columns import column, parameter_cells, short_names
+from netbandit.results.numbers import scaled
 from netbandit.results.portable_json import LABELS
+from netbandit.results.remarks import INFINITE, spread
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replications
 from netbandit.results.table import cell
+from netbandit.results.telling import everywhere, same, telling, varied
 from netbandit.scenario.toml_text import toml_text
 
 _MOST_COLUMNS = 12
@@ -285,4 +277,4 @@ def _title(study: StudyResult, place: int, point: PointResult) -> str:
 
 
 def _figure(value: float | int | None) -> Cell:
-    return Cell(_NOTHING, None) if value is None else Cell(number(round(float(value), 2)), float(value))
+    return Cell(_NOTHING, None) if value is None else Cell(scaled(round(float(value), 2)), float(value))

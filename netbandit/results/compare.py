@@ -149,7 +149,8 @@ def show_differences(
     """Print *found*, a line for each point."""
     from rich.text import Text
 
-    from netbandit.results.display import column, parameter_cells, plain_table, short_names, sign_of
+    from netbandit.results.columns import column, parameter_cells, short_names
+    from netbandit.results.display import plain_table, sign_of
 
     sign = sign_of(console)
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"

@@ -45,12 +45,12 @@ def link_figures(run: RunResult) -> Figures:
     use = run.links
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
     lost = getattr(use, "lost", None)
-    share = np.zeros_like(messages) if lost is None else np.asarray(lost) / np.maximum(messages, 1.0)
+    share = np.asarray(0.0 * messages if lost is None else lost / np.maximum(messages, 1.0), dtype=np.float64)
     return {
         "messages": messages,
         "bytes": size,
         "activations": use.activations.astype(np.float64),
-        "cost": use.activations * _price(run, "cost", 1.0),
+        "cost": use.activations.astype(np.float64) * _price(run, "cost", 1.0),
         "energy": messages * _price(run, "energy.per_message", 0.0) + size * _price(run, "energy.per_byte", 0.0),
         "lost": share,
     }
@@ -59,7 +59,7 @@ def link_figures(run: RunResult) -> Figures:
 def mean_link_figures(runs: Sequence[RunResult]) -> Figures:
     """Return the means over *runs*, which have the same links."""
     found = [link_figures(run) for run in runs]
-    return {name: np.mean([one[name] for one in found], axis=0) for name in found[0]}
+    return {name: np.asarray(np.mean([one[name] for one in found], axis=0)) for name in found[0]}
 
 
 def node_figures(links: Figures, ends: NDArray[np.int64], nodes: int) -> Figures:
@@ -71,8 +71,9 @@ def node_figures(links: Figures, ends: NDArray[np.int64], nodes: int) -> Figures
         nodes: How many nodes there are.
     """
     degree = np.bincount(ends.ravel(), minlength=nodes)
-    found = {
-        name: np.bincount(ends.ravel(), weights=np.repeat(values, 2), minlength=nodes) for name, values in links.items()
+    found: Figures = {
+        name: np.asarray(np.bincount(ends.ravel(), weights=np.repeat(values, 2), minlength=nodes), dtype=np.float64)
+        for name, values in links.items()
     }
     if "lost" in found:
         found["lost"] = found["lost"] / np.maximum(degree, 1)

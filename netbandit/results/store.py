@@ -207,16 +207,6 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
     return study
 
 
-def load_runs(out: Path, details: bool = True) -> list[RunResult]:
-    """Return all complete runs of the study in *out*, by point and replication.
-
-    Raises:
-        FileNotFoundError: *out* is not a results folder.
-        ValueError: Its ``study.json`` is damaged or of another format.
-    """
-    return [run for point in load_study(out, details).points for run in point.finished]
-
-
 def _hashed(point: Point) -> dict[str, Any]:
     """Return what of the scenario of *point* decides its numbers."""
     scenario = {key: value for key, value in point.resolved.items() if key not in LABELS}
@@ -295,7 +285,6 @@ __all__ = [
     "complete",
     "load_finished",
     "load_run",
-    "load_runs",
     "load_study",
     "lookup",
     "run_key",

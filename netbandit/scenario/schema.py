@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from netbandit.scenario.documented import documented
 from netbandit.scenario.model import PARTS, Scenario
-from netbandit.settings import Settings
 
 Schema = dict[str, Any]
 
@@ -17,7 +16,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _OWN_PART = {"type": "string", "pattern": "^[^:]+:[^:]+$", "description": 'A part of your own, "package.module:Class".'}
 
 
-def json_schema(parts: Mapping[str, Mapping[str, type[Settings]]]) -> Schema:
+def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
     """Return the JSON Schema of a scenario file.
 
     Which keys a part's table takes depends on its ``kind``. Keys that must be there may come from elsewhere in a file
@@ -57,7 +56,7 @@ def _of(model: type[BaseModel], definitions: Schema) -> Schema:
     return schema
 
 
-def _part(table: str, kinds: Mapping[str, type[Settings]], definitions: Schema) -> Schema:
+def _part(table: str, kinds: Mapping[str, type[BaseModel]], definitions: Schema) -> Schema:
     """Return the schema of a part's table: the keys of its kind, and of no other."""
     choice: Schema = {"anyOf": [{"enum": list(kinds)}, _OWN_PART], "description": f"Which {table}."}
     branches = []
@@ -75,7 +74,7 @@ def _part(table: str, kinds: Mapping[str, type[Settings]], definitions: Schema) 
     return {"type": "object", "properties": {"kind": choice}, "required": ["kind"], "allOf": branches}
 
 
-def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str, type[Settings]]]) -> Schema:
+def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
     """Return the schema of the sweep: a list of values for each dotted key; tables are keys without quotes."""
     lists = {
         key: {"type": "array", "minItems": 1, "items": value}
@@ -86,7 +85,7 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
     for table, kinds in parts.items():
         lists[f"{table}.kind"] = {"type": "array", "minItems": 1, "items": {"type": "string"}}
         for settings in kinds.values():
-            for key in settings.model_fields.keys() - {"kind"}:
+            for key in {field.alias or name for name, field in settings.model_fields.items()} - {"kind"}:
                 lists.setdefault(f"{table}.{key}", {"type": "array", "minItems": 1})
     lists["cases"] = {
         "type": "array",

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Talk
@@ -10,11 +10,9 @@ from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.simulation.point import PointParts
 from netbandit.simulation.result import Curve, Metric
 from netbandit.streams import Streams
-
-if TYPE_CHECKING:
-    from netbandit.simulation.parts import PointConfig
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class ReplicationContext:
         fingerprint: Takes in what agents do; the network adds every delivery itself.
     """
 
-    point: "PointConfig"
+    point: PointParts
     topology: Topology
     network: Network
     clock: Clock

@@ -5,17 +5,10 @@ from netbandit.bandits.bandit import Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.learners.learner import EpochLearner, Learner
-from netbandit.learners.linear import GatherLearner
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.slots import SlotLearner
 from netbandit.simulation.driver import Driver
-
-
-def slot_learner(learner: type[Learner]) -> type[SlotLearner] | None:
-    """Return the learner that decides in every slot of each agent: *learner* itself, or what stands for it."""
-    if issubclass(learner, SlotLearner):
-        return learner
-    return learner.in_slots() if issubclass(learner, GatherLearner) else None
+from netbandit.simulation.slot_learner import slot_learner
 
 
 def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:

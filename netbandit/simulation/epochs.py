@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from simpy import Event
+from simpy.events import EventPriority
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, EpochLearner, Phase
+from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
-from netbandit.protocols.protocol import Item, RoundProtocol
-from netbandit.protocols.talks import rounding
+from netbandit.protocols.adapters import round_protocol
+from netbandit.protocols.protocol import Item
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import RegretAccount
 from netbandit.simulation.result import Metric
@@ -75,6 +77,8 @@ class Epochs(Driver):
     """
 
     talk = "round"
+    turn: EventPriority = SENDS
+    """Hops take effect after all that agents do at the boundary; see `Aggregation`."""
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
@@ -89,13 +93,13 @@ class Epochs(Driver):
         self._fingerprint = stage.fingerprint
         self._trace = stage.network.trace
         # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
-        self._alone = point.protocol.alone
+        self._isolated = point.protocol.isolated
         agents = range(bandit.agents)
-        groups = [range(agent, agent + 1) for agent in agents] if self._alone else [agents]
-        self._own = [self._generators(agent) for agent in agents] if self._alone else []
+        groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
+        self._own = [self._generators(agent) for agent in agents] if self._isolated else []
         settings = point.learner_settings
         self._weighted = self._learner.weighted(settings)
-        self._participating = 1 if self._alone else self._learner.participants(settings, bandit.agents)
+        self._participating = 1 if self._isolated else self._learner.participants(settings, bandit.agents)
         self._cohorts = [
             Cohort(
                 number,
@@ -111,7 +115,7 @@ class Epochs(Driver):
             )
             for number, members in enumerate(groups)
         ]
-        self._everybody = self._alone or self._participating == bandit.agents
+        self._everybody = self._isolated or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, list[int]] = {}
         self._waiting: dict[int, tuple[int, int, int]] = {}
@@ -121,10 +125,10 @@ class Epochs(Driver):
     def start(self) -> None:
         """Start a process for every agent."""
         point = self.stage.point
-        self._protocol = rounding(point.protocol, point.protocol_settings, self.stage.network, self)
+        self._protocol = round_protocol(point.protocol, point.protocol_settings, self.stage.network, self)
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
-                self._clock.environment.process(self._play(cohort, row, agent, self._protocol))
+                self._clock.environment.process(self._play(cohort, row, agent))
 
     def finish(self) -> DriverResult:
         """Count what agents played that were still waiting when the horizon came, and add up."""
@@ -173,16 +177,16 @@ class Epochs(Driver):
     def _takes_part(self, agent: int, round: int) -> bool:
         return self._everybody or agent in self._choice(round).set
 
-    def combine(self, items: Sequence[Item]) -> Item:
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner average *items*: as many numbers as in each of them."""
-        return Item(items[0].size, self._learner.combine([item.value for item in items]))
+        used = weights if self._weighted else None
+        return Item(items[0].size, self._learner.combine([item.value for item in items], used))
 
-    def conclude(self, round: int, group: int, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Let the cohort aggregate *items*; return the answer: the arms left, and who takes part next."""
+    def conclude(self, round: int, group: int, aggregate: Item) -> Item:
+        """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
         cohort = self._cohorts[group]
         learner = cohort.learner
-        used = weights if weights is not None and self._weighted else None
-        learner.conclude(learner.combine([item.value for item in items], used))
+        learner.conclude(aggregate.value)
         following = learner.begin(round + 1)
         cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))
         choice = (
@@ -190,7 +194,7 @@ class Epochs(Driver):
         )
         return Item(LABEL_BYTES * (len(learner.active) + choice), None)
 
-    def _play(self, cohort: Cohort, row: int, agent: int, protocol: RoundProtocol) -> Generator[Event, Any, None]:
+    def _play(self, cohort: Cohort, row: int, agent: int) -> Generator[Event, Any, None]:
         """Live one agent's life: explore, contribute, wait, and again; in the end pull one arm."""
         clock = self._clock
         horizon = clock.horizon
@@ -217,7 +221,7 @@ class Epochs(Driver):
             best = epoch.best[row]
             self._waiting[agent] = number, end, best
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
-            yield protocol.contribute(number, agent, item)
+            yield self._protocol.contribute(number, agent, item)
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, horizon), best)
@@ -253,7 +257,7 @@ class Epochs(Driver):
         # Nobody begins the epoch earlier, so if the horizon cuts this phase it cuts all, and none of it is used.
         if isinstance(action, Phase) and not epoch.best and start + action.slots < self._clock.horizon:
             members = np.asarray(cohort.members, dtype=np.int64)
-            rewards, noise = self._own[cohort.number] if self._alone else self._generators(number)
+            rewards, noise = self._own[cohort.number] if self._isolated else self._generators(number)
             learner.observe(self._bandit.pull_blocks(rewards, members, action.arms, action.pulls), noise)
             epoch.best = learner.best_arms.tolist()
             epoch.releases = learner.releases

@@ -10,9 +10,9 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.learners.pfcb import Pfcb, PfcbSettings
 from netbandit.network.clock import SENDS, ScheduledEvent
 from netbandit.network.message import NUMBER_BYTES, Kind
+from netbandit.protocols.adapters import broadcast_protocol
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.protocol import Item
-from netbandit.protocols.talks import broadcasting
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import knots
@@ -62,7 +62,7 @@ class Exchange(Driver):
         assert isinstance(settings, PfcbSettings)
         self._bandit = bandit
         self._clock = stage.clock
-        self._protocol = broadcasting(point.protocol, point.protocol_settings, stage.network, self._hear)
+        self._protocol = broadcast_protocol(point.protocol, point.protocol_settings, stage.network, self._hear)
         self._learner = point.learner(
             settings,
             costs=bandit.costs,

@@ -12,7 +12,9 @@ from netbandit.learners.linear import GatherLearner
 from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
-from netbandit.protocols.vertical import CONTEXT, MASK, Vertical, VerticalProtocolSettings
+from netbandit.protocols.adapters import gather_protocol
+from netbandit.protocols.gather import GatherSettings
+from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import thinned
 from netbandit.simulation.result import Curve, Metric
@@ -49,7 +51,7 @@ class Gathers(Driver):
         settings = point.protocol_settings
         assert isinstance(bandit, VerticalContextBandit)
         assert issubclass(point.learner, GatherLearner)
-        assert isinstance(settings, VerticalProtocolSettings)
+        assert isinstance(settings, GatherSettings)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
@@ -80,14 +82,14 @@ class Gathers(Driver):
         """Let the first user come."""
         point = self.stage.point
         bandit = self._bandit
-        assert issubclass(point.protocol, Vertical)
         widths = [len(columns) for columns in bandit.columns]
         whole = bandit.dimension
         # A masked part is as long as the whole context: a rotation spreads it over all coordinates.
         numbers = [whole if width and self._settings.masks else width for width in widths]
         parts = [NUMBER_BYTES * bandit.arms * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
-        self._protocol = point.protocol(self._settings, self.stage.network, parts, masks, self._decided)
+        network = self.stage.network
+        self._protocol = gather_protocol(point.protocol, self._settings, network, parts, masks, self._decided)
         self._protocol.start()
 
     def finish(self) -> DriverResult:

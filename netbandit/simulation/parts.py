@@ -4,118 +4,43 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netbandit.bandits.bandit import Bandit, BanditSettings, Watch
-from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.learners.learner import Learner, LearnerSettings, Talk
 from netbandit.network import families
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol, ProtocolSettings
-from netbandit.protocols.talks import carriers
-from netbandit.protocols.talks import problems as problems_of
+from netbandit.part import Others, Part, found_by
+from netbandit.protocols.adapters import misfit
+from netbandit.protocols.adapters import problems as problems_of
+from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario, TopologySettings
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
-from netbandit.scenario.validate import read, validate
+from netbandit.scenario.validate import read, read_part, validate
 from netbandit.scenario.wording import one_of, show
-from netbandit.settings import KeyPath, Problem, Raw, Settings
-from netbandit.simulation.build import build_topology, latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.drivers import driver_of, slot_learner
-from netbandit.simulation.registry import BUILT_IN, KindError, part_class
+from netbandit.settings import KeyPath, Problem, Raw
+from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
+from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.point import PointParts
+from netbandit.simulation.registry import BUILT_IN, KindError, key_names, keys_of, part_class
+from netbandit.simulation.simulation import Simulation
+from netbandit.simulation.slot_learner import slot_learner
 from netbandit.streams import Streams
 
-if TYPE_CHECKING:
-    from netbandit.simulation.simulation import Simulation
 
+class PointConfig(PointParts):
+    """One point of a scenario, checked: it can be sent to a worker, and makes each replication there."""
 
-@dataclass(frozen=True)
-class PointConfig:
-    """One point of a scenario, checked: classes and settings of its parts.
-
-    It can be sent to a worker, and makes each replication there.
-
-    Attributes:
-        parameters: What the sweep or ``--set`` varied: dotted key -> value.
-        resolved: The whole scenario with every default filled in.
-        scenario: The tables every scenario has.
-        bandit_settings, learner_settings, protocol_settings: The parts' own keys.
-        file: Where the graph's file is, if it comes from one.
-        folder: The scenario's folder, in which the user's own modules are found.
-        bandit_files: Where the bandit's files are, by the key that names each.
-    """
-
-    parameters: dict[str, Any]
-    resolved: dict[str, Any]
-    scenario: Scenario
-    bandit_settings: BanditSettings
-    learner_settings: LearnerSettings
-    protocol_settings: ProtocolSettings
-    file: Path | None
-    folder: Path
-    bandit_files: dict[str, Path] = field(default_factory=dict)
-    _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Graphs are made again where they are needed: sending one costs more than drawing it.
-        return {**self.__dict__, "_topologies": {}}
-
-    @property
-    def inputs(self) -> dict[str, Path]:
-        """The files whose content decides the numbers, by the key that names them."""
-        graph = {} if self.file is None else {"topology.file": self.file}
-        return graph | {f"bandit.{key}": path for key, path in self.bandit_files.items()}
-
-    @cached_property
-    def bandit(self) -> type[Bandit]:
-        """The bandit's class."""
-        found: type[Bandit] = part_class("bandit", self.bandit_settings.kind, self.folder)
-        return found
-
-    @cached_property
-    def learner(self) -> type[Learner]:
-        """The learner's class."""
-        found: type[Learner] = part_class("learner", self.learner_settings.kind, self.folder)
-        return found
-
-    @cached_property
-    def protocol(self) -> type[NetworkProtocol]:
-        """The protocol's class."""
-        found: type[NetworkProtocol] = part_class("protocol", self.protocol_settings.kind, self.folder)
-        return found
-
-    def topology(self, replication: int) -> Topology:
-        """Return the graph of a replication.
-
-        Raises:
-            TopologyError: It cannot be drawn.
-        """
-        settings = self.scenario.topology
-        fixed = self.file is not None or settings.seed is not None or settings.family in _FIXED
-        number = 0 if fixed else replication
-        topology = self._topologies.get(number)
-        if topology is None:
-            streams = topology_streams(settings, self.scenario.run.seed, number)
-            topology = build_topology(settings, streams, self.file)
-            self._topologies.clear()  # the replications of a point come one after the other
-            self._topologies[number] = topology
-        return topology
-
-    def simulation(self, replication: int) -> "Simulation":
+    def simulation(self, replication: int) -> Simulation:
         """Return a replication, ready to run."""
-        from netbandit.simulation.simulation import Simulation
-
         return Simulation(self, replication)
-
-
-_FIXED = frozenset({"star", "ring", "complete", "path", "grid", "tree"})
-"""Families whose graph is the same in every replication."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +105,8 @@ def _swept(path: KeyPath) -> KeyPath:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of scenario files with all built-in parts."""
-    kinds: dict[str, dict[str, type[Settings]]] = {
-        table: {kind: part_class(table, kind, Path()).Settings for kind in known} for table, known in BUILT_IN.items()
+    kinds = {
+        table: {kind: keys_of(part_class(table, kind, Path())) for kind in known} for table, known in BUILT_IN.items()
     }
     return json_schema(kinds)
 
@@ -217,11 +142,22 @@ class _Check:
         talks = frozenset() if learner is None else learner.talks
         if bandit is not None and learner is not None:
             talks = self._check_world(bandit, learner)
-        if bandit_settings is not None and learner_settings is not None:
-            self._within("learner", learner_settings.problems_with(bandit_settings.facts()))
+        if isinstance(learner_settings, LearnerSettings) and bandit_settings is not None:
+            self._within("learner", learner_settings.problems_with(_facts(bandit_settings)))
         if learner is not None and protocol is not None:
             self._check_pair(talks, learner_settings, protocol)
         files = {} if bandit_settings is None else self._bandit_files(bandit_settings)
+        if bandit_settings is not None:
+            bandit_settings = bandit_settings.model_copy(update={key: str(path) for key, path in files.items()})
+        known: dict[str, Any] = {
+            "bandit": bandit_settings if isinstance(bandit_settings, Part) else bandit,
+            "learner": learner_settings if isinstance(learner_settings, Part) else learner,
+            "protocol": protocol_settings if isinstance(protocol_settings, Part) else protocol,
+            "kinds": {table: self._kind(table) for table in PARTS},
+            "talk": next(iter(talks)) if len(talks) == 1 else None,
+            "horizon": None if scenario is None else scenario.run.horizon,
+        }
+        self._check_among(known)
         if scenario is not None:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None:
@@ -229,10 +165,9 @@ class _Check:
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         file = self._file(scenario.topology)
-        bandit_settings = bandit_settings.model_copy(update={key: str(path) for key, path in files.items()})
         parts = PointConfig(
             parameters=self._point.parameters,
-            resolved=_resolved(scenario, file, bandit_settings, learner_settings, protocol_settings),
+            resolved=_resolved(scenario, file, known["kinds"], bandit_settings, learner_settings, protocol_settings),
             scenario=scenario,
             bandit_settings=bandit_settings,
             learner_settings=learner_settings,
@@ -241,8 +176,18 @@ class _Check:
             folder=self._document.folder.absolute(),
             bandit_files=files,
         )
-        self._check_graph(parts)
+        self._check_graph(parts, known)
         return None if self.problems else parts
+
+    def _check_among(self, known: Mapping[str, Any]) -> None:
+        """Let each part look at the others, as far as they are *known*."""
+        others = Others(**known)
+        for table in PARTS:
+            part = known[table]
+            if isinstance(part, Part):
+                mistakes, notes = found_by(part.check_with(others), table)
+                self.problems += mistakes
+                self.notes += notes
 
     def _within(self, table: str, problems: Iterator[Problem]) -> None:
         self.problems += [((table, *path), text) for path, text in problems]
@@ -259,6 +204,12 @@ class _Check:
             self.problems.append(((table, "kind"), str(error)))
             return None, None
         known = self._without_leftovers(table, written, found)
+        if issubclass(found, Part):
+            known.pop("kind")
+            part, problems, notes = read_part(found, known, table)
+            self.problems += problems
+            self.notes += notes
+            return found, part
         settings, problems = read(found.Settings, known, (table,))
         self.problems += problems
         self._within(table, found.Settings.problems(known))
@@ -270,7 +221,7 @@ class _Check:
         """Return the table without keys that were written for another kind that a sweep or --set has replaced."""
         kept: Raw = {}
         for key, value in written.items():
-            if key not in found.Settings.model_fields and self._known_elsewhere(table, key):
+            if key not in key_names(found) and self._known_elsewhere(table, key):
                 if f"{table}.{key}" in self._point.parameters:
                     self.idle.append(((table, key), f"is no key of the {table} {show(written['kind'])}"))
                 continue
@@ -283,7 +234,7 @@ class _Check:
                 other = part_class(table, kind, self._document.folder)
             except KindError:
                 continue
-            if key in other.Settings.model_fields:
+            if key in key_names(other):
                 return True
         return False
 
@@ -292,7 +243,7 @@ class _Check:
         self._within("topology", iter(families.problems(settings.family, keys)))
         self.notes += [(("topology", key), text) for key, text in families.unused(settings.family, keys)]
 
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[str]:
+    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[Talk]:
         """Return how the learner talks in this world."""
         try:
             return frozenset({driver_of(bandit, learner).talk})
@@ -301,12 +252,11 @@ class _Check:
             return learner.talks
 
     def _kind(self, table: str) -> str:
-        return str(self._point.data[table]["kind"])
+        written = self._point.data.get(table)
+        return str(written.get("kind")) if isinstance(written, Mapping) else ""
 
-    def _check_pair(
-        self, talks: frozenset[str], settings: LearnerSettings | None, protocol: type[NetworkProtocol]
-    ) -> None:
-        if not talks & protocol.talks:
+    def _check_pair(self, talks: frozenset[Talk], settings: Any, protocol: type[NetworkProtocol]) -> None:
+        if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
             text = (
@@ -315,14 +265,12 @@ class _Check:
             )
             self.problems.append((("protocol", "kind"), text))
             return
-        for talk in sorted(talks & protocol.talks):
-            needed = carriers(protocol, talk)
-            if not issubclass(protocol, needed):
-                names = " or ".join(f"{one.__module__}:{one.__name__}" for one in needed)
-                text = f'a protocol that offers "{talk}" must be a subclass of {names}'
-                self.problems.append((("protocol", "kind"), text))
+        for talk in sorted(talks & protocol.patterns):
+            misfits = misfit(protocol, talk)
+            if misfits is not None:
+                self.problems.append((("protocol", "kind"), misfits))
                 return
-        if settings is not None and not protocol.alone:
+        if isinstance(settings, LearnerSettings) and not protocol.isolated:
             over = f"(protocol.kind = {show(self._kind('protocol'))})"
             found = settings.problems_over(server_chooses=protocol.chooses)
             self._within("learner", ((path, f"{text} {over}") for path, text in found))
@@ -332,7 +280,7 @@ class _Check:
             return None
         return (self._document.base_of(("topology", "file")) / settings.file).absolute()
 
-    def _bandit_files(self, settings: BanditSettings) -> dict[str, Path]:
+    def _bandit_files(self, settings: Any) -> dict[str, Path]:
         files = {}
         for key, written in settings.files().items():
             path = (self._document.base_of(("bandit", key)) / written).absolute()
@@ -343,7 +291,7 @@ class _Check:
             files[key] = path
         return files
 
-    def _check_graph(self, parts: PointConfig) -> None:
+    def _check_graph(self, parts: PointConfig, known: Mapping[str, Any]) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
         key = json.dumps([parts.resolved["topology"], scenario.run.seed], sort_keys=True)
@@ -358,7 +306,8 @@ class _Check:
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
             return
-        self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
+        if isinstance(parts.bandit_settings, BanditSettings):
+            self._within("bandit", parts.bandit_settings.problems_among(graph.agents))
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
         facts = GraphFacts(
@@ -366,10 +315,12 @@ class _Check:
             len(graph.components),
             lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         )
+        known = {**known, "agents": facts.agents, "components": facts.components, "slowest_hop": facts.slowest_hop}
         with suppress(TopologyError):  # links without coordinates: said below
-            talk = driver_of(parts.bandit, parts.learner).talk
-            for key, text in problems_of(parts.protocol, talk, parts.protocol_settings, facts):
-                self.problems.append((("protocol", key), text))
+            self._check_among(known)
+            if not issubclass(parts.protocol, Part):
+                for key, text in problems_of(parts.protocol, known["talk"], parts.protocol_settings, facts):
+                    self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
                 streams = topology_streams(scenario.topology, scenario.run.seed, 0)
@@ -379,6 +330,8 @@ class _Check:
                 hint = _hint(scenario.links.peer, graph, scenario.run.slot_nanoseconds)
                 self.problems += [(path, f'"geographic" cannot be: {text}; {hint}') for _, text in error.problems]
         if not self.problems:
+            self._check_among({**known, "watch": self._watch})
+        if not self.problems and isinstance(parts.bandit_settings, BanditSettings):
             self.problems += parts.bandit.examine(
                 parts.bandit_settings, graph.agents, scenario.run.horizon, self._watch
             )
@@ -386,7 +339,7 @@ class _Check:
 
 def _release_size(parts: PointConfig) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
-    dimension = parts.bandit_settings.facts().get("dimension")
+    dimension = _facts(parts.bandit_settings).get("dimension")
     learner = slot_learner(parts.learner)
     return 0 if dimension is None or learner is None else NUMBER_BYTES * learner.release_numbers(dimension)
 
@@ -400,10 +353,10 @@ _TALKS = {
 """What happens in each way to talk, for the reader of a message."""
 
 
-def _offering(talks: frozenset[str]) -> list[str]:
+def _offering(talks: frozenset[Talk]) -> list[str]:
     """Return the protocols that offer one of some ways to talk."""
     kinds = BUILT_IN["protocol"]
-    return [kind for kind in kinds if part_class("protocol", kind, Path()).talks & talks]
+    return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
 
 
 def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
@@ -415,12 +368,16 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
     return 'give them, or set links.peer.missing = "median"'
 
 
+def _facts(bandit: Any) -> Raw:
+    """Return what the keys of a bandit say of it, for learners of the old style."""
+    if isinstance(bandit, BanditSettings):
+        return bandit.facts()
+    found: Raw = {**bandit.table(), **bandit.outline()._asdict()}
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def _resolved(
-    scenario: Scenario,
-    file: Path | None,
-    bandit: BanditSettings,
-    learner: LearnerSettings,
-    protocol: ProtocolSettings,
+    scenario: Scenario, file: Path | None, kinds: Mapping[str, str], bandit: Any, learner: Any, protocol: Any
 ) -> dict[str, Any]:
     """Return the whole scenario with every default filled in."""
     whole = scenario.model_dump(mode="json")
@@ -429,5 +386,7 @@ def _resolved(
     if file is not None:
         whole["topology"]["file"] = str(file)
     for table, settings in zip(PARTS, (bandit, learner, protocol), strict=True):
-        whole[table] = settings.model_dump()
+        whole[table] = (
+            {"kind": kinds[table], **settings.table()} if isinstance(settings, Part) else settings.model_dump()
+        )
     return whole

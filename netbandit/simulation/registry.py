@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Learner
+from netbandit.part import Part
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.wording import show, unknown_value
 from netbandit.settings import Settings
@@ -79,6 +82,22 @@ def part_class(table: str, kind: str, folder: Path) -> Any:
     if inspect.isabstract(found):
         lacking = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
         raise KindError(f"{target} cannot be used: it leaves out {lacking}")
-    if not issubclass(getattr(found, "Settings", type), Settings):
+    if not issubclass(found, Part) and not issubclass(getattr(found, "Settings", type), Settings):
         raise KindError(f"{target} cannot be used: its keys are missing, a class Settings beside those of {table}s")
     return found
+
+
+def keys_of(part: Any) -> type[BaseModel]:
+    """Return what validates the keys of a part's class: the class itself, or its ``Settings`` of the old style."""
+    found: type[BaseModel] = part if issubclass(part, Part) else part.Settings
+    return found
+
+
+def key_names(part: Any) -> set[str]:
+    """Return the keys of a part's class, ``kind`` among them."""
+    return {"kind"} | {field.alias or name for name, field in keys_of(part).model_fields.items()}
+
+
+def class_of(table: str, keys: Any, folder: Path) -> Any:
+    """Return the class of a part whose *keys* are validated: a part, or the ``Settings`` of one of the old style."""
+    return type(keys) if isinstance(keys, Part) else part_class(table, keys.kind, folder)

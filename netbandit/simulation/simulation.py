@@ -21,7 +21,7 @@ from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_of
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.point import PointParts
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
 from netbandit.streams import Streams
 
@@ -34,7 +34,7 @@ class Simulation:
         replication: The replication's number, from 0.
     """
 
-    def __init__(self, point: PointConfig, replication: int) -> None:
+    def __init__(self, point: PointParts, replication: int) -> None:
         self._point = point
         self._replication = replication
 
@@ -132,8 +132,8 @@ def _communication(network: Network) -> dict[str, Metric]:
 
 def _link_use(network: Network, topology: Topology) -> LinkUse:
     use = np.zeros((3, topology.links), dtype=np.int64)
-    if network.cables:  # in the order of topology.edges; none if the protocol uses no peer links
-        use = np.array([(*network.carried(cable), cable.activations) for cable in network.cables], dtype=np.int64).T
+    if network.links:  # in the order of topology.edges; none if the protocol uses no peer links
+        use = np.array([(*network.carried(link), link.activations) for link in network.links], dtype=np.int64).T
     return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
 
 

@@ -11,12 +11,12 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.learners.slots import Surroundings
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.network.message import NUMBER_BYTES, Kind
+from netbandit.protocols.adapters import call_protocol
 from netbandit.protocols.protocol import Item
-from netbandit.protocols.talks import calling
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.drivers import slot_learner
 from netbandit.simulation.play import Account, compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.slot_learner import slot_learner
 
 CHOOSE = Kind("choose")
 
@@ -58,8 +58,8 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         point, bandit = self.stage.point, self._bandit
-        self._protocol = calling(point.protocol, point.protocol_settings, self.stage.network, self)
-        self._alone = self._protocol.alone or self._protocol.isolated
+        self._protocol = call_protocol(point.protocol, point.protocol_settings, self.stage.network, self)
+        self._alone = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         surroundings = Surroundings(
             agents=bandit.agents,
@@ -102,39 +102,39 @@ class Slots(Driver):
         remarks = (*self.learner.remarks(), *((_GENERIC,) if self._generic else ()))
         return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
 
-    def sync_started(self, agent: int, parameters: int) -> None:
+    def sync_started(self, agent: int, param_set: int) -> None:
         """Tell the learner; see `SyncHandler`."""
-        self._quiet.add((agent, parameters))
-        self.learner.sync_started(agent, parameters)
+        self._quiet.add((agent, param_set))
+        self.learner.sync_started(agent, param_set)
 
     @property
     def release_size(self) -> int:
         """Bytes; see `SyncHandler`."""
         return NUMBER_BYTES * self._learner.release_numbers(self._bandit.dimension)
 
-    def release(self, agent: int, parameters: int) -> Item:
+    def release(self, agent: int, param_set: int) -> Item:
         """Ask the learner; see `SyncHandler`."""
-        key = agent, parameters
+        key = agent, param_set
         self._released_at[key] = self._clock.now
         self._releases[key] = self._releases.get(key, 0) + 1
-        numbers = self.learner.release(agent, parameters)
+        numbers = self.learner.release(agent, param_set)
         return Item(NUMBER_BYTES * len(numbers), numbers)
 
-    def conclude(self, items: Sequence[Item]) -> Item:
+    def aggregate(self, items: Sequence[Item]) -> Item:
         """Ask the learner; see `SyncHandler`."""
         combined: NDArray[np.float64] = self.learner.combine([item.value for item in items])
         return Item(NUMBER_BYTES * len(combined), combined)
 
-    def adopt(self, agent: int, parameters: int, conclusion: Item, round: int) -> None:
+    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
         """Tell the learner; see `SyncHandler`."""
-        released, now = self._released_at[agent, parameters], self._clock.now
+        released, now = self._released_at[agent, param_set], self._clock.now
         waited = now - released
         trace = self.stage.network.trace
         if trace is not None and self._protocol.sets == 1:  # sets wait at the same time, and an agent has one track
             trace.phase("exploit", agent, round, released, now)
         self._waits.setdefault(round, []).append(-(-waited // self._clock.slot))
-        self._quiet.discard((agent, parameters))
-        self.learner.adopt(agent, parameters, conclusion.value)
+        self._quiet.discard((agent, param_set))
+        self.learner.adopt(agent, param_set, aggregate.value)
 
     def _appoint(self) -> None:
         """Wake at the next slot, after what arrives and is adopted at its boundary."""

@@ -5,7 +5,8 @@ from netbandit.bandits import digits
 from netbandit.bandits.recorded import Events
 from netbandit.bandits.replay import Replay, ReplaySettings
 from netbandit.bandits.synthetic_log import ClickLaw, MadeLog, write_log
-from netbandit.learners.linear import LinUcb, LinUcbSettings
+from netbandit.learners.linear import LinUcb
+from netbandit.learners.linear_settings import LinUcbSettings
 from netbandit.streams import Streams
 
 SURE = 4.8

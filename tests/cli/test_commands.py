@@ -131,7 +131,7 @@ def test_a_run_prints_a_table_the_folder_and_the_pictures(place):
         "study.json",
         "table.csv",
     ]
-    assert len(list((place / "results" / "sizes").glob("*/result.json"))) == 4
+    assert len(list((place / "results" / "sizes").glob("runs/*/result.json"))) == 4
 
 
 def test_json_is_one_object_on_stdout_and_all_else_is_on_stderr(place):
@@ -261,7 +261,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(place, monkeypatch):
 
 def test_a_trace_is_written_where_it_is_asked_for(place):
     call("run", "star.toml", "--trace", "--replications", 1)
-    assert len(list(place.glob("results/star/*/trace.jsonl"))) == 1
+    assert len(list(place.glob("results/star/runs/*/trace.jsonl"))) == 1
 
 
 def test_check_counts_points_and_runs_and_passes_notes_on(place):

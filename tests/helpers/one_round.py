@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from netbandit.network.clock import Clock, Environment
+from netbandit.network.clock import SENDS, Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
@@ -14,6 +14,14 @@ from netbandit.streams import Streams
 
 SLOT = 1_000
 ITEM = 80
+
+
+class Parts(list):
+    """What went into an aggregate, and how much each part weighs."""
+
+    def __init__(self, parts, weights):
+        super().__init__(parts)
+        self.weights = weights
 
 
 @dataclass
@@ -27,11 +35,13 @@ class Sum:
     def participants(self, round):
         return self.chosen or range(self.agents)
 
-    def combine(self, items):
-        return Item(items[0].size, [item.value for item in items])
+    turn = SENDS
 
-    def conclude(self, round, group, items, weights=None):
-        self.concluded.append((round, group, [item.value for item in items], weights))
+    def aggregate(self, items, weights=None):
+        return Item(items[0].size, Parts([item.value for item in items], weights))
+
+    def conclude(self, round, group, aggregate):
+        self.concluded.append((round, group, aggregate.value, aggregate.value.weights))
         return Item(12, "answer")
 
 
@@ -111,7 +121,7 @@ def one_round(
     settings = kind.Settings(kind="any", **keys)
     protocol = kind(settings, network, aggregation)
     result = Round(network, protocol, aggregation)
-    receive = network.receive
+    receive = protocol.handler
 
     def write_down(node, arrivals):
         for time, sender, message in arrivals:
@@ -119,7 +129,7 @@ def one_round(
             result.arrivals.append((time, sender, node, message.kind.name, message.size))
         receive(node, arrivals)
 
-    network.receive = write_down
+    network.attach(write_down)
 
     def live(agent):
         if starts:

@@ -7,8 +7,8 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.protocols.adapters import broadcast_protocol
 from netbandit.protocols.protocol import Item
-from netbandit.protocols.talks import broadcasting
 from netbandit.streams import Streams
 
 SLOT = 1_000
@@ -47,7 +47,7 @@ def told(kind, graph, latency=0, *, uplink=0, bandwidth=None, times=(0,), **keys
         log.extend((environment.now, agent, one.source, one.round) for one in heard)
         assert all(one.item == Item(ITEM, (one.source, one.round)) for one in heard)
 
-    protocol = broadcasting(kind, kind.Settings(**{"kind": "any"} | keys), network, hear)
+    protocol = broadcast_protocol(kind, kind.Settings(**{"kind": "any"} | keys), network, hear)
 
     def tell(number, _):
         for agent in range(len(graph)):

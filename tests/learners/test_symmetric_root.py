@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from netbandit.learners.linear import LinTs, LinTsSettings, LinUcb, LinUcbSettings
+from netbandit.learners.linear import LinTs, LinUcb
+from netbandit.learners.linear_settings import LinTsSettings, LinUcbSettings
 from netbandit.learners.symmetric_root import ROOM, expand, inverse_root
 
 

@@ -9,7 +9,7 @@ from helpers.graphs import connected
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.network.clock import Clock, Environment
+from netbandit.network.clock import SENDS, Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
@@ -32,10 +32,12 @@ class Echo:
     def participants(self, round):
         return range(self.agents)
 
-    def combine(self, items):
+    turn = SENDS
+
+    def aggregate(self, items, weights=None):
         return items[0]
 
-    def conclude(self, round, group, items, weights=None):
+    def conclude(self, round, group, aggregate):
         return Item(12, None)
 
 
@@ -49,7 +51,7 @@ def run(case, trace):
     network = Network(clock, neighbours, link, latency, link, uplink, fingerprint, trace)
     protocol = kind(kind.Settings(kind="any", timing=timing), network, Echo(len(graph)))
     delivered = Counter()
-    handle = network.receive
+    handle = protocol.handler
 
     def receive(node, arrivals):
         for _, _, message in arrivals:
@@ -57,7 +59,7 @@ def run(case, trace):
             delivered[message.kind.name, "bytes"] += message.size
         handle(node, arrivals)
 
-    network.receive = receive
+    network.attach(receive)
 
     def agent(node):
         for number in (1, 2):
@@ -96,7 +98,7 @@ def test_every_message_is_delivered_once_and_everything_adds_up(case):
     peer, uplink = network.peer_totals(), network.uplink_totals()
     assert peer.messages + uplink.messages == sum(messages for messages, _ in kinds.values())
     assert peer.bytes + uplink.bytes == sum(size for _, size in kinds.values())
-    carried = [network.carried(cable) for cable in network.cables]
+    carried = [network.carried(link) for link in network.links]
     assert (sum(messages for messages, _ in carried), sum(size for _, size in carried)) == (peer.messages, peer.bytes)
     for totals in (peer, uplink):
         assert totals.energy == 0.5 * totals.messages + 0.25 * totals.bytes

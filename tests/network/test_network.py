@@ -2,9 +2,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from netbandit.network.clock import Clock, Environment, InstantQueue
+from netbandit.network.clock import SENDS, Clock, Environment, InstantQueue
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.link import Cable, LinkClass
+from netbandit.network.link import Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 
@@ -36,7 +36,7 @@ class Lab:
             self.fingerprint,
         )
         self.log = []
-        self.network.receive = self.receive
+        self.network.attach(self.receive)
 
     def receive(self, node, arrivals):
         self.log.append((self.environment.now, node, [(sender, message.size) for _, sender, message in arrivals]))
@@ -50,7 +50,7 @@ class Lab:
 
     def send(self, time, sender, receiver, size, round=1):
         def act():
-            self.network.send(Message(PING, size, None, round), [self.network.link(sender, receiver)])
+            self.network.send(Message(PING, size, None, round), [self.network.channel(sender, receiver)])
 
         self.at(time, act)
 
@@ -120,12 +120,12 @@ def test_a_queued_message_activates_the_slot_in_which_it_is_put_on_the_link():
 
 
 def test_slots_booked_ahead_are_counted_once_however_many_there_are():
-    cable = Cable(0, 1)
+    link = Link(0, 1)
     for slot in range(0, 2_000, 2):
-        cable.activate_ahead(slot, 0)
+        link.activate_ahead(slot, 0)
     for slot in range(2_000):
-        cable.activate_ahead(slot, slot)
-    assert cable.activations == 2_000
+        link.activate_ahead(slot, slot)
+    assert link.activations == 2_000
 
 
 def test_nothing_starts_at_or_after_the_horizon():
@@ -160,11 +160,11 @@ def test_a_node_answers_within_the_instant_in_a_later_pass():
     def receive(node, arrivals):
         log.append((environment.now, node, [message.kind.name for _, _, message in arrivals]))
         if arrivals[0][2].kind is PING:
-            network.send(Message(PONG, 1, None, 1), network.links[node])
+            network.send(Message(PONG, 1, None, 1), network.channels[node])
 
-    network.receive = receive
+    network.attach(receive)
     for node in (0, 1):
-        network.send(Message(PING, 1, None, 1), network.links[node])
+        network.send(Message(PING, 1, None, 1), network.channels[node])
     environment.run()
     assert log == [(0, 0, ["PING"]), (0, 1, ["PING"]), (0, 0, ["PONG"]), (0, 1, ["PONG"])]
 
@@ -180,8 +180,8 @@ def test_a_message_that_overtakes_the_next_arrival_is_delivered_first():
 def test_arrivals_come_before_agents_and_agents_before_sends():
     lab = Lab()
     log = []
-    steps = InstantQueue(lab.clock, lambda due: log.append(("act", lab.environment.now, due)))
-    lab.network.receive = lambda node, arrivals: log.append(("receive", lab.environment.now, node))
+    steps = InstantQueue(lab.clock, lambda due: log.append(("act", lab.environment.now, due)), SENDS)
+    lab.network.attach(lambda node, arrivals: log.append(("receive", lab.environment.now, node)))
     steps.at(SLOT, 2, "a")
     steps.at(SLOT, 1, "b")
     steps.at(SLOT, 2, "c")
@@ -200,10 +200,9 @@ def test_arrivals_come_before_agents_and_agents_before_sends():
     ("begun", "delivered", "boundary"), [(0, 0, 1), (0, 999, 1), (0, 1_000, 1), (0, 1_001, 2), (3_000, 3_000, 4)]
 )
 def test_a_slotted_hop_ends_at_a_later_boundary(begun, delivered, boundary):
-    assert Lab().clock.adoption(begun, delivered) == boundary * SLOT
+    assert Lab().clock.effective_time(begun, delivered) == boundary * SLOT
 
 
-def test_slots_and_boundaries():
+def test_boundaries():
     clock = Lab().clock
-    assert [clock.slot_of(time) for time in (0, 999, 1_000)] == [0, 0, 1]
     assert [clock.boundary(time) for time in (0, 1, 1_000)] == [0, 1, 1]

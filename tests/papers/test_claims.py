@@ -5,7 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from netbandit.papers.claims import Claim, Region, interval_text, judge, selector_text
+from netbandit.papers.claim_text import interval_text, selector_text
+from netbandit.papers.claims import Claim
+from netbandit.papers.regions import Region
+from netbandit.papers.verdicts import judge
 from netbandit.results.statistics import Interval
 
 

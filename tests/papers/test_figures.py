@@ -4,8 +4,9 @@ import pytest
 
 import netbandit
 from netbandit.papers import figures as papers
+from netbandit.papers.figure_runs import FigureRuns, PointRuns, points_of
 from netbandit.papers.figures import PaperError, load_paper, paper_names, papers_folder, read_paper
-from netbandit.papers.reproduce import FigureRuns, PointRuns, points_of, reproduce
+from netbandit.papers.reproduce import reproduce
 
 SCENARIO = """
 schema = 1

@@ -8,9 +8,11 @@ from click.testing import CliRunner
 from netbandit.cli import main
 from netbandit.papers import figures as papers
 from netbandit.papers.expressions import Expression
+from netbandit.papers.figure_runs import FigureRuns, PointRuns, points_of, run_figure
 from netbandit.papers.figures import PaperError, read_paper
+from netbandit.papers.measuring import judged
 from netbandit.papers.pictures import draw_figure
-from netbandit.papers.reproduce import FigureRuns, PointRuns, judged, points_of, reproduce, run_figure
+from netbandit.papers.reproduce import reproduce
 from netbandit.plots.style import NEUTRAL, subtitle
 
 BASE = """

@@ -2,11 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from helpers.made_up_runs import made_up
+from helpers.made_up_runs import arranged, made_up, study_of
 from matplotlib.collections import PathCollection
 
-from netbandit.plots.grouping import arrange
-from netbandit.plots.select import pictures
+from netbandit.plots.choice import pictures
 from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.style import subtitle
 
@@ -37,10 +36,10 @@ def circles(panel):
 
 
 def test_three_protocols_or_more_are_compared():
-    assert structures_vary(arrange(runs())[0])
+    assert structures_vary(arranged(runs()))
     two = {kind: POINTS[kind] for kind in ("gis", "sink")}
-    assert not structures_vary(arrange(runs(two))[0])
-    assert not structures_vary(arrange([made_up(replication=one) for one in range(3)])[0])
+    assert not structures_vary(arranged(runs(two)))
+    assert not structures_vary(arranged([made_up(replication=one) for one in range(3)]))
 
 
 @pytest.mark.parametrize("varied", ["topology.seed", "learner.rounds"])
@@ -51,14 +50,14 @@ def test_the_same_points_are_not_drawn_twice(varied):
         for kind, (cost, regret, _) in POINTS.items()
         for value in (1, 2)
     ]
-    drawn = {picture.name for picture in pictures(points)}
+    drawn = {picture.name for picture in pictures(study_of(points))}
     assert {"structure", "tradeoff"} & drawn == (
         {"structure"} if varied == "topology.seed" else {"structure", "tradeoff"}
     )
 
 
 def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
-    figure = draw_structures(arrange(runs())[0])
+    figure = draw_structures(arranged(runs()))
     (panel,) = figure.axes
     drawn = {}
     for marks in circles(panel):
@@ -72,7 +71,7 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
 
 
 def test_a_mark_has_the_bar_of_its_interval():
-    (panel,) = draw_structures(arrange(runs(families=("star",)))[0]).axes
+    (panel,) = draw_structures(arranged(runs(families=("star",)))).axes
     ends = [bars.get_segments()[0] for bars in panel.collections if not isinstance(bars, PathCollection)]
     half = 4.3026527 * 10 / math.sqrt(3)  # of 0, 10 and 20 above the least
     np.testing.assert_allclose(ends[1], [(400, 810 - half), (400, 810 + half)])
@@ -80,19 +79,19 @@ def test_a_mark_has_the_bar_of_its_interval():
 
 
 def test_who_says_nothing_is_told_of_in_words():
-    figure = draw_structures(arrange(runs())[0])
+    figure = draw_structures(arranged(runs()))
     text = " ".join(subtitle(figure).split())
     assert "up to 161" in text
     assert "not shown: silent, with regret 50,010 at no cost" in text
 
 
 def test_one_family_needs_no_shapes():
-    figure = draw_structures(arrange(runs(families=("star",)))[0])
+    figure = draw_structures(arranged(runs(families=("star",))))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["master-worker", "gis", "sink"]
 
 
 def test_where_nothing_costs_anything_all_is_drawn():
     free = {kind: (0.0, regret, 0.0) for kind, (_, regret, _) in POINTS.items()}
-    figure = draw_structures(arrange(runs(free))[0])
+    figure = draw_structures(arranged(runs(free)))
     assert len(circles(figure.axes[0])) == 8
     assert "not shown" not in subtitle(figure)

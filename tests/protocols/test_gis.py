@@ -83,16 +83,17 @@ class Watched(Gis):
     def __init__(self, settings, network, aggregation):
         super().__init__(settings, network, aggregation)
         self.data = []
-        handle = network.receive
 
-        def receive(node, arrivals):
-            for time, sender, message in arrivals:
-                if message.kind.name == "DATA":
-                    labels = [label for label in range(network.agents) if message.value[0] >> label & 1]
-                    self.data += [(time, sender, node, label) for label in labels]
-            handle(node, arrivals)
+    @property
+    def handler(self):
+        return self.receive
 
-        network.receive = receive
+    def receive(self, node, arrivals):
+        for time, sender, message in arrivals:
+            if message.kind.name == "DATA":
+                labels = [label for label in range(self.network.agents) if message.value[0] >> label & 1]
+                self.data += [(time, sender, node, label) for label in labels]
+        super().receive(node, arrivals)
 
 
 @settings(deadline=None, max_examples=60)

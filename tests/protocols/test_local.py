@@ -37,6 +37,7 @@ class Meetings:
         self.latencies = latencies
         self.hushed, self.released, self.adopted, self.sent = [], [], [], []
         self.protocol = Local(LocalSettings(ttl=ttl, **keys), network, self)
+        network.attach(self.protocol.handler)
         self._watch(network)
         for acts, act in ((calls, self.protocol.call), (begins, self.protocol.begin)):
             for slot, agent in acts:
@@ -75,11 +76,11 @@ class Meetings:
 
     release_size = 100
 
-    def conclude(self, items):
+    def aggregate(self, items):
         return Item(100, [item.value for item in items])
 
-    def adopt(self, agent, parameters, conclusion, round):
-        self.adopted.append((self.clock.now, agent, parameters, conclusion.value))
+    def apply_sync(self, agent, param_set, aggregate, round):
+        self.adopted.append((self.clock.now, agent, param_set, aggregate.value))
 
 
 def test_a_clique_releases_after_ttl_hops_and_adopts_after_as_many_again():

@@ -6,13 +6,13 @@ from helpers.one_round import SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.protocols.adapters import problems, round_protocol
 from netbandit.protocols.protocol import GraphFacts
 from netbandit.protocols.relay import Relay
-from netbandit.protocols.talks import problems, rounding
 
 
 def relayed(graph, **keys):
-    kind = partial(rounding, Relay)
+    kind = partial(round_protocol, Relay)
     kind.Settings = Relay.Settings
     return one_round(kind, graph, **keys)
 

@@ -10,12 +10,12 @@ import numpy as np
 import psutil
 import pytest
 from helpers.fake_study import FakePoint, fake_result, resolved
+from helpers.finished_runs import finished_runs
 
 from netbandit.results.safe_files import StorageError, partial, remove_leftovers, write_whole
 from netbandit.results.store import (
     complete,
     load_run,
-    load_runs,
     load_study,
     run_key,
     run_keys,
@@ -276,7 +276,7 @@ def test_a_study_comes_back_by_point_and_replication(tmp_path):
     points = [FakePoint({"topology.agents": size}, resolved(size, 2)) for size in (3, 4)]
     keys = [run_keys(point) for point in points]
     save_study(tmp_path, "mine", points, keys)
-    assert load_runs(tmp_path) == []
+    assert finished_runs(tmp_path) == []
     for chosen, runs in zip(points, keys, strict=True):
         for replication, key in enumerate(runs):
             save_run(tmp_path / key, fake_result({"old": 1}, chosen.resolved, replication))
@@ -284,7 +284,7 @@ def test_a_study_comes_back_by_point_and_replication(tmp_path):
     assert study.name == "mine"
     assert [entry.parameters for entry in study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
     assert [entry.keys for entry in study.points] == keys
-    runs = load_runs(tmp_path)
+    runs = finished_runs(tmp_path)
     assert [(run.name, run.parameters["topology.agents"], run.replication) for run in runs] == [
         ("mine", 3, 0),
         ("mine", 3, 1),
@@ -302,7 +302,7 @@ def test_runs_of_an_earlier_study_in_the_same_folder_are_left_out(tmp_path):
         keys = [run_keys(points[0])]
         save_study(tmp_path, "mine", points, keys)
         save_run(tmp_path / keys[0][0], fake_result({}, points[0].resolved, 0))
-    assert [run.topology["agents"] for run in load_runs(tmp_path)] == [4]
+    assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [4]
 
 
 def test_infinite_parameters_survive(tmp_path):

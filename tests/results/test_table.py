@@ -8,10 +8,12 @@ import pytest
 from helpers.fake_study import FakePoint, FakeStudy, fake_result, fake_study, resolved
 from rich.console import Console
 
-from netbandit.results.display import column, short_names, show, telling
+from netbandit.results.columns import column, short_names
+from netbandit.results.display import show
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
 from netbandit.results.table import write_table
+from netbandit.results.telling import telling
 from netbandit.running import sweeps as sweep
 
 

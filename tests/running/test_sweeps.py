@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
+from helpers.finished_runs import finished_runs
 from helpers.processes import is_alive
 
 from netbandit.results.safe_files import StorageError
-from netbandit.results.store import load_run, load_runs, run_key, run_keys
+from netbandit.results.store import load_run, run_key, run_keys
 from netbandit.running import sweeps as sweep
 from netbandit.running.cluster import SchedulerError
 from netbandit.running.sweeps import Interrupted
@@ -30,7 +31,7 @@ def test_every_replication_of_every_point_leaves_a_folder(tmp_path):
     assert (result.done, result.reused, result.failed) == (4, 0, [])
     folders = sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir())
     assert folders == sorted(key for point in study.points for key in run_keys(point))
-    assert [(run.topology["agents"], run.replication) for run in load_runs(tmp_path / "out")] == [
+    assert [(run.topology["agents"], run.replication) for run in finished_runs(tmp_path / "out")] == [
         (3, 0),
         (3, 1),
         (4, 0),
@@ -184,7 +185,7 @@ def test_an_interrupted_sweep_keeps_what_has_ended_and_goes_on_from_there(tmp_pa
     with pytest.raises(Interrupted) as caught:
         sweep.run(fake_study(3, replications=4, fails={2: KeyboardInterrupt()}), out, trace=True)
     assert (caught.value.finished, caught.value.total) == (2, 4)
-    assert len(load_runs(out)) == 2
+    assert len(finished_runs(out)) == 2
     assert sum(path.is_dir() for path in out.iterdir()) == 2
     assert not (out / "table.csv").exists()
     result = sweep.run(fake_study(3, replications=4), out, trace=True)
@@ -202,7 +203,7 @@ def test_a_study_that_another_command_describes_meanwhile_keeps_its_own_results(
     result = sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
     assert (result.done, result.reused, result.failed) == (4, 0, [])
     assert [point.parameters for point in result.study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
-    assert [run.topology["agents"] for run in load_runs(tmp_path)] == [3, 3, 4, 4]
+    assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [3, 3, 4, 4]
     with (tmp_path / "table.csv").open() as file:
         assert {row["topology.agents"] for row in csv.DictReader(file)} == {"3", "4"}
 

@@ -279,7 +279,7 @@ def drawn(tmp_path, *overrides):
     for run in runs:
         decisions = run.metrics["rounds"]
         assert run.metrics["regret_per_decision"] == (run.metrics["regret"] / decisions if decisions else None)
-    return {picture.name: picture for picture in pictures(runs)}
+    return {picture.name: picture for picture in pictures(study_of(runs), every=True)}
 
 
 def test_pictures_compare_decision_by_decision_where_users_went_away(tmp_path):

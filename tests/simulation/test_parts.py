@@ -16,7 +16,9 @@ MINE = '''\
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.learners.learner import Learner, LearnerSettings
-from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.protocols.gis import Gis
+from netbandit.protocols.protocol import NetworkProtocol, ProtocolSettings
+from netbandit.protocols.vertical import Vertical
 
 class Half(Bandit):
     """Leaves everything out."""
@@ -29,9 +31,24 @@ class Gossiping(Learner):
     talks = frozenset({"broadcast"})
 
 class NoRounds(NetworkProtocol):
-    talks = frozenset({"round"})
+    patterns = frozenset({"round"})
     def receive(self, node, arrivals): ...
+
+class Mute(NetworkProtocol):
+    def receive(self, node, arrivals): ...
+
+class WrongStandIn(Gis):
+    stand_ins = {"round": NoRounds}
+
+class NoGathers(NetworkProtocol):
+    patterns = frozenset({"gather"})
+    def receive(self, node, arrivals): ...
+
+class Keyless(Vertical):
+    Settings = ProtocolSettings
 '''
+
+GATHERING = ["bandit.kind=vertical", "learner.kind=linucb"]
 
 ONE_MISTAKE = {
     "horizon 0": (["run.horizon=0"], "run.horizon", "must be an integer from 1 to 10^12, not 0"),
@@ -100,8 +117,26 @@ ONE_MISTAKE = {
     "rounds without rounds": (
         ['protocol.kind="mine:NoRounds"'],
         "protocol.kind",
-        'a protocol that offers "round" must be a subclass of netbandit.protocols.protocol:RoundProtocol or '
+        'a protocol that offers "round" must be a subclass of netbandit.protocols.protocol:CallbackRoundProtocol or '
         "netbandit.protocols.broadcast:BroadcastProtocol",
+    ),
+    "no patterns": (['protocol.kind="mine:Mute"'], "protocol.kind", '"mine:Mute" offers no rounds'),
+    "a stand-in that cannot stand in": (
+        ['protocol.kind="mine:WrongStandIn"'],
+        "protocol.kind",
+        'mine:NoRounds stands in for "round" and must be a subclass of '
+        "netbandit.protocols.protocol:CallbackRoundProtocol",
+    ),
+    "gathers without gathers": (
+        [*GATHERING, 'protocol.kind="mine:NoGathers"'],
+        "protocol.kind",
+        'a protocol that offers "gather" must be a subclass of netbandit.protocols.gather:GatherProtocol',
+    ),
+    "gathers without their keys": (
+        [*GATHERING, 'protocol.kind="mine:Keyless"'],
+        "protocol.kind",
+        'the Settings of a protocol that offers "gather" must be a subclass of '
+        "netbandit.protocols.gather:GatherSettings",
     ),
 }
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 from netbandit.bandits.linear import Linear, LinearSettings
-from netbandit.learners.linear import LinTsSettings
+from netbandit.learners.linear_settings import LinTsSettings
 from netbandit.learners.shared_linear import SharedLinTs
 from netbandit.learners.slots import Surroundings
 from netbandit.scenario.errors import ScenarioError

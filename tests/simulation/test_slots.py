@@ -40,8 +40,8 @@ class Watched:
                 super().start()
                 run.driver = self
 
-            def adopt(self, agent, parameters, conclusion, round):
-                super().adopt(agent, parameters, conclusion, round)
+            def apply_sync(self, agent, param_set, aggregate, round):
+                super().apply_sync(agent, param_set, aggregate, round)
                 run.adoptions.append((self._clock.now, agent))
 
         with monkeypatch.context() as patch:

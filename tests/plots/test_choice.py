@@ -8,17 +8,17 @@ from pathlib import Path
 import matplotlib
 import networkx
 import pytest
-from helpers.made_up_runs import made_up, write
+from helpers.made_up_runs import arranged, made_up, study_of, write
 
 from netbandit.plots import pictures, plot_against, plot_folder
-from netbandit.plots.grouping import arrange
-from netbandit.plots.style import encoded, number, save, subtitle
+from netbandit.plots.style import encoded, save, subtitle
 from netbandit.plots.values import scale, shown
+from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import StorageError
 
 
 def stems(runs):
-    return [picture.name for picture in pictures(runs)]
+    return [picture.name for picture in pictures(study_of(runs))]
 
 
 def family_sweep(replications=2, **keys):
@@ -74,7 +74,7 @@ def test_other_keys_are_held_fixed_one_picture_each():
     ]
     assert names[7] == "privacy"
     assert names[8:] == [f"network-{kind}-{agents}" for kind in ("gis", "flooding") for agents in (4, 8, 12)]
-    drawn = {picture.name: picture.figure for picture in pictures(runs)}
+    drawn = {picture.name: picture.figure for picture in pictures(study_of(runs))}
     assert "protocol: gis, privacy budget ε: 0.5" in subtitle(drawn["diameter-gis-0.5"])
 
 
@@ -123,7 +123,7 @@ def test_heat_maps_beside_each_other_share_their_colours_and_those_of_who_heeds_
         for rounds in (2, 3, 4)
         for arms in (10, 11, 12)
     ]
-    drawn = {picture.name: picture.figure for picture in pictures(runs) if picture.name.startswith("heatmap")}
+    drawn = {picture.name: picture.figure for picture in pictures(study_of(runs)) if picture.name.startswith("heatmap")}
     assert set(drawn) == {"heatmap-gis", "heatmap-sink"}
     for figure in drawn.values():
         (mesh,) = figure.axes[0].collections
@@ -190,7 +190,7 @@ def test_every_degenerate_result_is_drawn(tmp_path):
         made_up(name="$x_1$ and $"),
     ]
     for run in cases:
-        for picture in pictures([run]):
+        for picture in pictures(study_of([run])):
             assert len(save(picture.figure, tmp_path / picture.name)) == 2
 
 
@@ -207,7 +207,7 @@ def test_a_folder_without_results_is_a_clear_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="not a results folder"):
         plot_folder(tmp_path)
     write(tmp_path, [made_up()])
-    for result in tmp_path.glob("*/result.json"):
+    for result in tmp_path.glob("runs/*/result.json"):
         result.unlink()
     with pytest.raises(ValueError, match="no run that has come to its end"):
         plot_folder(tmp_path)
@@ -249,24 +249,22 @@ def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):
 
 def test_the_users_own_settings_change_nothing_and_stay():
     run = made_up()
-    plain = [encoded(picture.figure, "svg") for picture in pictures([run])]
+    plain = [encoded(picture.figure, "svg") for picture in pictures(study_of([run]))]
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "black", "savefig.dpi": 30, "axes.grid": False}):
-        assert [encoded(picture.figure, "svg") for picture in pictures([run])] == plain
+        assert [encoded(picture.figure, "svg") for picture in pictures(study_of([run]))] == plain
         assert matplotlib.rcParams["font.size"] == 20
 
 
 def test_importing_draws_on_no_matplotlib_and_drawing_on_no_pyplot():
     code = "import sys, netbandit.plots; assert 'matplotlib' not in sys.modules; "
-    code += (
-        "from helpers.made_up_runs import made_up; from netbandit.plots import pictures; list(pictures([made_up()])); "
-    )
+    code += "from helpers.made_up_runs import made_up; from netbandit.plots import pictures; list(pictures(study_of([made_up()]))); "
     code += "assert 'matplotlib.pyplot' not in sys.modules"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 def test_runs_that_differ_in_the_seed_are_replications():
-    (arrangement,) = arrange([made_up(seed=seed, replication=one) for seed in (0, 1) for one in (1, 0)])
+    arrangement = arranged([made_up(seed=seed, replication=one) for seed in (0, 1) for one in (1, 0)])
     (point,) = arrangement.points
     assert [(run.seed, run.replication) for run in point.runs] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert arrangement.keys == ()
@@ -275,14 +273,14 @@ def test_runs_that_differ_in_the_seed_are_replications():
 def test_an_edited_scenario_is_told_apart_by_what_was_edited():
     plain, edited = made_up(), made_up()
     edited.resolved["links"]["peer"]["cost"] = 2
-    (arrangement,) = arrange([plain, edited])
+    arrangement = arranged([plain, edited])
     assert arrangement.keys == ("links.peer.cost",)
     assert [point.values for point in arrangement.points] == [{"links.peer.cost": 1}, {"links.peer.cost": 2}]
 
 
 def test_a_parameter_that_does_not_vary_is_no_series():
     runs = [made_up(parameters={"learner.epsilon": 1.0, "learner.rounds": rounds}) for rounds in (2, 3)]
-    assert arrange(runs)[0].keys == ("learner.rounds",)
+    assert arranged(runs).keys == ("learner.rounds",)
 
 
 @pytest.mark.parametrize(
@@ -338,4 +336,4 @@ def test_values_are_shown_as_a_person_writes_them(value, text):
 
 
 def test_numbers_on_axes():
-    assert [number(value) for value in (0, 1_250, 3_000_000, -2.5)] == ["0", "1,250", "3M", "−2.5"]
+    assert [scaled(value) for value in (0, 1_250, 3_000_000, -2.5)] == ["0", "1,250", "3M", "−2.5"]

@@ -1,0 +1,61 @@
+"""``claims.csv`` and ``comparisons.csv``: the verdicts, and all numbers behind them."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from netbandit.papers.claim_text import remarks
+from netbandit.papers.verdicts import Comparison, Judgement
+from netbandit.results.safe_files import storage, write_whole
+
+CLAIMS = "claims.csv"
+"""The table of claims: one row for each."""
+
+COMPARISONS = "comparisons.csv"
+"""The table of all numbers behind the claims."""
+
+_COLUMNS = (
+    "paper", "claim", "figure", "where", "says", "read_as", "measure", "of", "what", "value", "low", "high",
+    "confidence", "replications", "holds_if", "verdict", "comparisons", "remark",
+)  # fmt: skip
+
+
+def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list[Path]:
+    """Write ``claims.csv``, a row for each claim with the number its verdict hangs on, and ``comparisons.csv``.
+
+    Args:
+        out: The folder.
+        judgements: Each with the name of its paper.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    with storage(out):
+        out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / CLAIMS, _csv(_row(paper, one, one.deciding, one.verdict) for paper, one in judgements))
+    rows = (_row(paper, one, each, each.verdict) for paper, one in judgements for each in one.comparisons)
+    write_whole(out / COMPARISONS, _csv(rows))
+    return [out / CLAIMS, out / COMPARISONS]
+
+
+def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> list[str]:
+    claim, interval = judgement.claim, one.interval
+    numbers = ["", "", "", "", ""]
+    if interval is not None:
+        ends = [interval.value, interval.low, interval.high, interval.confidence]
+        numbers = [*(f"{end:.10g}" for end in ends), str(interval.replications)]
+    of = claim.of + (f" over {claim.over}" if claim.over else f" to {claim.to}" if claim.to else "")
+    measure = claim.measure
+    return [
+        paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, of, one.what, *numbers,
+        str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)),
+    ]  # fmt: skip
+
+
+def _csv(rows: Iterator[list[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    writer.writerows(rows)
+    return text.getvalue()

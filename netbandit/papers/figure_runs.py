@@ -1,0 +1,171 @@
+"""The runs of a figure: its points with their replications, and which of them a selector names."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netbandit.papers.claims import Selector
+from netbandit.papers.expressions import Expression
+from netbandit.papers.figures import Figure, Paper, PaperError
+from netbandit.results.store import load_study
+from netbandit.running import sweeps as sweep
+from netbandit.running.sweeps import FailedRun, Progress
+from netbandit.scenario.load import Document, load
+from netbandit.simulation.parts import PointConfig, check
+from netbandit.simulation.result import RunResult
+
+
+@dataclass(frozen=True)
+class PointRuns:
+    """One point of a figure's scenarios.
+
+    Attributes:
+        scenario: The scenario's file, without its ending.
+        resolved: The scenario with every default filled in.
+        runs: Its replications, those that came to their end; of several instances, each replication several times.
+    """
+
+    scenario: str
+    resolved: Mapping[str, Any]
+    runs: Sequence[RunResult]
+
+    @property
+    def by_replication(self) -> dict[int, list[RunResult]]:
+        """The runs of each replication: one, or one for each instance."""
+        found: dict[int, list[RunResult]] = {}
+        for run in self.runs:
+            found.setdefault(run.replication, []).append(run)
+        return found
+
+    def values(self, formula: Expression) -> dict[int, float | None]:
+        """Return what *formula* is worth in each replication, in the mean over instances; None where one has none."""
+        found = {number: [formula.of(run) for run in runs] for number, runs in self.by_replication.items()}
+        known = {number: [value for value in values if value is not None] for number, values in found.items()}
+        return {
+            number: None if len(known[number]) < len(values) else math.fsum(known[number]) / len(values)
+            for number, values in found.items()
+        }
+
+
+@dataclass(frozen=True)
+class FigureRuns:
+    """The runs of a figure.
+
+    Attributes:
+        figure: The figure.
+        points: Its points, file by file in the order of their sweeps.
+        failed: The runs that failed.
+    """
+
+    figure: Figure
+    points: Sequence[PointRuns]
+    failed: Sequence[FailedRun] = ()
+
+    def select(self, selector: Selector) -> list[PointRuns]:
+        """Return the points that *selector* names.
+
+        Raises:
+            PaperError: The figure has no such series.
+        """
+        wanted = dict(selector)
+        if "series" in wanted:
+            name = wanted.pop("series")
+            series = next((one for one in self.figure.series if one.name == name), None)
+            if series is None:
+                raise PaperError(f"{self.figure.id} has no series {name}")
+            wanted = {**series.where, **wanted}
+        found = [point for point in self.points if all(_is(point, key, value) for key, value in wanted.items())]
+        return found if self.figure.average is None else _averaged(found, self.figure.average)
+
+    def one(self, selector: Selector) -> PointRuns:
+        """Return the only point that *selector* names.
+
+        Raises:
+            PaperError: There is none, or there are several.
+        """
+        found = self.select(selector)
+        if len(found) != 1:
+            raise PaperError(f"{self.figure.id}: {selector} names {len(found)} points, and must name one")
+        return found[0]
+
+
+@dataclass(frozen=True)
+class _Together:
+    """The points of several scenarios, to be run as one study."""
+
+    document: Document
+    points: list[PointConfig]
+
+
+def points_of(paper: Paper, figure: Figure, replications: int | None) -> list[tuple[str, PointConfig, Document]]:
+    """Return the checked points of a figure, each with the name of its scenario.
+
+    Raises:
+        ScenarioError: A scenario has mistakes.
+    """
+    overrides = [] if replications is None else [f"run.replications={replications}"]
+    found = []
+    for name in figure.scenarios:
+        document = load(paper.folder / name, overrides)
+        found += [(Path(name).stem, point, document) for point in check(document).points]
+    return found
+
+
+def run_figure(
+    paper: Paper,
+    figure: Figure,
+    out: Path,
+    *,
+    replications: int | None = None,
+    jobs: int = 1,
+    progress: Progress = sweep.unheard,
+) -> FigureRuns:
+    """Do the runs of a figure that are not in the results folder *out*, and return all of them.
+
+    Raises:
+        ScenarioError: A scenario has mistakes.
+        StorageError: The results cannot be written.
+        Interrupted: Ctrl-C was pressed.
+    """
+    points = points_of(paper, figure, replications)
+    study = _Together(points[0][2], [point for _, point, _ in points])
+    result = sweep.run(study, out, jobs=jobs, progress=progress)
+    curves = any(panel.kind == "curves" for panel in figure.panels)
+    formulas = [expression for claim in paper.claims if claim.figure == figure.id for expression in claim.formulas]
+    details = curves or any(expression.needs_curves for expression in formulas)
+    loaded = load_study(out, details=True) if details else result.study
+    found = [
+        PointRuns(name, point.resolved, runs.finished)
+        for (name, point, _), runs in zip(points, loaded.points, strict=True)
+    ]
+    return FigureRuns(figure, found, result.failed)
+
+
+def _averaged(points: Sequence[PointRuns], key: str) -> list[PointRuns]:
+    """Return points of which those that differ in *key* alone are one, with the replications that all of them have."""
+    table, _, name = key.rpartition(".")
+    groups: dict[str, list[PointRuns]] = {}
+    for point in points:
+        others = {**point.resolved, table: {one: each for one, each in point.resolved[table].items() if one != name}}
+        whole = PointRuns(point.scenario, others, point.runs)
+        groups.setdefault(json.dumps([point.scenario, others], sort_keys=True), []).append(whole)
+    found = []
+    for group in groups.values():
+        common = set.intersection(*({run.replication for run in point.runs} for point in group))
+        runs = [run for point in group for run in point.runs if run.replication in common]
+        found.append(PointRuns(group[0].scenario, group[0].resolved, runs))
+    return found
+
+
+def _is(point: PointRuns, key: str, value: Any) -> bool:
+    if key == "scenario":
+        return bool(point.scenario == value)
+    found: Any = point.resolved
+    for part in key.split("."):
+        if not isinstance(found, Mapping) or part not in found:
+            return False
+        found = found[part]
+    return bool(found == value) and isinstance(found, bool) == isinstance(value, bool)

@@ -1,0 +1,177 @@
+"""What a part of the simulator is: one class, whose keys are its fields, whose state is made by its ``start``.
+
+How to write a part (bandit, learner, protocol, topology family)::
+
+    class EpsilonGreedy(Learner):
+        \"\"\"Pull the best arm, but a random one with probability epsilon.\"\"\"
+
+        epsilon: float = Field(default=0.1, ge=0, le=1)
+        \"\"\"Probability of a random arm.\"\"\"
+
+        def check(self) -> Checks:
+            if self.epsilon == 1:
+                yield Note("epsilon", "is 1: nothing that is learnt is ever used")
+
+        def start(self, world, agents, rng) -> None:
+            self.pulls = np.zeros((agents, world.arms))
+
+* *Keys.* What is annotated in the body of the class is a key: ``check``, the JSON Schema, ``help`` and completion know
+  it. The docstring under it (a sentence; the unit, the symbol of the paper) is its description. Keys are strict: an
+  integer is not ``true``, unknown keys are mistakes. A key whose name is that of a method has an alias:
+  ``sharing: Literal["never", "slot"] = Field(default="never", alias="share")`` is written ``share``.
+  Constants of a class are ``ClassVar``. ``kind`` is no key: the registry knows it.
+* *State.* Made in ``start`` (or whatever the room's base says) by assignment, ``self.pulls = ...``; annotated there, in
+  the method, never in the body of the class. An object that a user made is a template: it only holds keys, and is
+  never started. Each replication (each cohort, each component) takes `Part.fresh` of it and starts that one.
+  A key cannot be assigned.
+* *Checks.* `Part.check` sees the part's own keys, all defaults filled in. `Part.check_with` sees the others. Both yield
+  a `Mistake` or a `Note` for a key. What has mistakes of its own, or is not known yet, is not there to be looked at:
+  to read it ends the check quietly, so a check asks for nothing twice and needs no ``if ... is None``. Put first what
+  needs least.
+
+A room is converted in one go: its base becomes a `Part`, then each class. The registry, the check and the schema take
+parts of the old style (a class with an inner ``Settings``) beside these as long as there are any.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from netbandit.settings import KeyPath, Problem
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What is wrong.
+
+    Attributes:
+        key: The key it stands at: a name, or a path such as ``("gap_means", "best")`` or ``("capacity", 0)``.
+        text: What is wrong, and what is allowed: ``must be ...``, ``is missing: ...``.
+        table: The table of the key, where it is not the part's own.
+    """
+
+    key: str | KeyPath
+    text: str
+    table: str | None = None
+
+    def problem(self, table: str) -> Problem:
+        """Return the mistake at its path from the top of the scenario; *table* is the part's own."""
+        path = (self.key,) if isinstance(self.key, str) else self.key
+        return (self.table or table, *path), self.text
+
+
+@dataclass(frozen=True)
+class Note(Mistake):
+    """What is valid, but has no effect; ``check`` mentions it."""
+
+
+Checks = Iterator[Mistake]
+"""What a check yields: mistakes and notes."""
+
+
+class UnknownError(AttributeError):
+    """A check has asked for what is not known, because it has mistakes of its own or comes later."""
+
+
+class Part(BaseModel):
+    """A part of the simulator: its keys are its fields, see the module."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        validate_default=True,
+        use_attribute_docstrings=True,
+        serialize_by_alias=True,
+    )
+
+    def check(self) -> Checks:
+        """Yield what is wrong between the keys of this part, and which of them have no effect."""
+        yield from ()
+
+    def check_with(self, others: "Others") -> Checks:
+        """Yield what is wrong between this part and the *others*."""
+        yield from ()
+
+    def table(self) -> dict[str, Any]:
+        """Return the keys as they are written in a scenario, with all defaults."""
+        return self.model_dump(by_alias=True)
+
+    def fresh(self) -> Self:
+        """Return a part with the same keys that has not been started."""
+        copy = self.model_copy()
+        keys = type(self).model_fields
+        object.__setattr__(copy, "__dict__", {key: value for key, value in self.__dict__.items() if key in keys})
+        return copy
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(self.__dict__.get(key) == other.__dict__.get(key) for key in type(self).model_fields)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    if not TYPE_CHECKING:  # type checkers take attributes from the class and from assignments to self
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in type(self).model_fields:
+                raise AttributeError(f"{name} is a key of {type(self).__name__}: give it where the object is made")
+            object.__setattr__(self, name, value)
+
+        def __getattr__(self, name: str) -> Any:
+            if name in type(self).model_fields:
+                raise UnknownError(f"the key {name} is not known")
+            return super().__getattr__(name)
+
+
+class Others:
+    """What a part sees of the rest of the scenario when it is checked.
+
+    What is not known (it has mistakes of its own, or comes later) cannot be read: the check ends there. A check is
+    made at the end, when tables are valid; the graph is that of the first replication.
+
+    Attributes:
+        bandit, learner, protocol: The parts; the class, while a room has parts of the old style.
+        kinds: The kind of each, as it was written: ``{"bandit": "bernoulli", ...}``.
+        talk: How the learner talks in this world: ``round``, ``call``, ``broadcast``, ``gather``.
+        horizon: The slots each agent plays (T).
+        agents: The number M of agents.
+        components: The number of connected components of the graph.
+        slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
+            its argument is the bytes that the message has besides the release.
+        watch: Told what is read, how much of it has been, and how much there is; there only when nothing else is
+            wrong: a check that reads files, which may take minutes, asks for it first.
+    """
+
+    bandit: Any
+    learner: Any
+    protocol: Any
+    kinds: dict[str, str]
+    talk: str
+    horizon: int
+    agents: int
+    components: int
+    slowest_hop: Callable[[int], int]
+    watch: Callable[[str, int, int], None]
+
+    def __init__(self, **known: Any) -> None:
+        self.__dict__.update((name, value) for name, value in known.items() if value is not None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise UnknownError(f"{name} is not known")
+
+
+def found_by(check: Checks, table: str) -> tuple[list[Problem], list[Problem]]:
+    """Return the mistakes and the notes of a check of the part at *table*, up to what it could not know."""
+    mistakes: list[Problem] = []
+    notes: list[Problem] = []
+    try:
+        for found in check:
+            (notes if isinstance(found, Note) else mistakes).append(found.problem(table))
+    except UnknownError:
+        pass
+    return mistakes, notes

@@ -1,0 +1,122 @@
+"""The text of a table's columns: metrics with their half-widths, and the values of keys, each lined up."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from netbandit.results.numbers import decimals, enough_decimals, fixed
+from netbandit.results.summary import Estimate
+from netbandit.results.table import cell
+
+UNITS = {
+    "round_slots": ("round", "slots"),
+    "regret_per_agent": ("regret per agent", ""),
+    "energy_j": ("energy", "J"),
+    "simulated_s": ("simulated", "s"),
+    "wall_s": ("computed in", "s"),
+    "bytes": ("bytes", ""),
+    "epsilon_claimed": ("epsilon, claimed", ""),
+}
+"""How a metric is called, and its unit; one that is not here is called by its name and has none."""
+
+_LONGEST_PARAMETER = 28
+
+_MOST_DIGITS = 8
+
+_TINY = 1e-3
+"""Columns of smaller numbers are shown with powers of ten."""
+
+_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric of all points, as text that lines up.
+
+    Attributes:
+        name: What the metric is called.
+        unit: Its unit, or nothing.
+        means: The mean of each point, all of the same length.
+        halves: The half-width of each point, all of the same length, blank where there is none.
+    """
+
+    name: str
+    unit: str
+    means: list[str]
+    halves: list[str]
+
+    def cells(self, sign: str) -> list[str]:
+        """Return the text of each point, all of the same length."""
+        return [
+            f"{mean} {sign} {half}" if half.strip() else mean + (" " * (len(half) + len(sign) + 2) if half else "")
+            for mean, half in zip(self.means, self.halves, strict=True)
+        ]
+
+
+def column(metric: str, found: Sequence[Estimate | None]) -> Column:
+    """Return the text of one metric: means and half-widths with the same number of decimals, one below the other."""
+    name, unit = UNITS.get(metric, (metric.replace("_", " "), ""))
+    present = [estimate for estimate in found if estimate is not None and estimate.mean is not None]
+    largest = max((abs(estimate.mean or 0.0) for estimate in present), default=0.0)
+    scale = 1.0
+    if metric == "bytes":
+        scale, unit = next(((size, text) for size, text in _SIZES if largest >= 10 * size), (1.0, ""))
+        name = "data" if unit else name
+    places = max((_places(estimate, scale) for estimate in present), default=0)
+    places = max(0, min(places, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
+    if not any(estimate.half_width for estimate in present):  # exact: a zero that ends all of them says nothing
+        places = enough_decimals([(estimate.mean or 0.0) / scale for estimate in present], places)
+
+    def text(value: float | None) -> str:
+        if value is None:
+            return ""
+        return f"{value:.1e}" if 0 < largest < _TINY else fixed(value / scale, places)
+
+    means = [text(estimate.mean) if estimate else "" for estimate in found]
+    halves = [text(estimate.half_width) if estimate else "" for estimate in found]
+    return Column(name, unit, lined_up([mean or "-" for mean in means]), lined_up(halves))
+
+
+def _places(estimate: Estimate, scale: float) -> int:
+    mean, half = abs(estimate.mean or 0.0) / scale, (estimate.half_width or 0.0) / scale
+    if scale != 1.0 and not half:  # 12.00 MB is no whole number of bytes
+        return max(0, 3 - math.floor(math.log10(mean))) if mean else 0
+    return decimals(mean, half)
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """Return the last word of each dotted key, or as many as it takes to tell the keys apart.
+
+    The kind of a part is called by the part: ``protocol`` for ``protocol.kind``.
+    """
+    names = []
+    for key in keys:
+        words = key.removesuffix(".kind").split(".")
+        count = 1
+        while count < len(words) and any(
+            other != key and other.split(".")[-count:] == words[-count:] for other in keys
+        ):
+            count += 1
+        names.append(".".join(words[-count:]))
+    return names
+
+
+def parameter_cells(values: Sequence[object]) -> list[str]:
+    """Return the values of one key as short texts, numbers below one another."""
+    texts = [_repeated(value) or cell(value) for value in values]
+    texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return lined_up(texts)
+    return texts
+
+
+def _repeated(value: object) -> str:
+    """Return ``10 x 6`` for a list of ten sixes, such as the sizes of components; nothing for what is not alike."""
+    alike = isinstance(value, list | tuple) and len(value) > 1 and len({cell(entry) for entry in value}) == 1
+    return f"{len(value)} x {cell(value[0])}" if alike and isinstance(value, list | tuple) else ""
+
+
+def lined_up(texts: Sequence[str]) -> list[str]:
+    """Return the texts at the right of a column as wide as the longest."""
+    width = max(map(len, texts), default=0)
+    return [text.rjust(width) for text in texts]

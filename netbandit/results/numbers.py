@@ -1,0 +1,87 @@
+"""How a number is written: by tables, pictures, reports and claims alike."""
+
+import math
+from collections.abc import Sequence
+
+_DIGITS = 4
+"""Significant digits of a value whose uncertainty is not known."""
+
+_MOST_DECIMALS = 9
+_LONGEST = 18
+"""Characters of a number that is not written with a power of ten."""
+
+_SMALL = 1e-4
+"""A number below this is written with a power of ten."""
+
+_LETTERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
+
+
+def shortest(value: float, digits: int | None = None) -> str:
+    """Return a number as a person writes it: ``10,000``, ``0.95``, ``1``, ``2e-06``.
+
+    Args:
+        value: The number.
+        digits: Significant digits that it is rounded to first; as they are, up to six decimals, if there is none.
+    """
+    if digits is not None:
+        value = rounded(value, digits)
+    if not math.isfinite(value) or 0 < abs(value) < _SMALL:
+        return f"{value:g}"
+    text = f"{value:,.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def rounded(value: float, digits: int) -> float:
+    """Return *value* with so many significant digits."""
+    return float(f"{value:.{digits}g}")
+
+
+def scaled(value: float, largest: float | None = None) -> str:
+    """Return a number as short as a picture needs it: ``12,500``, ``2.5M``, ``0.1``, ``∞``.
+
+    Args:
+        value: The number.
+        largest: The largest number beside it, which all of an axis share the letter of; itself if there is none.
+    """
+    if math.isnan(value):
+        return "none"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if largest is None and 0 < abs(value) < 1e-3:
+        return f"{value:.3g}".replace("-", "−")
+    size = abs(value) if largest is None else largest
+    unit, letter = next((each for each in _LETTERS if size >= each[0]), (1.0, ""))
+    digits = f"{value / unit:,.6f}".rstrip("0").rstrip(".")
+    return digits.replace("-", "−") + (letter if value else "")
+
+
+def decimals(value: float, half_width: float | None = None) -> int:
+    """Return how many decimals tell a number: two digits of its half-width, or four of its own; none if it is whole."""
+    if half_width:
+        return max(0, 1 - math.floor(math.log10(half_width)))
+    if value == int(value):
+        return 0
+    return max(0, _DIGITS - 1 - math.floor(math.log10(abs(value))))
+
+
+def enough_decimals(values: Sequence[float], most: int) -> int:
+    """Return with how few decimals, at most so many, exact *values* are all written as well as with *most*."""
+    while most and all(round(value, most) == round(value, most - 1) for value in values):
+        most -= 1
+    return most
+
+
+def fixed(value: float, places: int) -> str:
+    """Return a number with so many decimals; with a power of ten where that would hide it or be too long."""
+    text = f"{value:,.{places}f}"
+    lost = value != 0 and not text.strip("-0.,")
+    return f"{value:.1e}" if lost or len(text) > _LONGEST else text
+
+
+def with_ends(value: float, low: float, high: float) -> str:
+    """Return a number with its interval, with as many digits as that is wide: ``0.926 [0.921, 0.931]``."""
+    largest = max(abs(low), abs(high))
+    width = high - low
+    places = 6 if width <= 0 or largest == 0 else min(decimals(value, width / 2), _MOST_DECIMALS)
+    ends = [shortest(round(end, places)) for end in (value, low, high)]
+    return f"{ends[0]} [{ends[1]}, {ends[2]}]"

@@ -1,0 +1,61 @@
+"""Which metrics are worth a column, and what is the same at every point of a study."""
+
+from collections.abc import Sequence
+
+from netbandit.results.columns import UNITS, column
+from netbandit.results.store import StudyResult
+from netbandit.results.summary import Estimate
+from netbandit.results.table import cell, parameter_names
+
+MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
+"""The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
+
+_ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "events"}
+"""Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
+
+
+def varied(study: StudyResult) -> list[str]:
+    """Return the parameters that tell the points apart."""
+    return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
+
+
+def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
+    """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
+
+    Regret comes first, and then how many users went away unserved, who add none to it; what is the same at every point
+    tells none from another, and comes last.
+    """
+    own = [name for each in found for name in each if name not in _ALWAYS_THERE]
+    order = dict.fromkeys((MOST_TELLING[0], "unserved", *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
+    worth = [metric for metric in order if _says_something(metric, found)]
+    return sorted(worth, key=lambda metric: metric != "regret" and not _differs(metric, found))
+
+
+def same(found: Sequence[dict[str, Estimate]]) -> list[str]:
+    """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
+    if len(found) < 2:
+        return []
+    estimates_of = {metric: [each.get(metric) for each in found] for metric in telling(found) if metric != "regret"}
+    return [
+        metric
+        for metric, some in estimates_of.items()
+        if None not in some and len({(each.mean, each.half_width) for each in some if each is not None}) == 1
+    ]
+
+
+def everywhere(found: Sequence[dict[str, Estimate]], sign: str) -> str:
+    """Return a line that says what is the same at every point; empty if nothing is."""
+    texts = []
+    for metric in same(found):
+        estimate = found[0][metric]
+        shown = column(metric, [Estimate(estimate.mean, estimate.half_width or None, estimate.values)])
+        texts.append(" ".join(f"{shown.name} {shown.cells(sign)[0]} {shown.unit}".split()))
+    return f"at every point: {', '.join(texts)}" if texts else ""
+
+
+def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
+    return len({each[metric].mean if metric in each else None for each in found}) > 1
+
+
+def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
+    return any(metric in each and each[metric].mean not in (None, 0.0) for each in found)

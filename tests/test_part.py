@@ -1,0 +1,88 @@
+import pickle
+from typing import Literal
+
+import numpy as np
+import pytest
+from pydantic import Field
+
+from netbandit.part import Checks, Mistake, Note, Others, Part, found_by
+from netbandit.scenario.validate import read_part
+
+
+class Walk(Part):
+    """A part for these tests."""
+
+    low: float = 0.0
+    """Where it begins."""
+    high: float = 1.0
+    steps: int = Field(ge=1)
+    sharing: Literal["never", "slot"] = Field(default="never", alias="share")
+
+    def check(self) -> Checks:
+        if self.sharing == "never" and self.steps == 1:
+            yield Note("share", "has no effect")
+        if self.low > self.high:
+            yield Mistake("low", "must be at most high")
+
+    def check_with(self, others: Others) -> Checks:
+        if others.agents < 2:
+            yield Mistake("agents", "must be at least 2", table="topology")
+        if others.horizon < self.steps:
+            yield Mistake("steps", "must be at most the horizon")
+
+    def share(self) -> None: ...
+
+    def start(self, agents: int) -> None:
+        self.places = np.zeros(agents)
+
+
+def test_keys_are_fields_with_their_descriptions_and_aliases():
+    part = Walk(steps=3, share="slot")
+    assert part.sharing == "slot"
+    assert part.table() == {"low": 0.0, "high": 1.0, "steps": 3, "share": "slot"}
+    assert Walk.model_fields["low"].description == "Where it begins."
+
+
+def test_a_key_is_not_assigned_but_state_is():
+    part = Walk(steps=3)
+    with pytest.raises(AttributeError, match="steps is a key of Walk: give it where the object is made"):
+        part.steps = 4
+    part.start(5)
+    assert part.places.shape == (5,)
+
+
+def test_a_fresh_part_has_the_keys_and_no_state_and_is_equal():
+    part = Walk(steps=3)
+    part.start(5)
+    fresh = part.fresh()
+    assert not hasattr(fresh, "places")
+    assert fresh == part
+    assert fresh != Walk(steps=4)
+    assert pickle.loads(pickle.dumps(part)).places.shape == (5,)
+
+
+def test_what_a_key_with_a_mistake_hides_ends_the_check_and_nothing_else():
+    part, problems, notes = read_part(Walk, {"steps": "x", "low": 2.0, "up": 1}, "walk")
+    assert part is None
+    assert [path for path, _ in problems] == [("walk", "steps"), ("walk", "up")]
+    assert notes == []
+    part, problems, _ = read_part(Walk, {"steps": 0, "low": 2.0, "share": "slot"}, "walk")
+    assert [path for path, _ in problems] == [("walk", "steps"), ("walk", "low")]
+
+
+def test_notes_are_told_from_mistakes():
+    part, problems, notes = read_part(Walk, {"steps": 1}, "walk")
+    assert part == Walk(steps=1)
+    assert problems == []
+    assert notes == [(("walk", "share"), "has no effect")]
+
+
+def test_a_check_with_others_ends_at_what_is_not_known():
+    part = Walk(steps=9)
+    mistakes, _ = found_by(part.check_with(Others(agents=1, horizon=5)), "walk")
+    assert mistakes == [
+        (("topology", "agents"), "must be at least 2"),
+        (("walk", "steps"), "must be at most the horizon"),
+    ]
+    assert found_by(part.check_with(Others(agents=1, horizon=None)), "walk")[0] == mistakes[:1]
+    assert found_by(part.check_with(Others(horizon=5)), "walk") == ([], [])

@@ -1,0 +1,51 @@
+"""No number of a shipped scenario changes by accident: fingerprint and metrics of every point, cut short, are pinned.
+
+Where one is to change, raise NUMBERS and run tests/helpers/pin_scenarios.py, which says how.
+"""
+
+import math
+
+import pytest
+from helpers.pin_scenarios import CUTS, numbers, pinned, shipped
+
+PINNED = pinned()
+
+
+def same(before, now, name):
+    """Say whether a metric is as it was: exactly, as JSON has every digit of a float.
+
+    Where contexts are multiplied by BLAS the last digit depends on the processor and on how many threads it uses.
+    """
+    if isinstance(before, float) and isinstance(now, float) and ("vertical" in name or name == "replay"):
+        return math.isclose(before, now, rel_tol=1e-12)
+    return before == now
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_all_numbers_are_as_they_were(name):
+    found = numbers(shipped()[name], PINNED[name]["cut"])
+    expected = PINNED[name]["points"]
+    for key in ("parameters", "fingerprint"):
+        assert [point[key] for point in found] == [point[key] for point in expected]
+    changed = [
+        (metric, before, now["metrics"].get(metric, "gone"))
+        for point, now in zip(expected, found, strict=True)
+        for metric, before in point["metrics"].items()  # others may have been added
+        if not same(before, now["metrics"].get(metric, "gone"), name)
+    ]
+    assert not changed
+
+
+def test_every_shipped_scenario_is_pinned_as_it_is_cut():
+    assert {name: one["cut"] for name, one in PINNED.items()} == CUTS
+    assert set(CUTS) == set(shipped())
+
+
+def test_something_happens_in_every_scenario():
+    """Were a cut too short, there would be little to compare."""
+    for name, one in PINNED.items():
+        metrics = [point["metrics"] for point in one["points"]]
+        if name != "papers/feducb/fig1b-alone":  # nobody is to talk
+            assert any(each["messages"] for each in metrics), name
+            # A single slot has no time for a decision.
+            assert any(each["rounds"] for each in metrics) or name.startswith("papers/vertical/fig5"), name

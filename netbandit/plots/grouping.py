@@ -128,7 +128,8 @@ def _merged(points: Sequence[PointResult]) -> PointResult:
     """Return *points* as one, each of their runs once."""
     if len(points) == 1:
         return points[0]
-    runs = {key: run for point in points for key, run in zip(point.keys, point.runs, strict=True)}
+    pairs = [(key, run) for point in points for key, run in zip(point.keys, point.runs, strict=True)]
+    runs = dict(sorted(pairs, key=lambda pair: (-1, -1) if pair[1] is None else (pair[1].seed, pair[1].replication)))
     return PointResult(points[0].parameters, list(runs), list(runs.values()))
 
 

@@ -62,6 +62,10 @@ class Shapes:
         place = self.combinations.index(identity([value_of(point, key) for key in self.others]))
         return replace(base, marker=_marker(place))
 
+    def text(self, point: PointResult) -> str:
+        """Return what tells *point* from the other marks of the picture."""
+        return _named(point, [key for key in (self.color, *self.others) if key is not None])
+
     def line(self, point: PointResult) -> Look:
         """Return how a curve of *point* is drawn: coloured as its mark, dashed along all other keys."""
         look = self.look(point)
@@ -104,7 +108,7 @@ class Shapes:
         if self.others:
             by_text = {identity([value_of(point, key) for key in self.others]): point for point in drawn}
             found = [(place, by_text[text]) for place, text in enumerate(self.combinations) if text in by_text]
-            texts = [wrapped(_named(point, self.others), _LEGEND) for _, point in found]
+            texts = [wrapped(_named(point, self.others) or "none", _LEGEND) for _, point in found]
             handles = [handle(Look(NEUTRAL, _marker(place), "-"), False) for place, _ in found]
             heading = words(self.others[0]) if len(self.others) == 1 else ", ".join(map(name, self.others))
             sections.append((heading, handles, texts))
@@ -114,7 +118,7 @@ class Shapes:
 def _named(point: PointResult, keys: Sequence[str]) -> str:
     """Return the values of *keys* that *point* has."""
     found = [value_of(point, key) for key in keys]
-    return ", ".join(shown(value) for value in found if value != ABSENT) or ABSENT
+    return ", ".join(shown(value) for value in found if value != ABSENT)
 
 
 def _tells_more(points: Sequence[PointResult], told: Sequence[str], key: str) -> bool:

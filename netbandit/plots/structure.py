@@ -52,7 +52,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)
     for point, mark in near:
         x = at_zero_place(mark.x, zero)
-        draw_points(panel, [x], [mark.y], mark.look, "", joined=False).set_marker("none")
+        draw_points(panel, [x], [mark.y], mark.look, shapes.text(point), joined=False).set_marker("none")
         wait = waits[id(point)]
         area = _SMALLEST + (_LARGEST - _SMALLEST) * ((wait or 0.0) / longest if longest else 0.0)
         panel.scatter(

@@ -143,10 +143,11 @@ def _panel(
     near = [mark for mark in found.values() if mark not in away]
     zero = _axes(panel, list(found.values()), near, *metrics)
     for points in _lines(arrangement, shapes, step):
-        marks = [found[id(point)] for point in points if id(point) in found and found[id(point)] not in away]
+        shown_here = [point for point in points if id(point) in found and found[id(point)] not in away]
+        marks = [found[id(point)] for point in shown_here]
         if marks:
-            places = [at_zero_place(mark.x, zero) for mark in marks]
-            draw_points(panel, places, [mark.y for mark in marks], marks[0].look, "", joined=step is not None)
+            places, text = [at_zero_place(mark.x, zero) for mark in marks], shapes.text(shown_here[0])
+            draw_points(panel, places, [mark.y for mark in marks], marks[0].look, text, joined=step is not None)
     _finish(panel, near, metrics[0])
     draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
 

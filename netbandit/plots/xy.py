@@ -138,7 +138,14 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     for marks in lines:
         for some in _unbroken([mark for mark in marks if mark.mark not in away]):
             places = [at_zero_place(mark.mark.x, zero) for mark in some]
-            draw_points(panel, places, [mark.mark.y for mark in some], some[0].mark.look, "", joined=step is not None)
+            draw_points(
+                panel,
+                places,
+                [mark.mark.y for mark in some],
+                some[0].mark.look,
+                shapes.text(some[0].point),
+                joined=step is not None,
+            )
         if view.labelled and step is not None and len(groups) <= _LABELLED:
             _write(panel, [mark for mark in marks if mark.mark not in away], step, zero)
     _finish(panel, axis, near, view, zero)

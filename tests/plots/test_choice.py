@@ -1,24 +1,37 @@
-import json
+import itertools
 import math
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import matplotlib
 import networkx
 import pytest
-from helpers.made_up_runs import arranged, made_up, study_of, write
+from helpers.made_up_runs import arranged, made_up, study_of
 
-from netbandit.plots import pictures, plot_against, plot_folder
-from netbandit.plots.style import encoded, save, subtitle
+from netbandit.plots import pictures, planned
+from netbandit.plots.style import encoded, save
 from netbandit.plots.values import scale, shown
 from netbandit.results.numbers import scaled
-from netbandit.results.safe_files import StorageError
 
 
-def stems(runs):
-    return [picture.name for picture in pictures(study_of(runs))]
+def stems(runs, every=False):
+    return [one.name for one in planned(study_of(runs)) if every or one.answers]
+
+
+def grid(replications=1, metrics=None, **keys):
+    """Return a run for each combination of values; what the metrics are may depend on them."""
+    names = [name.replace("__", ".") for name in keys]
+    return [
+        made_up(
+            parameters=dict(zip(names, values, strict=True)),
+            metrics={name: of(*values) if callable(of) else of for name, of in (metrics or {}).items()},
+            replication=one,
+            bend=500.0 + 400 * place,
+        )
+        for place, values in enumerate(itertools.product(*keys.values()))
+        for one in range(replications)
+    ]
 
 
 def family_sweep(replications=2, **keys):
@@ -34,11 +47,6 @@ def test_a_single_point_has_its_regret_and_its_network():
     assert stems([made_up(replication=replication) for replication in range(3)]) == ["regret", "network"]
 
 
-def test_a_sweep_of_topologies():
-    expected = ["regret", "diameter", "tradeoff", "delay", "network-star", "network-ring", "network-complete"]
-    assert stems(family_sweep()) == expected
-
-
 def test_a_sweep_of_a_number():
     runs = [made_up(parameters={"links.peer.latency": f"{n} ms"}, metrics={"cost": 10.0}) for n in (0, 1, 5)]
     assert stems(runs) == ["regret", "parameter", "network"]
@@ -51,52 +59,105 @@ def test_numbers_that_vary_together_are_no_axis():
     assert stems(runs) == ["regret", "network"]
 
 
-def test_other_keys_are_held_fixed_one_picture_each():
-    runs = [
-        made_up(
-            networkx.path_graph(agents),
-            parameters={"protocol.kind": kind, "topology.agents": agents, "learner.epsilon": epsilon},
-            metrics={"cost": 10.0},
-        )
-        for kind in ("gis", "flooding")
-        for agents in (4, 8, 12)
-        for epsilon in (0.5, 1.0)
-    ]
-    names = stems(runs)
-    assert names[:7] == [
-        "regret",
-        "diameter-gis-0.5",
-        "diameter-gis-1",
-        "diameter-flooding-0.5",
-        "diameter-flooding-1",
-        "parameter-0.5",
-        "parameter-1",
-    ]
-    assert names[7] == "privacy"
-    assert names[8:] == [f"network-{kind}-{agents}" for kind in ("gis", "flooding") for agents in (4, 8, 12)]
-    drawn = {picture.name: picture.figure for picture in pictures(study_of(runs))}
-    assert "protocol: gis, privacy budget ε: 0.5" in subtitle(drawn["diameter-gis-0.5"])
+def test_each_key_that_varies_has_the_picture_that_answers_it():
+    cost = {"cost": 10.0}
+    latency = grid(links__peer__latency=["0 ms", "5 ms", "9 ms"], metrics=cost | {"round_slots": lambda _: 3})
+    assert stems(latency) == ["regret", "parameter", "network"]
+    epsilon = grid(
+        learner__epsilon=[0.5, 1.0, math.inf], metrics=cost | {"epsilon": lambda e: 8 * e if e < 2 else None}
+    )
+    assert stems(epsilon) == ["regret", "parameter", "privacy", "network"]
+    budget = grid(learner__rounds=[2, 4, 8], metrics={"cost": lambda n: 10 * n, "bytes": lambda n: 100 * n})
+    assert stems(budget) == ["regret", "parameter", "tradeoff", "network"]
+    protocols = grid(protocol__kind=["gis", "sink", "flooding"], metrics={"cost": lambda kind: 10 * len(kind)})
+    assert stems(protocols) == ["regret", "structure"]
+    assert stems(family_sweep()) == ["regret", "diameter"]
 
 
-def test_what_a_sweep_varies_says_which_frontiers_there_are():
-    def runs(key, values, **metrics):
-        return [
-            made_up(
-                parameters={key: value},
-                metrics={metric: at[place] for metric, at in metrics.items()},
-                replication=replication,
-            )
-            for place, value in enumerate(values)
-            for replication in range(2)
-        ]
+def test_two_diameters_make_no_picture():
+    two = [run for run in family_sweep() if run.parameters["topology.family"] != "complete"]
+    assert not [name for name in stems(two, every=True) if name.startswith("diameter")]
+    assert "diameter" in stems(family_sweep(), every=True)
 
-    cost = {"cost": [10.0] * 3}
-    latency = stems(runs("links.peer.latency", ["0 ms", "5 ms", "9 ms"], round_slots=[1, 5, 9], **cost))
-    assert latency == ["regret", "parameter", "delay", "network"]
-    epsilon = stems(runs("learner.epsilon", [0.5, 1.0, math.inf], epsilon=[4, 8, None], **cost))
-    assert epsilon == ["regret", "parameter", "privacy", "network"]
-    budget = stems(runs("learner.rounds", [2, 4, 8], bytes=[200, 400, 800], **cost))
-    assert budget == ["regret", "parameter", "communication", "network"]
+
+def test_a_sweep_of_three_keys_has_a_few_pictures_and_all_of_them_when_asked():
+    runs = grid(
+        topology__family=["star", "ring", "random", "file"],
+        links__peer__latency=[f"{n} slots" for n in (0, 1, 2, 3, 5)],
+        protocol__ttl=[0, 1, 2, 3],
+    )
+    for run in runs:
+        run.metrics["regret"] = 100 + 7 * run.parameters["protocol.ttl"] + int(run.parameters["links.peer.latency"][0])
+    assert stems(runs) == ["regret", "heatmap"]
+    every = stems(runs, every=True)
+    assert len(every) > 12
+    assert {"parameter", "parameter-0", "heatmap-star", "network-star-0"} <= set(every)
+    assert len(set(every)) == len(every)
+
+
+def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_asked_for():
+    runs = grid(
+        protocol__kind=["gis", "sink"], links__peer__latency=["0 ms", "1 ms", "5 ms"], learner__share=["a", "b"]
+    )
+    assert stems(runs)[:2] == ["regret", "parameter"]
+    together = {one.name: one.figure for one in pictures(study_of(runs))}["parameter"]
+    assert [axes.get_title("left") for axes in together.axes] == ["protocol: gis", "protocol: sink", "", ""]
+    alone = {one.name: one for one in pictures(study_of(runs), every=True)}
+    assert "protocol: gis" in alone["parameter-gis"].subtitle
+
+
+def test_points_of_different_privacy_are_not_compared_by_their_cost_alone():
+    runs = grid(
+        protocol__kind=["gis", "sink", "flooding"],
+        learner__epsilon=[0.1, 1.0],
+        metrics={"epsilon": lambda _, epsilon: 4 * epsilon, "cost": lambda kind, _: len(kind)},
+    )
+    assert "privacy" in stems(runs)
+    assert not {"structure", "tradeoff"} & set(stems(runs))
+    drawn = {one.name: one for one in pictures(study_of(runs), every=True)}
+    assert "privacy spent differs: ε 0.4 to 4" in drawn["structure"].subtitle
+
+
+def test_maps_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
+    def regret(kind, rounds, arms):
+        return 500.0 if kind == "silent" else arms * rounds * (3 if kind == "sink" else 1)
+
+    runs = grid(
+        protocol__kind=["gis", "sink", "silent"],
+        learner__rounds=[2, 3, 4],
+        bandit__arms=[10, 11, 12],
+        metrics={"regret": regret},
+    )
+    (drawn,) = [one for one in pictures(study_of(runs)) if one.name == "heatmap"]
+    maps = [axes for axes in drawn.figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible()]
+    assert [axes.get_title("left") for axes in maps] == ["protocol: gis", "protocol: sink"]
+    assert {(axes.collections[0].norm.vmin, axes.collections[0].norm.vmax) for axes in maps} == {(20, 144)}
+    assert "one scale of colours for all maps" in drawn.subtitle
+
+
+def test_pictures_of_a_number_that_is_one_value_everywhere_in_them_are_left_out():
+    cases = (("gis", 2, "ring"), ("gis", 4, "ring"), ("sink", 6, "star"))
+    keys = ("protocol.kind", "learner.rounds", "topology.family")
+    runs = [made_up(parameters=dict(zip(keys, case, strict=True))) for case in cases]
+    (drawn,) = [one for one in pictures(study_of(runs)) if one.name == "parameter"]
+    assert "protocol: gis" in drawn.subtitle
+    assert len(drawn.figure.axes) == 2
+
+
+def test_twelve_networks_at_most():
+    runs = [made_up(networkx.complete_graph(n), parameters={"topology.agents": n}) for n in range(3, 40)]
+    networks = [name for name in stems(runs, every=True) if name.startswith("network")]
+    assert len(networks) == 12
+    assert (networks[0], networks[-1]) == ("network-3", "network-39")
+    assert not [name for name in stems(runs) if name.startswith("network")]
+
+
+def test_points_that_differ_in_the_seed_are_replications_of_one():
+    runs = [made_up(seed=seed, replication=one, parameters={"run.seed": seed}) for seed in (1, 0) for one in (0, 1)]
+    arrangement = arranged(runs)
+    (point,) = arrangement.points
+    assert [(run.seed, run.replication) for run in point.finished] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert arrangement.keys == ()
 
 
 def test_two_numbers_that_vary_have_a_heat_map():
@@ -110,71 +171,10 @@ def test_two_numbers_that_vary_have_a_heat_map():
     assert "heatmap" not in stems(runs[::4])  # a diagonal is no map
 
 
-def test_heat_maps_beside_each_other_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
-    def regret(kind, rounds, arms):
-        return 500.0 if kind == "silent" else arms * rounds * (3 if kind == "sink" else 1)
-
-    runs = [
-        made_up(
-            parameters={"protocol.kind": kind, "learner.rounds": rounds, "bandit.arms": arms},
-            metrics={"regret": regret(kind, rounds, arms)},
-        )
-        for kind in ("gis", "sink", "silent")
-        for rounds in (2, 3, 4)
-        for arms in (10, 11, 12)
-    ]
-    drawn = {picture.name: picture.figure for picture in pictures(study_of(runs)) if picture.name.startswith("heatmap")}
-    assert set(drawn) == {"heatmap-gis", "heatmap-sink"}
-    for figure in drawn.values():
-        (mesh,) = figure.axes[0].collections
-        assert (mesh.norm.vmin, mesh.norm.vmax) == (20, 144)
-        assert "same colours in all these maps" in subtitle(figure)
-
-
-def test_pictures_of_a_number_that_is_one_value_everywhere_in_them_are_left_out():
-    cases = (("gis", 2), ("gis", 4), ("sink", 6))
-    runs = [
-        made_up(parameters={"topology.family": "ring", "learner.rounds": rounds, "protocol.kind": kind}, seed=seed)
-        for kind, rounds in cases
-        for seed in range(2)
-    ]
-    for run in runs[4:]:
-        run.parameters["topology.family"] = run.resolved["topology"]["family"] = "star"
-    assert [name for name in stems(runs) if name.startswith("parameter")] == ["parameter-gis"]
-
-
 def test_networks_that_carried_nothing_are_not_drawn():
     assert stems([made_up(rounds=0, parameters={"protocol.kind": "silent"})]) == ["regret"]
     both = [made_up(parameters={"protocol.kind": "gis"}), made_up(rounds=0, parameters={"protocol.kind": "silent"})]
     assert [name for name in stems(both) if name.startswith("network")] == ["network-gis"]
-
-
-def test_pictures_of_an_earlier_plot_go_away_and_what_is_not_ours_stays(tmp_path):
-    write(tmp_path, family_sweep(1))
-    (tmp_path / "mine.png").write_bytes(b"mine")
-    before = {file.name for file in plot_folder(tmp_path)}
-    asked = {file.name for file in plot_against(tmp_path, x="cost")}
-    assert asked == {"regret-against-cost.png", "regret-against-cost.svg"}
-    assert {file.name for file in tmp_path.glob("*.*g")} == before | asked | {"mine.png"}
-    write(tmp_path, [made_up()])
-    after = {file.name for file in plot_folder(tmp_path)}
-    assert {file.name for file in tmp_path.glob("*.*g")} == after | {"mine.png"}
-    assert after < before | {"network.png", "network.svg"}
-    (tmp_path / "pictures.json").write_text('{"files": ["../mine.png", "mine.txt", 3]}')
-    plot_folder(tmp_path)
-    assert (tmp_path / "mine.png").exists()
-
-
-def test_scenarios_of_one_folder_have_files_of_their_own():
-    names = stems([made_up(name="My ring!"), made_up(name="star")])
-    assert names == ["my-ring-regret", "my-ring-network", "star-regret", "star-network"]
-
-
-def test_twelve_networks_at_most():
-    runs = [made_up(networkx.complete_graph(n), parameters={"topology.agents": n}) for n in range(3, 40)]
-    networks = [name for name in stems(runs) if name.startswith("network")]
-    assert len(networks) == 12
-    assert (networks[0], networks[-1]) == ("network-3", "network-39")
 
 
 def test_nothing_drawn_without_runs():
@@ -194,59 +194,6 @@ def test_every_degenerate_result_is_drawn(tmp_path):
             assert len(save(picture.figure, tmp_path / picture.name)) == 2
 
 
-def test_a_folder_gets_a_png_and_an_svg_of_each(tmp_path):
-    write(tmp_path, family_sweep())
-    files = plot_folder(tmp_path)
-    assert [file.name for file in files[:4]] == ["regret.png", "regret.svg", "diameter.png", "diameter.svg"]
-    assert all(file.parent == tmp_path and file.stat().st_size > 1_000 for file in files)
-    elsewhere = plot_folder(tmp_path, tmp_path / "pictures", kinds=["svg"])
-    assert [file.read_bytes() for file in elsewhere] == [file.read_bytes() for file in files[1::2]]
-
-
-def test_a_folder_without_results_is_a_clear_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match="not a results folder"):
-        plot_folder(tmp_path)
-    write(tmp_path, [made_up()])
-    for result in tmp_path.glob("runs/*/result.json"):
-        result.unlink()
-    with pytest.raises(ValueError, match="no run that has come to its end"):
-        plot_folder(tmp_path)
-    assert list(tmp_path.glob("*.png")) == []
-
-
-def test_a_full_disk_leaves_the_old_pictures_whole(tmp_path, monkeypatch):
-    write(tmp_path, [made_up()])
-    before = {file.name: file.read_bytes() for file in plot_folder(tmp_path)}
-    write(tmp_path, [made_up(bend=900)])
-    write_bytes = Path.write_bytes
-
-    def full(path, content):
-        write_bytes(path, content[: len(content) // 2])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(StorageError, match="No space left on device"):
-        plot_folder(tmp_path)
-    assert {file.name: file.read_bytes() for file in tmp_path.glob("*.*g")} == before
-    assert not list(tmp_path.glob(".*"))
-
-
-def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):
-    write(tmp_path, family_sweep(1))
-    here = {file.name: file.read_bytes() for file in plot_folder(tmp_path)}
-    code = "import sys; from pathlib import Path; from netbandit.plots import plot_folder; "
-    code += "plot_folder(Path(sys.argv[1]), Path(sys.argv[2]))"
-    there = tmp_path / "there"
-    environment = {**os.environ, "PYTHONHASHSEED": "17", "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", code, tmp_path, there], check=True, env=environment)
-    assert json.loads((there / "pictures.json").read_text()) == {"files": sorted(here)}
-    assert {file.name: file.read_bytes() for file in there.iterdir() if file.name != "pictures.json"} == here
-    for name, content in here.items():
-        assert b"atplotlib v" not in content, name
-        assert b"<dc:date>" not in content
-        assert b"Software" not in content
-
-
 def test_the_users_own_settings_change_nothing_and_stay():
     run = made_up()
     plain = [encoded(picture.figure, "svg") for picture in pictures(study_of([run]))]
@@ -257,25 +204,11 @@ def test_the_users_own_settings_change_nothing_and_stay():
 
 def test_importing_draws_on_no_matplotlib_and_drawing_on_no_pyplot():
     code = "import sys, netbandit.plots; assert 'matplotlib' not in sys.modules; "
-    code += "from helpers.made_up_runs import made_up; from netbandit.plots import pictures; list(pictures(study_of([made_up()]))); "
+    code += "from helpers.made_up_runs import made_up, study_of; from netbandit.plots import pictures; "
+    code += "list(pictures(study_of([made_up()]))); "
     code += "assert 'matplotlib.pyplot' not in sys.modules"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-
-
-def test_runs_that_differ_in_the_seed_are_replications():
-    arrangement = arranged([made_up(seed=seed, replication=one) for seed in (0, 1) for one in (1, 0)])
-    (point,) = arrangement.points
-    assert [(run.seed, run.replication) for run in point.runs] == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert arrangement.keys == ()
-
-
-def test_an_edited_scenario_is_told_apart_by_what_was_edited():
-    plain, edited = made_up(), made_up()
-    edited.resolved["links"]["peer"]["cost"] = 2
-    arrangement = arranged([plain, edited])
-    assert arrangement.keys == ("links.peer.cost",)
-    assert [point.values for point in arrangement.points] == [{"links.peer.cost": 1}, {"links.peer.cost": 2}]
 
 
 def test_a_parameter_that_does_not_vary_is_no_series():

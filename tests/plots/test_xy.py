@@ -9,7 +9,7 @@ from helpers.made_up_runs import arranged, made_up, write
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
-from netbandit.plots import plot_against
+from netbandit.plots import Asked, plot_against
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import FAINT, encoded, subtitle
@@ -224,7 +224,7 @@ def test_a_point_alone_needs_an_axis(tmp_path):
     done = plot(tmp_path, "--y", "cost")
     assert done.exit_code == 2
     assert done.stderr.startswith("Error: --x: must be given, one of regret, ")
-    assert [file.name for file in plot_against(tmp_path, x="diameter", kinds=["png"])] == [
+    assert [file.name for file in plot_against(tmp_path, Asked(x="diameter"), ["png"])] == [
         "regret-against-diameter.png"
     ]
 

@@ -10,7 +10,7 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import arranged, made_up, write
+from helpers.made_up_runs import arranged, made_up, study_of, write
 
 import netbandit.report as package
 from netbandit.cli import main
@@ -176,7 +176,7 @@ def test_what_the_pointer_reads_is_the_mean_over_the_replications():
     runs = [made_up(replication=replication) for replication in range(3)]
     figure = draw_regret(arranged(runs))
     encoded(figure, "svg")
-    (panel,) = readings(runs, figure)
+    (panel,) = readings(study_of(runs), figure)
     (line,) = panel["lines"]
     assert (line["slots"][0], line["slots"][-1], len(line["slots"])) == (0, 10_000, 200)
     samples = np.array([run.curves["regret"].at(np.array(line["slots"])) for run in runs])

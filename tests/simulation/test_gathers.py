@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from helpers.gathering import SCENARIO, played, point
+from helpers.made_up_runs import study_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from helpers.gathering import played
+from helpers.made_up_runs import study_of
 
 from netbandit.bandits import digits
 from netbandit.bandits.synthetic_log import write_log

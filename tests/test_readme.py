@@ -53,6 +53,10 @@ def test_a_part_of_your_own_takes_less_than_forty_lines(name):
     assert len([line for line in NAMED[name].splitlines() if line.strip()]) < 40
 
 
+def test_a_protocol_takes_at_most_fifteen_lines():
+    assert len([line for line in NAMED["hub.py"].splitlines()[1:] if line.strip()]) <= 15
+
+
 def run(words, folder):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)

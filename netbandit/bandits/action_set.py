@@ -1,35 +1,30 @@
 """Bandits whose actions are vectors: what an agent sees in a slot, and what its choice pays."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.bandits.bandit import Bandit, BanditSettings, GeneratorOf
+from netbandit.bandits.bandit import Bandit, GeneratorOf
+from netbandit.part import state
 
 
 class ActionSetBandit(Bandit):
-    """A bandit that shows each agent a set of action vectors in every slot.
+    """A bandit that shows each agent a set of action vectors in every slot."""
 
-    Attributes:
-        agents: The number M of agents.
-        arms: The number K of actions in a set.
-        dimension: The length d of an action vector; no vector is longer than 1.
-        sub_gaussian: The sub-Gaussian constant sigma of the rewards.
-        fixed_actions: The actions of all agents and slots where they stay the same, shape (K, d), or None.
-    """
-
-    Settings: ClassVar[type[BanditSettings]]
-
-    agents: int
-    arms: int
-    dimension: int
-    sub_gaussian: float
-    fixed_actions: NDArray[np.float64] | None = None
+    agents: int = state()
+    """The number M of agents."""
+    arm_count: int = state()
+    """The number K of actions in a set."""
+    dimension: int = state()
+    """The length d of an action vector; no vector is longer than 1."""
+    sub_gaussian: float = state()
+    """The sub-Gaussian constant sigma of the rewards."""
+    fixed_actions: NDArray[np.float64] | None = state(default=None)
+    """The actions of all agents and slots where they stay the same, shape (K, d), or None."""
 
     @abstractmethod
-    def start(self, generator: GeneratorOf) -> None:
+    def begin(self, generator: GeneratorOf) -> None:
         """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""
 
     @abstractmethod

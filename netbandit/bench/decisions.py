@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.bandits.linear import Linear, LinearSettings
+from netbandit.bandits.linear import Linear
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
 from netbandit.simulation.parts import PointConfig
@@ -81,9 +81,9 @@ def _simulated(name: str, point: PointConfig, rounds: dict[str, int]) -> float:
 
 def _world(agents: int) -> Linear:
     streams = Streams(0, 0)
-    settings = LinearSettings.model_validate({"kind": "linear", "dimension": 10, "arms": 10})
-    world = Linear(settings, agents, streams.generator)
-    world.start(streams.generator)
+    world = Linear(dimension=10, arms=10)
+    world.start(agents, streams.generator)
+    world.begin(streams.generator)
     return world
 
 

@@ -84,37 +84,59 @@ def report(folder: Path) -> None:
 
 @click.command()
 @click.argument("place", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--format", "layout", type=click.Choice(["perfetto"]), default="perfetto", show_default=True)
+@click.option("--format", "layout", type=click.Choice(["perfetto", "html"]), default="perfetto", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The file to write.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Lines of the trace to take, messages and phases together.  [default: 100000]",
+    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html]",
 )
 def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
     """Show what happened in a run, on a page that opens in a browser.
 
     RUN is a run folder, its trace.jsonl, or a folder of results, of which the first traced run is taken; run --trace
-    writes traces. The file opens at https://ui.perfetto.dev and in chrome://tracing: a track for each agent with what
-    it explores and exploits, arrows for messages, and the rounds.
+    writes traces. With html it is one page that plays the run back: messages move along the links of the network in
+    simulated time. With perfetto it is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent
+    with what it explores and exploits, arrows for messages, and the rounds.
     """
-    from netbandit.trace import perfetto
     from netbandit.trace.read import TraceError
 
     with plain_errors():
         try:
-            source = perfetto.find_trace(place)
-            target = out if out is not None else source.parent / perfetto.PICTURE
-            made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
+            (_animation if layout == "html" else _perfetto)(place, out, limit)
         except TraceError as error:
             click.echo(str(error), err=True)
             sys.exit(MISTAKE)
+
+
+def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
+    from netbandit.trace import perfetto
+
+    source = perfetto.find_trace(place)
+    target = out if out is not None else source.parent / perfetto.PICTURE
+    made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
     found = (count(made.messages, "message"), count(made.phases, "phase"), count(made.rounds, "round"))
     click.echo(f"trace: {source}")
-    click.echo(f"{layout}: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
+    click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:
         click.echo(
             f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
+            err=True,
+        )
+
+
+def _animation(place: Path, out: Path | None, limit: int | None) -> None:
+    from netbandit.report import animation
+    from netbandit.trace.perfetto import find_trace
+
+    source = find_trace(place)
+    target = out if out is not None else source.parent / animation.PAGE
+    made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
+    click.echo(f"trace: {source}")
+    click.echo(f"html: {made.path}, {count(made.messages, 'message')}; open it in a browser")
+    if made.messages < made.total:
+        click.echo(
+            f"only the first {made.messages} of {made.total} messages are in it; --limit {made.total} takes all",
             err=True,
         )

@@ -14,7 +14,7 @@ from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
 from netbandit.results.names import UnknownNameError
 from netbandit.results.run_folder import TRACE
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import StudyResult, load_finished
+from netbandit.results.store import StudyResult, folder_of, load_finished
 from netbandit.results.telling import varied
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import TraceError, read_trace
@@ -74,7 +74,11 @@ def folder_pictures(folder: Path, study: StudyResult, *, every: bool = False) ->
 def _timelines(folder: Path, study: StudyResult) -> Iterator[Picture]:
     traced: list[tuple[Path, RunResult]] = []
     for point in study.points:
-        runs = [(folder / key / TRACE, run) for key, run in zip(point.keys, point.runs, strict=True) if run is not None]
+        runs = [
+            (folder_of(folder, key) / TRACE, run)
+            for key, run in zip(point.keys, point.runs, strict=True)
+            if run is not None
+        ]
         traced += [(trace, run) for trace, run in runs if trace.is_file()][:1]
     keys = [key for key in varied(study) if key != "run.replications"]
     chosen = evenly(traced, _ROUNDS)

@@ -137,8 +137,8 @@ def measured(points: Sequence[PointResult]) -> str | None:
 
 
 def partly_served(points: Sequence[PointResult]) -> bool:
-    """Tell whether users went away unserved at any of *points*."""
-    return any_of(points, "unserved")
+    """Tell whether users went away unserved at any of *points*, and their regret was not counted."""
+    return any(any_of([point], "unserved") and not exists([point], "regret_unserved") for point in points)
 
 
 def compared(points: Sequence[PointResult]) -> str:

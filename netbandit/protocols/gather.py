@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,11 +19,15 @@ class GatherSettings(ProtocolSettings):
         secure_sum: Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the
             pads are agreed on before, out of band.
         pipeline: How many users' contexts may be under way at a time.
+        unserved: The regret of a user who goes away unserved: ``free``: none, so that to serve fewer looks like a gain
+            (compare ``regret_per_decision``); ``worst``: that of the user's worst arm; ``random``: that of an arm drawn
+            at random, in expectation.
     """
 
     masks: bool = True
     secure_sum: bool = False
     pipeline: int = Field(default=1, ge=1)
+    unserved: Literal["free", "worst", "random"] = "free"
 
     @classmethod
     def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
@@ -47,6 +51,7 @@ class GatherProtocol(NetworkProtocol):
         waited: The time (ns) from the slot of a user to its decision, summed over decisions.
         decisions: The number of decisions.
         unserved: The number of users who went away unserved.
+        gone: The slots in which they came, ascending; empty where their regret is not counted.
         relayed: Whether masks passed through nodes that they were not meant for.
     """
 
@@ -69,6 +74,9 @@ class GatherProtocol(NetworkProtocol):
         self.waited = 0
         self.decisions = 0
         self.unserved = 0
+        self.gone: list[int] = []
+        assert isinstance(settings, GatherSettings)
+        self._notes_gone = settings.unserved != "free"
         self.relayed = False
 
     @abstractmethod
@@ -82,3 +90,9 @@ class GatherProtocol(NetworkProtocol):
             self.decisions += 1
             self.waited += now - user * self.clock.slot
             self._decide(user)
+
+    def turn_away(self, user: int) -> None:
+        """Let the *user* of a slot go away unserved."""
+        self.unserved += 1
+        if self._notes_gone:
+            self.gone.append(user)

@@ -149,7 +149,7 @@ class Vertical(GatherProtocol):
             if not self._senders:
                 self._decided(user)
         else:
-            self.unserved += 1
+            self.turn_away(user)
         if user + 1 < self.clock.horizon:
             self._schedule(user + 1)
 

@@ -85,9 +85,19 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
             name: {"mean": estimate.mean, "ci95": estimate.interval, "values": estimate.values}
             for name, estimate in estimates(point).items()
         },
+        **_privacy(point),
         **({"remarks": remarks} if remarks else {}),
         "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
     }
+
+
+def _privacy(point: PointResult) -> dict[str, Any]:
+    """Return what ``epsilon`` and ``delta`` are for, how they were found, and what they do not cover."""
+    run = next((run for run in point.finished if run.privacy_unit), None)
+    if run is None:
+        return {}
+    caveats = list(dict.fromkeys(caveat for run in point.finished for caveat in run.privacy_caveats))
+    return {"privacy": {"unit": run.privacy_unit, "accountant": run.privacy_accountant, "caveats": caveats}}
 
 
 def over_replications(point: PointResult, name: str) -> Metric:

@@ -5,7 +5,8 @@ simulation finds their classes. A check collects all mistakes, then turns them i
 
     from netbandit.scenario.load import load
     from netbandit.scenario.sweep import expand, problems
-    from netbandit.scenario.validate import read, validate
+    from netbandit.reading import read
+    from netbandit.scenario.validate import validate
 
     document = load("scenario.toml", ["run.horizon=1000"])
     found = problems(document.data)

@@ -106,7 +106,7 @@ class Epochs(Driver):
                 members,
                 self._learner.build(
                     settings,
-                    arms=bandit.arms,
+                    arms=bandit.arm_count,
                     horizon=stage.clock.horizon,
                     members=len(members),
                     participants=self._participating,
@@ -152,7 +152,7 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return DriverResult(regret, {"regret": curve}, metrics, spent.unit)
+        return DriverResult(regret, {"regret": curve}, metrics, spent)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""
@@ -186,6 +186,8 @@ class Epochs(Driver):
         """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
         cohort = self._cohorts[group]
         learner = cohort.learner
+        if round + 1 in cohort.epochs:
+            raise ValueError("others have concluded this round from something else, and all must go on alike")
         learner.conclude(aggregate.value)
         following = learner.begin(round + 1)
         cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))

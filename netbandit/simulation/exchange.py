@@ -125,7 +125,7 @@ class Exchange(Driver):
             "delay_slots": self._delays[0] / self._delays[1] if self._delays[1] else None,
         }
         curves = {"regret": Curve(self._knots, values)}
-        return DriverResult(float(values[-1]), curves, metrics, spent.unit, tuple(self._remarks()))
+        return DriverResult(float(values[-1]), curves, metrics, spent, tuple(self._remarks()))
 
     def _remarks(self) -> Iterator[str]:
         """Yield that agents never get to use what they learn."""

@@ -63,7 +63,7 @@ class Slots(Driver):
         groups = np.asarray(self._protocol.groups)
         surroundings = Surroundings(
             agents=bandit.agents,
-            arms=bandit.arms,
+            arms=bandit.arm_count,
             dimension=bandit.dimension,
             fixed_actions=bandit.fixed_actions,
             sub_gaussian=bandit.sub_gaussian,
@@ -75,7 +75,7 @@ class Slots(Driver):
         if is_compiled(point.bandit, self._learner):
             say_if_new()
         self.learner = self._learner.build(point.learner_settings, surroundings, self.stage.streams)
-        bandit.start(self.stage.streams.generator)
+        bandit.begin(self.stage.streams.generator)
         play = compiled(bandit, self.learner, self._account)
         self._generic = play is None
         self._play = play or generic(bandit, self.learner, self._account, self._protocol.sets)
@@ -100,7 +100,7 @@ class Slots(Driver):
         }
         curve = Curve(account.knots, account.curve)
         remarks = (*self.learner.remarks(), *((_GENERIC,) if self._generic else ()))
-        return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent.unit, remarks)
+        return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent, remarks)
 
     def sync_started(self, agent: int, param_set: int) -> None:
         """Tell the learner; see `SyncHandler`."""

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from helpers.worlds import started
 
 from netbandit.bandits.draws import beta, states, uniform
-from netbandit.bandits.linear import Linear, LinearSettings
+from netbandit.bandits.linear import Linear
+from netbandit.reading import read_part
 from netbandit.streams import Streams
 
 
@@ -11,11 +13,14 @@ def generators(count: int) -> list[np.random.Generator]:
 
 
 def build(agents: int = 3, seed: int = 0, **keys: object) -> Linear:
-    settings = LinearSettings.model_validate({"dimension": 4, "arms": 6, **keys})
     streams = Streams(seed, 0)
-    bandit = Linear.build(settings, agents, streams.generator)
-    bandit.start(streams.generator)
+    bandit = started(Linear.model_validate({"dimension": 4, "arms": 6, **keys}), agents, streams.generator)
+    bandit.begin(streams.generator)
     return bandit
+
+
+def mistakes(table: dict[str, object]) -> list[tuple[str | int, ...]]:
+    return [path for path, _ in read_part(Linear, {"dimension": 4, "arms": 6, **table}, "bandit")[1]]
 
 
 def test_compiled_uniforms_are_those_of_numpy() -> None:
@@ -86,9 +91,9 @@ def test_rewards_have_the_mean_and_the_variance_of_their_law(law: str, variance:
     ],
 )
 def test_bands_that_cannot_be_are_said(table: dict[str, object], path: tuple[str, ...]) -> None:
-    assert [found for found, _ in LinearSettings.problems(table)] == [path]
+    assert mistakes(table) == [("bandit", *path)]
 
 
 def test_bands_below_zero_suit_gaussian_rewards() -> None:
     table = {"gap_means": {"best": [0.1, 0.2], "others": [-0.8, -0.1]}, "rewards": "gaussian"}
-    assert not list(LinearSettings.problems(table))
+    assert mistakes(table) == []

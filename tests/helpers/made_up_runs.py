@@ -8,7 +8,7 @@ import networkx
 import numpy as np
 
 from netbandit.plots.grouping import Arrangement, arrange
-from netbandit.results.store import PointResult, StudyResult, run_keys, save_run, save_study
+from netbandit.results.store import RUNS, PointResult, StudyResult, run_keys, save_run, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 
 METRICS = ("regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes")
@@ -107,6 +107,11 @@ def arranged(runs: list[RunResult]) -> Arrangement:
     return arrange(study_of(runs))
 
 
+def curves(panel: Any) -> list[Any]:
+    """Return the lines of a panel without those of the intervals of their means alone."""
+    return [line for line in panel.lines if line.get_gid() != "alone"]
+
+
 def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:
     """Write a results folder as a run does."""
 
@@ -118,5 +123,5 @@ def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = 
     replications = 1 + max(run.replication for run in runs)
     keys = {name: run_keys(point)[:replications] for name, point in points.items()}
     for run in runs:
-        save_run(folder / keys[repr(run.parameters)][run.replication], run)
+        save_run(folder / RUNS / keys[repr(run.parameters)][run.replication], run)
     save_study(folder, runs[0].name, list(points.values()), list(keys.values()), written)

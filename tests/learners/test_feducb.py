@@ -5,6 +5,7 @@ import pytest
 
 from netbandit.learners.feducb import FedUcb, FedUcbSettings
 from netbandit.learners.slots import Surroundings
+from netbandit.privacy.tree_calibration import DATA_DEPENDENT
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
@@ -170,9 +171,9 @@ def test_what_is_spent_is_told_with_its_limits():
     spent = private.account(100)
     assert 0 < spent.epsilon <= 1
     assert spent.epsilon_claimed == 1
-    assert "depends on their data" in spent.unit
+    assert DATA_DEPENDENT in spent.caveats
     ahead = learner(epsilon=1.0, calibration="zcdp", delta=0.01, schedule="fixed", every=10)
-    assert "depends on their data" not in ahead.account(100).unit
+    assert DATA_DEPENDENT not in ahead.account(100).caveats
     assert learner(epsilon=inf).account(3).epsilon == inf
 
 

@@ -101,9 +101,9 @@ def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_aske
     )
     assert stems(runs)[:2] == ["regret", "parameter"]
     together = {one.name: one.figure for one in pictures(study_of(runs))}["parameter"]
-    assert [axes.get_title("left") for axes in together.axes] == ["protocol: gis", "protocol: sink", "", ""]
+    assert [axes.get_title("left") for axes in together.axes] == ["sharing: a", "sharing: b", "", ""]
     alone = {one.name: one for one in pictures(study_of(runs), every=True)}
-    assert "protocol: gis" in alone["parameter-gis"].subtitle
+    assert "sharing: a" in alone["parameter-a"].subtitle
 
 
 def test_points_of_different_privacy_are_not_compared_by_their_cost_alone():

@@ -44,7 +44,9 @@ def test_pictures_of_an_earlier_plot_go_away_and_what_is_not_ours_stays(tmp_path
     after = {file.name for file in plot_folder(tmp_path)}
     asked &= drawn_in(tmp_path)
     assert {file.name for file in tmp_path.glob("*.*g")} == after | asked | {"mine.png"}
-    assert after <= before | {"network.png", "network.svg"}
+    assert after == {
+        f"{name}.{kind}" for name in ("regret", "network", "regret-against-cost") for kind in ("png", "svg")
+    }
     (tmp_path / "pictures.json").write_text('{"files": ["../mine.png", "mine.txt", 3]}')
     plot_folder(tmp_path)
     assert (tmp_path / "mine.png").exists()

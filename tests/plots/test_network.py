@@ -11,8 +11,8 @@ from netbandit.simulation.result import Nodes
 
 
 def drawn(*runs):
-    arrangement = arranged(runs)
-    return draw_network(arrangement.name, arrangement.points[0])
+    arrangement = arranged(list(runs))
+    return draw_network(arrangement, arrangement.points[0])
 
 
 def lines(figure):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from helpers.made_up_runs import arranged, made_up
+from helpers.made_up_runs import arranged, curves, made_up
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import same_color, to_hex
 from scipy import stats
@@ -57,7 +57,10 @@ def test_axes_and_title_say_what_is_seen():
     assert panel.get_xlabel() == "time (slots)"
     assert panel.get_ylabel() == "regret of all agents (reward)"
     assert figure.get_suptitle() == "quickstart: regret over time"
-    assert subtitle(figure) == "mean of 3 replications, shaded: its 95 % interval"
+    shaded = "shaded: 95 % interval for comparing (within replications), thin lines: of the mean alone"
+    assert subtitle(figure) == f"mean of 3 replications; {shaded}"
+    alone = draw_regret(arranged([made_up(replication=one) for one in range(3)]))
+    assert subtitle(alone) == "mean of 3 replications, shaded: its 95 % interval"
     assert panel.get_ylim()[0] == 0
     assert panel.xaxis.get_major_formatter()(4_000.0) == "4,000"
 
@@ -66,7 +69,7 @@ def test_one_series_per_value_in_ascending_order_whatever_the_order_of_the_runs(
     runs = sweep("learner.epsilon", [1.0, 0.1, float("inf"), 0.5])
     figure = draw_regret(arranged(runs))
     assert legend(figure) == ("privacy budget ε", ["0.1", "0.5", "1", "∞"])
-    assert len(figure.axes[0].lines) == 4
+    assert len(curves(figure.axes[0])) == 4
     assert len(bands(figure.axes[0])) == 4
 
 

@@ -1,7 +1,7 @@
 import networkx
 import numpy as np
 import pytest
-from helpers.made_up_runs import arranged, made_up
+from helpers.made_up_runs import arranged, curves, made_up
 from matplotlib.colors import to_hex
 from scipy import stats
 
@@ -38,6 +38,12 @@ def bars(panel):
     ]
 
 
+def thin_bars(panel):
+    """The ends of the thin vertical bars, one (low, high) a marker, in the order in which they are drawn."""
+    found = [bars for bars in panel.collections if bars.get_gid() == "alone"]
+    return [(float(part[0, 1]), float(part[1, 1])) for bars in found for part in bars.get_segments()]
+
+
 def markers(panel):
     return [(line.get_marker(), to_hex(line.get_color()), line) for line in (box[0] for box in panel.containers)]
 
@@ -55,8 +61,9 @@ def test_cost_delay_and_regret_stand_against_the_diameter():
     of_star = [run.metrics["regret"] for run in runs if run.parameters["topology.family"] == "star"]
     np.testing.assert_allclose(markers(regret)[0][2].get_ydata(), [np.mean(of_star)])
     low, high = stats.t.interval(0.95, 3, np.mean(of_star), stats.sem(of_star))
-    np.testing.assert_allclose(bars(regret)[0], (low, high))
-    assert subtitle(figure) == "means of 4 replications with 95 % intervals"
+    np.testing.assert_allclose(thin_bars(regret)[0], (low, high))
+    for_comparing = "bars: 95 % intervals for comparing (within replications), thin: of a mean"
+    assert subtitle(figure) == f"means of 4 replications; {for_comparing}"
 
 
 def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():
@@ -67,7 +74,7 @@ def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():
     shapes = [(marker, colour) for marker, colour, _ in markers(figure.axes[0])]
     assert len({marker for marker, _ in shapes}) == len({colour for _, colour in shapes}) == 3
     assert shapes == [(marker, colour) for marker, colour, _ in markers(figure.axes[1])]
-    assert [to_hex(line.get_color()) for line in draw_regret(arrangement).axes[0].lines] == [one[1] for one in shapes]
+    assert [to_hex(line.get_color()) for line in curves(draw_regret(arrangement).axes[0])] == [one[1] for one in shapes]
     bought = draw_regret_against_cost(arrangement)
     assert shapes == [(marker, colour) for marker, colour, _ in markers(bought.axes[0])]
 

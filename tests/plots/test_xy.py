@@ -5,7 +5,7 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import arranged, made_up, write
+from helpers.made_up_runs import arranged, curves, made_up, write
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
@@ -88,7 +88,7 @@ def test_the_budget_stands_beside_the_points():
     assert series(figure)["gis"].get_xdata().tolist() == [200, 400, 800]
 
 
-def test_who_is_silent_is_named_and_not_drawn():
+def test_who_is_silent_is_drawn_at_no_cost():
     runs = grid(
         ("protocol.kind", ["gis", "silent"]),
         ("learner.rounds", [2, 4, 8]),
@@ -97,8 +97,10 @@ def test_who_is_silent_is_named_and_not_drawn():
     )
     arrangement = arranged(runs)
     figure = draw_against(arrangement, communication_view(arrangement))
-    assert set(series(figure)) == {"gis"}
-    assert "not shown: silent, with regret 300 to 900 at no cost" in subtitle(figure)
+    assert set(series(figure)) == {"gis", "silent"}
+    assert series(figure)["silent"].get_xdata().tolist() == [0, 0, 0]
+    assert series(figure)["silent"].get_ydata().tolist() == series(figure)["gis"].get_ydata().tolist()
+    assert "not shown" not in subtitle(figure)
 
 
 def test_silence_alone_makes_no_frontier():
@@ -112,7 +114,7 @@ def test_silence_alone_makes_no_frontier():
 
 def test_a_series_has_the_same_look_as_in_every_other_picture():
     arrangement = arranged(grid(PROTOCOLS, ("learner.rounds", [2, 4, 8])))
-    colours = [to_hex(line.get_color()) for line in draw_regret(arrangement).axes[0].lines]
+    colours = [to_hex(line.get_color()) for line in curves(draw_regret(arrangement).axes[0])]
     found = draw_against(arrangement, View("learner.rounds", color="protocol.kind"))
     assert [to_hex(line.get_color()) for line in series(found).values()] == colours
 
@@ -128,12 +130,17 @@ def test_values_that_are_no_numbers_stand_side_by_side():
 
 def test_error_bars_are_the_interval_of_the_mean():
     runs = [made_up(parameters={"learner.rounds": rounds}, replication=r) for rounds in (1, 2) for r in range(5)]
-    arrangement = arranged(runs)
-    (box,) = draw_against(arrangement, View("learner.rounds")).axes[0].containers
-    values = [run.metrics["regret"] for run in runs[:5]]
-    half = 2.7764451 * np.std(values, ddof=1) / math.sqrt(5)
-    (bars,) = box[2]
-    np.testing.assert_allclose(bars.get_segments()[0][:, 1], [np.mean(values) - half, np.mean(values) + half])
+    for place, run in enumerate(runs[5:]):
+        run.metrics["regret"] += 3 * place
+    panel = draw_against(arranged(runs), View("learner.rounds")).axes[0]
+    table = np.array([[run.metrics["regret"] for run in some] for some in (runs[:5], runs[5:])])
+    half = 2.7764451 * np.std(table[0], ddof=1) / math.sqrt(5)
+    (thin,) = [bars for bars in panel.collections if bars.get_gid() == "alone"]
+    np.testing.assert_allclose(thin.get_segments()[0][:, 1], [table[0].mean() - half, table[0].mean() + half])
+    # Of two points, half of each difference is theirs; Morey's correction is the root of two.
+    within = 2.7764451 * np.std((table[0] - table[1]) / 2, ddof=1) * math.sqrt(2) / math.sqrt(5)
+    (bars,) = panel.containers[0][2]
+    np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - within, table[0].mean() + within])
 
 
 def test_each_cell_of_a_heat_map_is_the_mean_of_its_pair():

@@ -8,9 +8,9 @@ import networkx
 import pytest
 from click.testing import CliRunner
 from helpers.made_up_runs import made_up
-from netbandit.report.animation import page, playback
 
 from netbandit.cli import main
+from netbandit.report.animation import page, playback
 from netbandit.trace.read import Lines, Phase, Transfer
 
 SLOT = 1_000_000

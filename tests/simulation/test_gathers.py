@@ -318,3 +318,52 @@ def test_nothing_decided_has_no_regret_of_a_decision(tmp_path):
         0,
         None,
     )
+
+
+@pytest.mark.parametrize("unserved", ["free", "worst", "random"])
+def test_users_who_went_away_cost_what_was_asked_for(tmp_path, unserved):
+    driver, outcome = played(point(tmp_path, 'links.peer.latency="3.5 ms"', f'protocol.unserved="{unserved}"'))
+    metrics, slots = outcome.metrics, outcome.curves["regret"].slots
+    came = {slot for users in driver._users for slot in users.tolist()}
+    # One user at a time is under way for 3.5 slots: of four who come one is served.
+    assert came == set(range(0, 397, 4))
+    away = [slot for slot in range(400) if slot % 4]
+    assert metrics["unserved"] == len(away)
+    bandit = driver._bandit
+    blocks = {
+        block: bandit.users(block, driver.stage.streams.generator).regrets for block in range(400 // bandit.block + 1)
+    }
+    regrets = np.array([blocks[slot // bandit.block][slot % bandit.block] for slot in away])
+    added = {"free": 0.0, "worst": regrets.max(axis=1).sum(), "random": regrets.mean(axis=1).sum()}[unserved]
+    assert metrics.get("regret_unserved", 0.0) == pytest.approx(added)
+    decided = metrics["regret_per_decision"] * metrics["rounds"]
+    assert outcome.regret == pytest.approx(decided + added)
+    assert outcome.curves["regret"].values[-1] == pytest.approx(outcome.regret)
+    assert np.all(np.diff(slots) > 0)
+    assert np.all(np.diff(outcome.curves["regret"].values) >= 0)
+    assert any("unserved" in remark for remark in outcome.remarks) == (unserved == "free")
+
+
+def test_the_table_compares_decisions_where_users_went_away(tmp_path):
+    from netbandit.results.summary import Estimate
+    from netbandit.results.telling import telling
+
+    def table(unserved):
+        found = []
+        for latency in ("0 ms", "3.5 ms"):
+            metrics = (
+                point(tmp_path, f'links.peer.latency="{latency}"', f'protocol.unserved="{unserved}"')
+                .simulation(0)
+                .run()
+                .metrics
+            )
+            found.append({name: Estimate(value, None, [value]) for name, value in metrics.items()})
+        return found
+
+    near, far = table("free")
+    assert far["regret"].mean < near["regret"].mean  # as if distance were a gain
+    assert far["regret_per_decision"].mean > near["regret_per_decision"].mean
+    assert telling([near, far])[0] == "regret_per_decision"
+    near, far = table("random")
+    assert far["regret"].mean > near["regret"].mean
+    assert telling([near, far])[0] == "regret"

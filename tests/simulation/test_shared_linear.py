@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.worlds import started
 from scipy.stats import binomtest, norm
 
-from netbandit.bandits.linear import Linear, LinearSettings
+from netbandit.bandits.linear import Linear
 from netbandit.learners.linear_settings import LinTsSettings
 from netbandit.learners.shared_linear import SharedLinTs
 from netbandit.learners.slots import Surroundings
@@ -55,7 +56,7 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
     """Every agent, its own matrix and what all released every twenty slots, in plain numpy."""
     found = run(tmp_path, protocol=protocol)
     streams = Streams(0, 0)
-    world = Linear(LinearSettings(dimension=3, arms=5), 4, streams.generator)
+    world = started(Linear(dimension=3, arms=5), 4, streams.generator)
     arms, means = world.actions(0), world.actions(0) @ world.theta
     luck = [streams.generator("rewards", agent) for agent in range(4)]
     gram, response = np.stack([np.eye(3)] * 4), np.zeros((4, 3))

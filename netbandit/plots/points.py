@@ -77,7 +77,7 @@ def draw_far_off(panel: "Axes", marks: Sequence[Mark]) -> None:
             linestyle="none",
             zorder=3.5,
             clip_on=False,
-            gid="far-off",
+            label="_far off",
         )
         left = panel.transAxes.inverted().transform(panel.transData.transform((x, panel.get_ylim()[1])))[0] > 0.6
         panel.annotate(
@@ -91,7 +91,7 @@ def draw_far_off(panel: "Axes", marks: Sequence[Mark]) -> None:
             fontsize=7.5,
             color=NEUTRAL,
             zorder=4,
-            gid="far-off",
+            label="_far off",
         )
 
 
@@ -244,7 +244,7 @@ def draw_points(
             zorder=2.2,
         )
         for part in behind.get_children():
-            part.set_gid("alone")
+            part.set_label("_alone")
         panel.containers.remove(behind)
     line: Line2D = bars.lines[0]
     line.set_label(label)

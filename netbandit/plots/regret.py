@@ -40,6 +40,8 @@ _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
 _ABOVE = 10.0
+_BESIDE = ("_alone", "_change")
+"""Labels of lines that are no mean; labels with an underscore come into no legend."""
 _LINES = 12
 _COLOURED = ("protocol.kind", "learner.kind")
 """Keys by which lines are coloured in one panel, the first that varies."""
@@ -209,7 +211,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         if steep:
             _bend_upward(panel)
         for slot in changes:
-            panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, gid="change")
+            panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, label="_change")
         if len(chosen) > 1:
             head(panel, described(one.fixed), columns)
     for place, panel in enumerate(panels[: len(chosen)]):
@@ -261,7 +263,7 @@ def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -
 
 
 def _bend_upward(panel: "Axes") -> None:
-    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in panel.lines])
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in panel.lines if line.get_label() not in _BESIDE])
     panel.set_yscale("log")
     panel.set_ylim(0.8 * heights[heights > 0].min(), 1.6 * panel.dataLim.y1)
     readable(panel)
@@ -306,7 +308,7 @@ def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
         panel.fill_between(line.slots, estimate.low, estimate.high, color=colour, alpha=0.25, linewidth=0, zorder=2)
     if estimate.alone is not None and band:
         for end in estimate.alone:
-            panel.plot(line.slots, end, color=colour, linewidth=0.5, alpha=0.45, zorder=1.9, gid="alone")
+            panel.plot(line.slots, end, color=colour, linewidth=0.5, alpha=0.45, zorder=1.9, label="_alone")
     panel.plot(line.slots, estimate.mean, color=colour, linestyle=line.look.dashes, label=line.label, zorder=3)
     return float(estimate.mean.min(initial=0.0))
 

@@ -109,7 +109,7 @@ def arranged(runs: list[RunResult]) -> Arrangement:
 
 def curves(panel: Any) -> list[Any]:
     """Return the lines of a panel without those of the intervals of their means alone."""
-    return [line for line in panel.lines if line.get_gid() != "alone"]
+    return [line for line in panel.lines if line.get_label() != "_alone"]
 
 
 def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:

@@ -73,7 +73,7 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
 
 def test_a_mark_has_the_bar_of_its_interval():
     (panel,) = draw_structures(arranged(runs(families=("star",)))).axes
-    ends = [bars.get_segments()[0] for bars in panel.collections if bars.get_gid() == "alone"]
+    ends = [bars.get_segments()[0] for bars in panel.collections if bars.get_label() == "_alone"]
     half = 4.3026527 * 10 / math.sqrt(3)  # of 0, 10 and 20 above the least
     np.testing.assert_allclose(ends[1], [(400, 810 - half), (400, 810 + half)])
     assert len(ends) == 3  # costs do not differ, so no bar lies across

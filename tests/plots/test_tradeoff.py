@@ -40,7 +40,7 @@ def bars(panel):
 
 def thin_bars(panel):
     """The ends of the thin vertical bars, one (low, high) a marker, in the order in which they are drawn."""
-    found = [bars for bars in panel.collections if bars.get_gid() == "alone"]
+    found = [bars for bars in panel.collections if bars.get_label() == "_alone"]
     return [(float(part[0, 1]), float(part[1, 1])) for bars in found for part in bars.get_segments()]
 
 

@@ -135,7 +135,7 @@ def test_error_bars_are_the_interval_of_the_mean():
     panel = draw_against(arranged(runs), View("learner.rounds")).axes[0]
     table = np.array([[run.metrics["regret"] for run in some] for some in (runs[:5], runs[5:])])
     half = 2.7764451 * np.std(table[0], ddof=1) / math.sqrt(5)
-    (thin,) = [bars for bars in panel.collections if bars.get_gid() == "alone"]
+    (thin,) = [bars for bars in panel.collections if bars.get_label() == "_alone"]
     np.testing.assert_allclose(thin.get_segments()[0][:, 1], [table[0].mean() - half, table[0].mean() + half])
     # Of two points, half of each difference is theirs; Morey's correction is the root of two.
     within = 2.7764451 * np.std((table[0] - table[1]) / 2, ddof=1) * math.sqrt(2) / math.sqrt(5)

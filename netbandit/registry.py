@@ -60,7 +60,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 BASES: Mapping[str, str] = {
     "topology": "netbandit.network.families.family:Family",
     "bandit": "netbandit.bandits.bandit:Bandit",
-    "learner": "netbandit.learners.learner:Learner",
+    "learner": "netbandit.learners.learner:AnyLearner",
     "protocol": "netbandit.protocols.protocol:NetworkProtocol",
 }
 """Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""

@@ -263,7 +263,8 @@ def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -
 
 
 def _bend_upward(panel: "Axes") -> None:
-    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in panel.lines if line.get_label() not in _BESIDE])
+    means = [line for line in panel.lines if line.get_label() not in _BESIDE]
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in means])
     panel.set_yscale("log")
     panel.set_ylim(0.8 * heights[heights > 0].min(), 1.6 * panel.dataLim.y1)
     readable(panel)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.learners.learner import Learner, LearnerSettings, Talk
+from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.network.families.family import Family
-from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.part import Others, Part, found_by
 from netbandit.protocols.adapters import misfit
@@ -29,10 +28,10 @@ from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import PointParts
 from netbandit.simulation.simulation import Simulation
-from netbandit.simulation.slot_learner import slot_learner
+from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
 from netbandit.wording import one_of, show
 
@@ -141,17 +140,14 @@ class _Check:
         talks = frozenset() if learner is None else learner.talks
         if bandit is not None and learner is not None:
             talks = self._check_world(bandit, learner)
-        if isinstance(learner_settings, LearnerSettings) and bandit_settings is not None:
-            self._within("learner", learner_settings.problems_with(_facts(bandit_settings)))
-        if learner is not None and protocol is not None:
-            self._check_pair(talks, learner_settings, protocol)
+        fits = learner is not None and protocol is not None and self._check_pair(talks, protocol)
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
         bandit_settings = self._with_files("bandit", bandit_settings, inputs)
         known: dict[str, Any] = {
-            "bandit": bandit_settings if isinstance(bandit_settings, Part) else bandit,
-            "learner": learner_settings if isinstance(learner_settings, Part) else learner,
-            "protocol": protocol_settings if isinstance(protocol_settings, Part) else protocol,
+            "bandit": bandit_settings,
+            "learner": learner_settings,
+            "protocol": (protocol_settings if isinstance(protocol_settings, Part) else protocol) if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -236,10 +232,11 @@ class _Check:
                 return True
         return False
 
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[Talk]:
+    def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[Talk]:
         """Return how the learner talks in this world."""
         try:
-            return frozenset({driver_of(bandit, learner).talk})
+            talk = talk_of(bandit, learner)
+            return learner.talks if talk is None else frozenset({talk})
         except TypeError as error:
             self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
@@ -248,7 +245,8 @@ class _Check:
         written = self._point.data.get(table)
         return str(written.get(kind_key(table))) if isinstance(written, Mapping) else ""
 
-    def _check_pair(self, talks: frozenset[Talk], settings: Any, protocol: type[NetworkProtocol]) -> None:
+    def _check_pair(self, talks: frozenset[Talk], protocol: type[NetworkProtocol]) -> bool:
+        """Return whether the protocol can carry how the learner talks."""
         if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
@@ -257,16 +255,13 @@ class _Check:
                 f"must be {one_of(_offering(talks))} or one of your own"
             )
             self.problems.append((("protocol", "kind"), text))
-            return
+            return False
         for talk in sorted(talks & protocol.patterns):
             misfits = misfit(protocol, talk)
             if misfits is not None:
                 self.problems.append((("protocol", "kind"), misfits))
-                return
-        if isinstance(settings, LearnerSettings) and not protocol.isolated:
-            over = f"(protocol.kind = {show(self._kind('protocol'))})"
-            found = settings.problems_over(server_chooses=protocol.chooses)
-            self._within("learner", ((path, f"{text} {over}") for path, text in found))
+                return False
+        return True
 
     def _with_files(self, table: str, part: Any, inputs: dict[str, Path]) -> Any:
         """Return the part with absolute paths, noting its files among the *inputs*."""
@@ -308,7 +303,7 @@ class _Check:
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             if not issubclass(parts.protocol, Part):
-                for key, text in problems_of(parts.protocol, known["talk"], parts.protocol_settings, facts):
+                for key, text in problems_of(parts.protocol, known["talk"] or "call", parts.protocol_settings, facts):
                     self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
@@ -324,9 +319,10 @@ class _Check:
 
 def _release_size(parts: PointConfig) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
-    dimension = _facts(parts.bandit_settings).get("dimension")
-    learner = slot_learner(parts.learner)
-    return 0 if dimension is None or learner is None else NUMBER_BYTES * learner.release_numbers(dimension)
+    if "call" not in parts.learner.talks:
+        return 0
+    learner = in_slots(parts.learner_settings)
+    return learner.item_bytes(learner.share_numbers(parts.bandit_settings.outline().dimension or 0))
 
 
 _TALKS = {
@@ -351,12 +347,6 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
     except TopologyError:
         return 'give them, or a latency such as "10 ms"'
     return 'give them, or set links.peer.missing = "median"'
-
-
-def _facts(bandit: Any) -> Raw:
-    """Return what the keys of a bandit say of it, for learners of the old style."""
-    found: Raw = {**bandit.table(), **bandit.outline()._asdict()}
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def _resolved(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.learners.learner import Learner
+from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import NetworkProtocol
@@ -54,9 +54,9 @@ class PointParts:
         return found
 
     @cached_property
-    def learner(self) -> type[Learner]:
+    def learner(self) -> type[AnyLearner]:
         """The learner's class."""
-        found: type[Learner] = class_of("learner", self.learner_settings, self.folder)
+        found: type[AnyLearner] = class_of("learner", self.learner_settings, self.folder)
         return found
 
     @cached_property

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results.summary import CONFIDENCE
+from netbandit.results import repeated_values, statistics
+from netbandit.results.statistics import CONFIDENCE
 
 Name = tuple[int, int]
 """The seed and the number of a replication."""
@@ -51,17 +52,23 @@ def exact(value: float) -> Band:
 
 
 def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
-    """Return the mean over the first axis of *samples* with its t-interval.
+    """Return the mean over the first axis of *samples* with its interval, which has no width where all are alike.
 
     Args:
         samples: One row (or number) per replication, shape (replications, ...), at least one.
     """
     values = np.asarray(samples, dtype=np.float64)
+    count = len(values)
     mean = values.mean(axis=0)
-    if len(values) < 2:
-        return Band(mean, mean, mean, len(values))
-    half = _half_width(values)
-    return Band(mean, mean - half, mean + half, len(values))
+    if count < 2:
+        return Band(mean, mean, mean, count)
+    if values.ndim == 1:  # a number, as the table has it
+        width = statistics.mean(values.tolist(), CONFIDENCE).half_width
+        half = np.asarray(np.nan if width is None else width)
+    else:
+        half = statistics.half_widths(values)
+    half = np.where(np.isnan(half), 0.0, half)  # all alike: no interval, and nothing to draw
+    return Band(mean, mean - half, mean + half, count)
 
 
 def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]]) -> list[Band]:
@@ -92,17 +99,19 @@ def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[
     grown = np.sqrt(count / max(count - 1, 1))
     found = []
     for point, one in enumerate(bands):
-        half = _half_width(within[point]) * grown if alike[point] and count > 1 else np.inf
+        gains = alike[point] and count > 1 and not _repeat(table[point])
+        half = _half_width(within[point]) * grown if gains else np.inf
         low, high = np.maximum(one.low, one.mean - half), np.minimum(one.high, one.mean + half)
         found.append(replace(one, low=low, high=high, alone=(one.low, one.high)))
     return found
 
 
 def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return half the width of the interval of Student's t of the mean over the first axis, of two values or more."""
-    from scipy.special import stdtrit
+    """Return half the width of the interval of Student's t of the mean over the first axis; 0 where all are alike."""
+    half = statistics.half_widths(values)
+    return np.where(np.isnan(half), 0.0, half)
 
-    count = len(values)
-    half = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * values.std(axis=0, ddof=1) / np.sqrt(count)
-    # Equal values have no spread; in floats their mean may differ from them in the last digit.
-    return np.asarray(np.where(values.max(axis=0) == values.min(axis=0), 0.0, half))
+
+def _repeat(values: NDArray[np.float64]) -> bool:
+    """Tell whether *values* are numbers that repeat, as counts do: what they share then says little of their spread."""
+    return values.ndim == 1 and repeated_values.repeat(values.tolist())

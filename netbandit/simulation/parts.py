@@ -12,6 +12,7 @@ from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.own_code import complaint, place
 from netbandit.part import Others, Part, found_by
 from netbandit.protocols.adapters import misfit
 from netbandit.protocols.adapters import problems as problems_of
@@ -79,7 +80,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     for point in sweep.expand(document.data, document.parameters):
         count += 1
         checked = _Check(document, point, graphs, watch)
-        parts = checked.parts()
+        parts = _guarded(checked, point)
         problems += [point.origin(problem) for problem in checked.problems]
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         for problem in checked.idle:
@@ -97,6 +98,26 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
     return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
+
+
+def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
+    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
+    try:
+        return checked.parts()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        written = {table: point.data.get(table) for table in BUILT_IN}
+        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
+        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
+        where = place(error, frozenset(tables))
+        if where is None:
+            raise
+        file = Path(where[0])
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
+        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
+        checked.problems.append(((found, kind_key(found)), text))
+        return None
 
 
 def _swept(path: KeyPath) -> KeyPath:

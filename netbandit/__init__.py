@@ -9,7 +9,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_LAZY = ("compare", "load_results", "run", "sweep")
+_LAZY = {
+    "Kind": "netbandit.network.message",
+    "Learner": "netbandit.learners.slots",
+    "Mechanism": "netbandit.auditing.mechanisms",
+    "PrivacySpent": "netbandit.privacy.accountant",
+    "audit": "netbandit.api.auditing",
+    "RoundProtocol": "netbandit.protocols.rounds",
+    **dict.fromkeys(("compare", "load_results", "run", "sweep"), "netbandit.api"),
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -17,7 +25,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        return getattr(import_module("netbandit.api"), name)
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

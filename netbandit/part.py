@@ -20,8 +20,9 @@ How to write a part (bandit, learner, protocol, topology family)::
   integer is not ``true``, unknown keys are mistakes. A key whose name is that of a method has an alias:
   ``sharing: Literal["never", "slot"] = Field(default="never", alias="share")`` is written ``share``.
   Constants of a class are ``ClassVar``. ``kind`` is no key: the registry knows it.
-* *State.* Made in ``start`` (or whatever the room's base says) by assignment, ``self.pulls = ...``; annotated there, in
-  the method, never in the body of the class. An object that a user made is a template: it only holds keys, and is
+* *State.* Made in ``start`` (or whatever the room's base says) by assignment, ``self.pulls = ...``. What others read of
+  it is declared in the body of the base as ``arm_count: int = state()``, with a docstring, and is then no key; what
+  nobody else reads is annotated where it is made. An object that a user made is a template: it only holds keys, and is
   never started. Each replication (each cohort, each component) takes `Part.fresh` of it and starts that one.
   A key cannot be assigned.
 * *Checks.* `Part.check` sees the part's own keys, all defaults filled in. `Part.check_with` sees the others. Both yield
@@ -35,9 +36,10 @@ parts of the old style (a class with an inner ``Settings``) beside these as long
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic._internal._model_construction import ModelMetaclass
 
 from netbandit.settings import KeyPath, Problem
 
@@ -75,7 +77,42 @@ class UnknownError(AttributeError):
     """A check has asked for what is not known, because it has mistakes of its own or comes later."""
 
 
-class Part(BaseModel):
+_ABSENT = object()
+
+
+class _State:
+    def __init__(self, default: Any) -> None:
+        self.default = default
+
+
+def state(*, default: Any = _ABSENT, init: Literal[False] = False) -> Any:
+    """Declare in the body of a class what its ``start`` makes: no key, but something that others read.
+
+    Args:
+        default: What it is before, and where no class says otherwise; a class may say so by ``name = value``.
+        init: For type checkers: it is not given where the object is made.
+    """
+    return _State(default)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, state))
+class _PartMeta(ModelMetaclass):
+    """Takes what is declared with `state` out of the fields before pydantic sees them."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> type:
+        states = {key: value.default for key, value in namespace.items() if isinstance(value, _State)}
+        for key in states:
+            del namespace[key]
+            namespace.get("__annotations__", {}).pop(key, None)
+        made: Any = super().__new__(mcs, name, bases, namespace, **options)
+        for key, default in states.items():
+            made.__class_vars__.add(key)
+            if default is not _ABSENT:
+                setattr(made, key, default)
+        return made  # type: ignore[no-any-return]
+
+
+class Part(BaseModel, metaclass=_PartMeta):
     """A part of the simulator: its keys are its fields, see the module."""
 
     model_config = ConfigDict(
@@ -149,7 +186,7 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: str
+    talk: Literal["round", "call", "broadcast", "gather"]
     horizon: int
     agents: int
     components: int

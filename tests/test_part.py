@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from netbandit.part import Checks, Mistake, Note, Others, Part, found_by
-from netbandit.scenario.validate import read_part
+from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, state
+from netbandit.reading import read_part
 
 
 class Walk(Part):
@@ -86,3 +86,29 @@ def test_a_check_with_others_ends_at_what_is_not_known():
     ]
     assert found_by(part.check_with(Others(agents=1, horizon=None)), "walk")[0] == mistakes[:1]
     assert found_by(part.check_with(Others(horizon=5)), "walk") == ([], [])
+
+
+class Base(Part):
+    places: int = state()
+    """How many there are."""
+    knows: bool = state(default=True)
+
+
+class Derived(Base):
+    knows = False
+    width: int = 2
+
+    def start(self) -> None:
+        self.places = 7
+
+
+def test_state_is_declared_without_being_a_key():
+    part = Derived(width=3)
+    assert list(Derived.model_fields) == ["width"]
+    assert (Base.knows, part.knows) == (True, False)
+    with pytest.raises(AttributeError):
+        part.places  # noqa: B018
+    part.start()
+    assert part.places == 7
+    with pytest.raises(ValueError, match="Extra inputs"):
+        Derived(places=3)

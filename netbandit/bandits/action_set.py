@@ -1,41 +1,42 @@
 """Bandits whose actions are vectors: what an agent sees in a slot, and what its choice pays."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.bandits.bandit import Bandit, BanditSettings, GeneratorOf
+from netbandit.bandits.bandit import Bandit, GeneratorOf
+from netbandit.part import state
 
 
 class ActionSetBandit(Bandit):
-    """A bandit that shows each agent a set of action vectors in every slot.
+    """A bandit that shows each agent a set of action vectors in every slot."""
 
-    Attributes:
-        agents: The number M of agents.
-        arms: The number K of actions in a set.
-        dimension: The length d of an action vector; no vector is longer than 1.
-        sub_gaussian: The sub-Gaussian constant sigma of the rewards.
-        fixed_actions: The actions of all agents and slots where they stay the same, shape (K, d), or None.
-    """
-
-    Settings: ClassVar[type[BanditSettings]]
-
-    agents: int
-    arms: int
-    dimension: int
-    sub_gaussian: float
-    fixed_actions: NDArray[np.float64] | None = None
+    agents: int = state()
+    """The number M of agents."""
+    arm_count: int = state()
+    """The number K of actions in a set."""
+    dimension: int = state()
+    """The length d of an action vector; no vector is longer than 1."""
+    sub_gaussian: float = state()
+    """The sub-Gaussian constant sigma of the rewards."""
+    fixed_actions: NDArray[np.float64] | None = state(default=None)
+    """The actions of all agents and slots where they stay the same, shape (K, d), or None."""
 
     @abstractmethod
-    def start(self, generator: GeneratorOf) -> None:
+    def begin(self, generator: GeneratorOf) -> None:
         """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""
 
     @abstractmethod
-    def actions(self, agent: int) -> NDArray[np.float64]:
-        """Return the actions of the agent's next slot, shape (K, d); to be asked once a slot, and only read."""
+    def actions(self, agents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the actions of the next slot of some agents, shape (n, K, d); asked once a slot, and only read."""
 
     @abstractmethod
-    def pull(self, agent: int, arm: int) -> tuple[float, float]:
-        """Play *arm* of the set shown last to *agent*; return the reward and the pseudo-regret of this choice."""
+    def pull(
+        self, agents: NDArray[np.int64], arms: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Play *arms* of the sets shown last to *agents*, shape (n,).
+
+        Returns:
+            The rewards, and the pseudo-regret of these choices, both of shape (n,).
+        """

@@ -1,14 +1,14 @@
-"""What every bandit is: a world that pays for actions, drawn from its settings."""
+"""What every bandit is: a world that pays for actions, drawn from its keys."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.settings import Problem, Settings
+from netbandit.part import Part, state
 
 GeneratorOf = Callable[[str, int], np.random.Generator]
 """Gives the generator for a purpose (``"bandit.means"``) and an index; asked twice, it starts afresh."""
@@ -17,94 +17,183 @@ Watch = Callable[[str, int, int], None]
 """Told what is read, how much of it has been, and how much there is."""
 
 
-class BanditSettings(Settings):
-    """The keys that every bandit has.
+class Outline(NamedTuple):
+    """What is known of a bandit before anything is drawn; None where it is not.
 
     Attributes:
-        kind: Which bandit.
-        seed: Fixes the instance across replications; absent, each replication draws its own.
+        arms: The number K of arms.
+        dimension: The length d of an action vector or a context.
+        has_gap: False where it is certain that no arm is worse than another.
     """
 
-    kind: str
+    arms: int | None = None
+    dimension: int | None = None
+    has_gap: bool = True
+
+
+class Bandit(Part, ABC):
+    """A world: its keys, and once it is started one instance of it, fixed for a replication."""
+
     seed: int | None = Field(default=None, ge=0)
+    """Fixes the instance across replications; absent, each replication draws its own."""
 
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield the mistakes between keys of a raw *table*, paths relative to it.
+    @abstractmethod
+    def start(self, agents: int, generator: GeneratorOf) -> None:
+        """Draw the instance.
 
-        The table is the raw one, so that these mistakes are shown together with those of single keys; what is
-        wrong with a key alone is reported by the model and must be passed over here.
+        Args:
+            agents: The number M of agents.
+            generator: Streams of the instance; purposes start with ``bandit.``. Where `seed` is given, the caller
+                makes these streams from it.
         """
-        yield from ()
 
-    def problems_among(self, agents: int) -> Iterator[Problem]:
-        """Yield the mistakes between these keys and the number of *agents*, paths relative to the bandit's table."""
-        yield from ()
+    def outline(self) -> Outline:
+        """Return what is known before anything is drawn, for the learner's and the protocol's checks."""
+        return Outline()
 
     def files(self) -> dict[str, str]:
         """Return the files whose content decides the numbers, by the key that names each; none by default.
 
-        A relative path starts at the scenario that it is written in; the bandit is built with absolute ones.
+        A relative path starts at the scenario that it is written in; `start` finds absolute ones in the keys.
         """
         return {}
 
-    def facts(self) -> dict[str, Any]:
-        """Return what is known of the bandit before anything is drawn, for the learner's cross-checks."""
-        return {}
 
+class ArmBandit(Bandit):
+    """A bandit with finitely many arms, whose means may change from slot to slot.
 
-class Bandit(ABC):
-    """One instance of a bandit, fixed for a replication."""
+    The least that one of your own needs is `means_at`::
 
-    Settings: ClassVar[type[BanditSettings]]
+        class Shift(ArmBandit):
+            before: list[float] = [0.2, 0.8]
+            after: list[float] = [0.8, 0.2]
+            at: int = 5_000
 
-    @classmethod
-    @abstractmethod
-    def build(cls, settings: Any, agents: int, generator: GeneratorOf) -> Self:
-        """Draw the instance.
-
-        Args:
-            settings: The validated keys, an instance of ``cls.Settings``.
-            agents: The number M of agents.
-            generator: Streams of the instance; purposes start with ``bandit.``. Where ``settings.seed`` is
-                given, the caller makes these streams from it.
-        """
-
-    @classmethod
-    def examine(cls, settings: Any, agents: int, horizon: int, watch: Watch) -> Iterator[Problem]:
-        """Yield the mistakes that only a look into the settings' files shows, paths from the top of the scenario.
-
-        Args:
-            settings: The validated keys, with absolute paths.
-            agents: The number M of agents.
-            horizon: The slots each agent plays.
-            watch: Told of what takes time.
-        """
-        yield from ()
-
-
-class FiniteBandit(Bandit):
-    """A bandit with finitely many arms that can pay for a block of pulls at once.
-
-    Attributes:
-        arms: The number K of arms.
-        agents: The number M of agents.
-        means: The mean reward of each agent and arm, shape (M, K), read-only.
-        global_means: The mean of each arm over all agents, shape (K,), read-only; regret is measured with it.
-        gaps: How much worse than the best arm each arm is by the global means, shape (K,), read-only.
+            def means_at(self, slot):
+                return np.array(self.before if slot < self.at else self.after)
     """
 
-    arms: int
-    agents: int
-    means: NDArray[np.float64]
-    global_means: NDArray[np.float64]
-    gaps: NDArray[np.float64]
+    agents: int = state()
+    """The number M of agents."""
+
+    @abstractmethod
+    def means_at(self, slot: int) -> NDArray[np.float64]:
+        """Return the mean reward of each arm in a slot, shape (K,), or of each agent and arm, shape (M, K)."""
+
+    def start(self, agents: int, generator: GeneratorOf) -> None:
+        """Draw the instance; there is nothing to draw by default."""
+        self.agents = agents
+
+    @property
+    def arm_count(self) -> int:
+        """The number K of arms, once it is started."""
+        return int(self.means_at(0).shape[-1])
+
+    @property
+    def law(self) -> str:
+        """What a reward is, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``."""
+        return "bernoulli"
+
+    @property
+    def sub_gaussian(self) -> float:
+        """The sub-Gaussian constant sigma of the rewards, the largest of all arms; by default that of [0, 1]."""
+        return 0.5
+
+    @property
+    def own_arms(self) -> NDArray[np.bool_] | None:
+        """Which arms each agent sees and pulls, shape (M, K); None, the default: all of them."""
+        return None
+
+    def draw(self, rng: np.random.Generator, slots: int) -> NDArray[np.float64]:
+        """Return the numbers that decide an agent's rewards in its next slots, one each, shape (slots,).
+
+        They do not depend on what is pulled, so all learners meet the same luck. By default they are uniform in [0, 1).
+        Drawn in blocks of any length, they must be the same.
+        """
+        return rng.random(slots)
+
+    def pull(
+        self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Let each of the *agents* pull its arm once; by default it pays 1 with the probability of its mean, else 0.
+
+        Args:
+            slot: The slot.
+            agents: The agents that pull, shape (n,).
+            arms: The arm of each, shape (n,).
+            numbers: What decides each agent's reward in this slot, from :meth:`draw`, shape (n,).
+
+        Returns:
+            The rewards, shape (n,).
+        """
+        means = self.means_at(slot)
+        chosen = means[arms] if means.ndim == 1 else means[agents, arms]
+        return (numbers < chosen).astype(np.float64)
+
+    def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the pseudo-regret of each choice, shape (n,): by the mean of each arm over all agents.
+
+        Args:
+            slot: The slot.
+            agents: The agents that pull, shape (n,).
+            arms: The arm of each, shape (n,).
+        """
+        means = self.means_at(slot)
+        means = means if means.ndim == 1 else means.mean(axis=0)
+        missed: NDArray[np.float64] = means.max() - means[arms]
+        return missed
+
+
+class FiniteBandit(ArmBandit):
+    """A bandit whose arms' means never change, so that it can pay for a block of pulls at once.
+
+    Its `start` calls `settle`.
+    """
+
+    agent_means: NDArray[np.float64] = state()
+    """The mean reward of each agent and arm, shape (M, K), read-only."""
+    global_means: NDArray[np.float64] = state()
+    """The mean of each arm over all agents, shape (K,), read-only; regret is measured with it."""
+    gaps: NDArray[np.float64] = state()
+    """How much worse than the best arm each arm is by the global means, shape (K,), read-only."""
+
+    def settle(self, means: NDArray[np.float64], agents: int) -> None:
+        """Fix the means.
+
+        The global means are summed exactly: gaps decide the length of phases when the learner knows the smallest one.
+
+        Args:
+            means: The mean of each agent and arm, shape (M, K), or of each arm, shape (K,), the same for all.
+            agents: The number M of agents.
+
+        Raises:
+            ValueError: No arm, no agent, or a shape that does not fit.
+        """
+        given = np.array(means, dtype=np.float64)
+        if agents < 1 or given.ndim not in (1, 2) or given.shape[-1] < 1:
+            raise ValueError(f"no bandit of {agents} agents and means of shape {given.shape}")
+        if given.ndim == 2 and given.shape[0] != agents:
+            raise ValueError(f"means of {given.shape[0]} agents were given, but there are {agents}")
+        self.agents = agents
+        self.global_means = given if given.ndim == 1 else column_means(given)
+        self.agent_means = np.broadcast_to(given, (agents, given.shape[-1]))
+        self.gaps = self.global_means.max() - self.global_means
+        for array in (given, self.global_means, self.gaps):
+            array.setflags(write=False)
 
     @property
     def smallest_gap(self) -> float | None:
         """The smallest gap above zero, or None where no arm is worse than another."""
         worse = self.gaps[self.gaps > 0]
         return float(worse.min()) if worse.size else None
+
+    def means_at(self, slot: int) -> NDArray[np.float64]:
+        """Return `agent_means`, whatever the slot."""
+        return self.agent_means
+
+    def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the gap of each arm, shape (n,)."""
+        return self.gaps[arms]
 
     @abstractmethod
     def pull_blocks(
@@ -121,3 +210,10 @@ class FiniteBandit(Bandit):
         Returns:
             The sums of the rewards, shape (m, a).
         """
+
+
+def column_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each column, summed exactly, shape (K,)."""
+    from math import fsum
+
+    return np.array([fsum(column) / len(means) for column in means.T.tolist()])

@@ -1,6 +1,6 @@
 """The columns of a context, split among participants."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.settings import Problem
+from netbandit.part import Checks, Mistake
 
 
 def _parts(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -29,25 +29,20 @@ Participants = Annotated[int | list[int] | None, WrapValidator(_parts)]
 number of columns of each; absent: one part for each agent."""
 
 
-def share_problems(parts: Any, dimension: int) -> Iterator[Problem]:
-    """Yield parts that do not add up to *dimension* columns, paths relative to the bandit's table.
-
-    Args:
-        parts: What was written as ``participants``; what is wrong with it alone is passed over.
-        dimension: The number d of columns.
-    """
-    if isinstance(parts, list) and parts and all(type(size) is int and size >= 0 for size in parts):
-        if sum(parts) != dimension:
-            yield ("participants",), f"lists {sum(parts)} columns, but there are {dimension}"
-    elif type(parts) is int and parts > dimension:
-        yield ("participants",), f"is {parts}, but there are only {dimension} columns to share"
+def check_shares(parts: int | Sequence[int] | None, dimension: int) -> Checks:
+    """Yield *participants* that do not add up to *dimension* columns."""
+    if isinstance(parts, int):
+        if parts > dimension:
+            yield Mistake("participants", f"is {parts}, but there are only {dimension} columns to share")
+    elif parts is not None and sum(parts) != dimension:
+        yield Mistake("participants", f"lists {sum(parts)} columns, but there are {dimension}")
 
 
-def holder_problems(parts: int | Sequence[int] | None, agents: int) -> Iterator[Problem]:
-    """Yield a number of participants that is not that of the *agents*, paths relative to the bandit's table."""
+def check_holders(parts: int | Sequence[int] | None, agents: int) -> Checks:
+    """Yield a number of *participants* that is not that of the *agents*."""
     number = parts if isinstance(parts, int) or parts is None else len(parts)
     if number is not None and number != agents:
-        yield ("participants",), f"makes {number} participants, but the topology has {agents} agents"
+        yield Mistake("participants", f"makes {number} participants, but the topology has {agents} agents")
 
 
 def split_columns(dimension: int, parts: int | Sequence[int]) -> list[NDArray[np.int64]]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import Bandit, GeneratorOf
+from netbandit.part import state
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,18 @@ class Findings:
 
 
 class VerticalContextBandit(Bandit):
-    """A bandit whose contexts lie in columns that are split among participants.
+    """A bandit whose contexts lie in columns that are split among participants."""
 
-    Attributes:
-        arms: The number K of arms.
-        dimension: The number m of columns the learner sees.
-        columns: For each participant, the columns it holds among those that are seen, ascending.
-        block: The slots of a block; the users of a block are drawn together.
-        knows_best: Whether it is known what the best arm pays; if not there is no regret.
-    """
-
-    arms: int
-    dimension: int
-    columns: list[NDArray[np.int64]]
-    block: int
-    knows_best: bool = True
+    arm_count: int = state()
+    """The number K of arms."""
+    seen: int = state()
+    """The number m of columns the learner sees."""
+    columns: list[NDArray[np.int64]] = state()
+    """For each participant, the columns it holds among those that are seen, ascending."""
+    block: int = state()
+    """The slots of a block; the users of a block are drawn together."""
+    knows_best: bool = state(default=True)
+    """Whether it is known what the best arm pays; if not there is no regret."""
 
     @abstractmethod
     def users(self, block: int, generator: GeneratorOf) -> Users:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.bandits.linear import Linear, LinearSettings
+from netbandit.bandits.linear import Linear
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
 from netbandit.simulation.parts import PointConfig
@@ -81,16 +81,16 @@ def _simulated(name: str, point: PointConfig, rounds: dict[str, int]) -> float:
 
 def _world(agents: int) -> Linear:
     streams = Streams(0, 0)
-    settings = LinearSettings.model_validate({"kind": "linear", "dimension": 10, "arms": 10})
-    world = Linear(settings, agents, streams.generator)
-    world.start(streams.generator)
+    world = Linear(dimension=10, arms=10)
+    world.start(agents, streams.generator)
+    world.begin(streams.generator)
     return world
 
 
 def _numpy() -> float:
     """Play with numpy in Python."""
     world = _world(NUMPY_AGENTS)
-    actions = world.actions(0)
+    actions = world.actions(np.arange(1))[0]
     inverses = [np.eye(10) for _ in range(NUMPY_AGENTS)]
     responses = [np.zeros(10) for _ in range(NUMPY_AGENTS)]
     generators = [np.random.default_rng(agent) for agent in range(NUMPY_AGENTS)]
@@ -125,7 +125,7 @@ def _compiled() -> float:
         _LOOPS["bare"] = njit(_bare)
     world = _world(AGENTS)
     began = time.perf_counter()
-    _LOOPS["bare"](world.world, world.actions(0), _LOOPS["reward"], HORIZON, AGENTS)
+    _LOOPS["bare"](world.world, world.actions(np.arange(1))[0], _LOOPS["reward"], HORIZON, AGENTS)
     return 1e6 * (time.perf_counter() - began) / (HORIZON * AGENTS)
 
 

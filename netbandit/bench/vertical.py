@@ -72,18 +72,19 @@ def _gathered(point: PointConfig) -> float:
 def _plain(point: PointConfig) -> float:
     """Return the seconds of as many decisions of the learner alone."""
     assert issubclass(point.bandit, VerticalContextBandit)
-    assert issubclass(point.learner, GatherLearner)
     began = time.perf_counter()
     generator = Streams(0, 0).generator
-    bandit = point.bandit.build(point.bandit_settings, 5, generator)
-    learner = point.learner.build(point.learner_settings, dimension=bandit.dimension)
+    bandit = point.bandit_settings.fresh()
+    bandit.start(5, generator)
+    learner: GatherLearner = point.learner_settings.fresh()
+    learner.start(bandit.seen)
     regret = 0.0
     for block in range(-(-SLOTS // bandit.block)):
         users = bandit.users(block, generator)
         count = min(bandit.block, SLOTS - block * bandit.block)
-        normals = np.empty((0, bandit.dimension))
+        normals = np.empty((0, bandit.seen))
         if learner.draws_normals:
-            normals = generator("exploration", block).standard_normal((count, bandit.dimension))
+            normals = generator("exploration", block).standard_normal((count, bandit.seen))
         arms = learner.play(users.contexts[:count], users.rewards[:count], normals)
         regret += float(users.regrets[np.arange(count), arms].sum())
     seconds = time.perf_counter() - began

@@ -43,6 +43,11 @@ def plain_errors() -> Iterator[None]:
             for line in error.lines:
                 click.echo(line, err=True)
             sys.exit(MISTAKE)
+        from netbandit.results.one_study import OtherStudyError
+
+        if isinstance(error, OtherStudyError):
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(MISTAKE)
         from netbandit.results.safe_files import StorageError
         from netbandit.running.cluster import SchedulerError
 
@@ -70,10 +75,31 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
     from netbandit.results.store import load_finished
 
     try:
-        return load_finished(folder, details)
+        found = load_finished(folder, details)
     except (FileNotFoundError, ValueError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(MISTAKE)
+    if found.damaged:
+        left_out = f"{count(len(found.damaged), 'run')} left out, not as they were written; run the scenario again:"
+        _listed(left_out, found.damaged)
+    return found
+
+
+def report_repeated(repeated: Sequence[str]) -> None:
+    """Say on stderr which runs were done again because their files were damaged."""
+    if repeated:
+        _listed(f"{count(len(repeated), 'run')} done again, not as written or of a format not read here:", repeated)
+
+
+_MOST_LISTED = 10
+
+
+def _listed(heading: str, lines: Sequence[str]) -> None:
+    click.echo(heading, err=True)
+    for line in lines[:_MOST_LISTED]:
+        click.echo(f"  {line}", err=True)
+    if len(lines) > _MOST_LISTED:
+        click.echo(f"  and {len(lines) - _MOST_LISTED} more", err=True)
 
 
 def values_of(entries: Sequence[str], what: str) -> dict[str, str]:

@@ -15,23 +15,28 @@ from netbandit.cli.exit_codes import MISTAKE
 @click.option("--x", metavar="KEY|METRIC", help="What is across: a key that varies, or a metric.")
 @click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
 @click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
-def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None) -> None:
+@click.option("--all", "every", is_flag=True, help="Draw every picture that there is, not the few that answer.")
+def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None, every: bool) -> None:
     """Draw the pictures of a folder of results.
 
-    Which there are is up to what the sweep varies. With --x, --y or --color one picture of just that is drawn, of those
-    points that have the VALUEs given.
+    These are the few that answer what the sweep varies; --all draws the rest too. With --x, --y or --color one picture
+    of just that is drawn, of those points that have the VALUEs given. Pictures that were asked for are drawn anew by
+    later runs into the folder, and come into its report.
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
 
-    results_of(folder, details=False)
+    study = results_of(folder)
     fixed = values_of(where, "which points to draw")
+    asks = bool(x or y or color or fixed)
+    if asks and every:
+        raise click.UsageError("--all draws every picture there is: it goes with no --x, --y, --color or KEY=VALUE.")
     with plain_errors(), storage(folder):
         try:
-            if x or y or color or fixed:
-                files = plots.plot_against(folder, x, y, color, where=fixed)
+            if asks:
+                files = plots.plot_against(folder, plots.Asked(x, y, color, fixed), study=study)
             else:
-                files = plots.plot_folder(folder)
+                files = plots.plot_folder(folder, every=every, study=study)
         except plots.UnknownNameError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(MISTAKE)
@@ -47,8 +52,8 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     """Show how much the points of a folder of results differ, pair by pair.
 
     Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
-    the first point. The same replication has the same random numbers at both, so their difference is known better than
-    either mean.
+    the first point. The same replication has the same seed at both: what both draw alike, such as the means of the
+    arms, is no part of the interval of their difference.
     """
     from rich.console import Console
 
@@ -79,37 +84,59 @@ def report(folder: Path) -> None:
 
 @click.command()
 @click.argument("place", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--format", "layout", type=click.Choice(["perfetto"]), default="perfetto", show_default=True)
+@click.option("--format", "layout", type=click.Choice(["perfetto", "html"]), default="perfetto", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The file to write.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Lines of the trace to take, messages and phases together.  [default: 100000]",
+    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html]",
 )
 def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
     """Show what happened in a run, on a page that opens in a browser.
 
     RUN is a run folder, its trace.jsonl, or a folder of results, of which the first traced run is taken; run --trace
-    writes traces. The file opens at https://ui.perfetto.dev and in chrome://tracing: a track for each agent with what
-    it explores and exploits, arrows for messages, and the rounds.
+    writes traces. With html it is one page that plays the run back: messages move along the links of the network in
+    simulated time. With perfetto it is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent
+    with what it explores and exploits, arrows for messages, and the rounds.
     """
-    from netbandit.trace import perfetto
     from netbandit.trace.read import TraceError
 
     with plain_errors():
         try:
-            source = perfetto.find_trace(place)
-            target = out if out is not None else source.parent / perfetto.PICTURE
-            made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
+            (_animation if layout == "html" else _perfetto)(place, out, limit)
         except TraceError as error:
             click.echo(str(error), err=True)
             sys.exit(MISTAKE)
+
+
+def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
+    from netbandit.trace import perfetto
+
+    source = perfetto.find_trace(place)
+    target = out if out is not None else source.parent / perfetto.PICTURE
+    made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
     found = (count(made.messages, "message"), count(made.phases, "phase"), count(made.rounds, "round"))
     click.echo(f"trace: {source}")
-    click.echo(f"{layout}: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
+    click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:
         click.echo(
             f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
+            err=True,
+        )
+
+
+def _animation(place: Path, out: Path | None, limit: int | None) -> None:
+    from netbandit.report import animation
+    from netbandit.trace.perfetto import find_trace
+
+    source = find_trace(place)
+    target = out if out is not None else source.parent / animation.PAGE
+    made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
+    click.echo(f"trace: {source}")
+    click.echo(f"html: {made.path}, {count(made.messages, 'message')}; open it in a browser")
+    if made.messages < made.total:
+        click.echo(
+            f"only the first {made.messages} of {made.total} messages are in it; --limit {made.total} takes all",
             err=True,
         )

@@ -3,17 +3,32 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import checked, count, plain_errors, report_failed, set_option
+from netbandit.cli.common import checked, count, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
+from netbandit.cli.stdout import stdout_alone
 
 if TYPE_CHECKING:
     from netbandit.simulation.parts import Study
+
+
+@dataclass(frozen=True)
+class _How:
+    """What the options say of how to run, named as they are, and where the results are printed."""
+
+    jobs: int
+    scheduler: str | None
+    trace: bool
+    replace: bool
+    parquet: bool
+    as_json: bool
+    output: TextIO
 
 
 @click.command()
@@ -36,6 +51,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
 )
+@click.option("--replace", is_flag=True, help="Remove the results of another scenario, if DIR holds them.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
 @click.option("--parquet", is_flag=True, help="Write table.parquet too; needs the extra netbandit[parquet].")
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
@@ -47,14 +63,17 @@ def run(
     jobs: int,
     scheduler: str | None,
     out: Path | None,
+    replace: bool,
     as_json: bool,
     parquet: bool,
     trace: bool,
 ) -> None:
     """Run scenarios and their sweeps.
 
-    Runs that are already in the folder of the results are not done again.
+    Runs that are already in the folder of the results are not done again, unless their files are damaged.
     """
+    from netbandit.results.one_study import refuse_other
+
     if parquet and find_spec("pyarrow") is None:
         raise click.UsageError("--parquet needs pyarrow: pip install 'netbandit[parquet]'.")
     if as_json and len(files) > 1:
@@ -62,12 +81,16 @@ def run(
     overrides = [*changes]
     overrides += [f"run.seed={seed}"] if seed is not None else []
     overrides += [f"run.replications={replications}"] if replications is not None else []
-    with plain_errors():
+    with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)
         folders = _folders(files, studies, out)
+        if not replace:  # before the first of several scenarios runs
+            for study, folder in zip(studies, folders, strict=True):
+                refuse_other(folder, study.document.data["name"])
+        how = _How(jobs, scheduler, trace, replace, parquet, as_json, output)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
-            failed |= not _run(study, folder, jobs, scheduler, trace, parquet, as_json)
+            failed |= not _run(study, folder, how)
     if failed:
         sys.exit(FAILURE)
 
@@ -85,9 +108,7 @@ def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None)
     return list(folders)
 
 
-def _run(
-    study: "Study", folder: Path, jobs: int, scheduler: str | None, trace: bool, parquet: bool, as_json: bool
-) -> bool:
+def _run(study: "Study", folder: Path, how: _How) -> bool:
     """Run one scenario and show what it found; return whether all runs came to their end."""
     from rich.console import Console
 
@@ -97,19 +118,28 @@ def _run(
     from netbandit.running.progress import ProgressReport
 
     with ProgressReport(Console(stderr=True)) as progress:
-        result = sweep.run(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, progress=progress)
-    if as_json:
-        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
-    if parquet:
+        result = sweep.run(
+            study,
+            folder,
+            jobs=how.jobs,
+            scheduler=how.scheduler,
+            trace=how.trace,
+            replace=how.replace,
+            progress=progress,
+        )
+    if how.as_json:
+        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False), file=how.output)
+    if how.parquet:
         from netbandit.results.dataframe import write_parquet
 
         write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)
     if finished:
-        show(result.study, Console(stderr=as_json, highlight=False))
+        show(result.study, Console(stderr=how.as_json, highlight=False))
+    report_repeated(result.repeated)
     known = f" ({count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
-    click.echo(f"results: {folder}{known}", err=as_json)
-    drawn = _draw(folder, as_json) if finished else True
+    click.echo(f"results: {folder}{known}", err=how.as_json)
+    drawn = _draw(folder, how.as_json) if finished else True
     report_failed(result.failed)
     return drawn and not result.failed
 

@@ -95,9 +95,7 @@ class Outages:
         any_nodes: Whether any agent, or the server, is ever down.
     """
 
-    def __init__(
-        self, plan: OutagePlan, agents: int, links: Mapping[tuple[int, int], int], streams: Streams
-    ) -> None:
+    def __init__(self, plan: OutagePlan, agents: int, links: Mapping[tuple[int, int], int], streams: Streams) -> None:
         self._plan = plan
         self._agents = agents
         self._link_numbers = links

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from math import ceil, inf, log, log2, sqrt
 from typing import Literal
 
-from netbandit.privacy.accountant import PrivacySpent
+from netbandit.privacy.accountant import HELD_FIXED, MADE, PrivacySpent
 from netbandit.privacy.gaussian import exact_epsilon
 
 Calibration = Literal["paper", "zcdp"]
 
 OBSERVATION = 2.0
 """L^2 + 1: the largest squared length of [x; y] with x no longer than L = 1 and y from -1 to 1."""
+
+DATA_DEPENDENT = "when agents synchronise depends on their data, which epsilon does not cover (Zhou & Chowdhury 2024)"
+"""What an account of the tree leaves out where a test on the data decides when to release."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,17 @@ def account_tree(
         claimed: The paper's own statement.
         trigger_is_private: Whether the times of the releases tell nothing of the data.
     """
-    unit = "one observation (context and reward) of one agent"
-    if not trigger_is_private:
-        unit += "; when agents synchronise depends on their data, which this does not cover (Zhou & Chowdhury 2024)"
     if releases == 0:
-        return PrivacySpent(0.0, 0.0, claimed, unit)
-    if deviation == 0:
-        return PrivacySpent(inf, 0.0, claimed, unit)
-    multiplier = deviation / (OBSERVATION * sqrt(releases.bit_length()))
-    return PrivacySpent(exact_epsilon(delta, multiplier), delta, claimed, unit)
+        epsilon = 0.0
+    elif deviation == 0:
+        epsilon = inf
+    else:
+        epsilon = exact_epsilon(delta, deviation / (OBSERVATION * sqrt(releases.bit_length())))
+    return PrivacySpent(
+        epsilon=epsilon,
+        delta=delta if releases and deviation else 0.0,
+        epsilon_claimed=claimed,
+        unit="one observation (context and reward) of one agent",
+        accountant="Gaussian noise on all nodes of the tree that an observation enters: exact, all together",
+        caveats=(MADE, HELD_FIXED) if trigger_is_private else (DATA_DEPENDENT, MADE, HELD_FIXED),
+    )

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, ProtocolSettings
+from netbandit.part import state
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 
 class SyncHandler(Protocol):
@@ -17,8 +18,13 @@ class SyncHandler(Protocol):
     def release(self, agent: int, param_set: int) -> Item:
         """Return what *agent* releases of one of its sets of parameters, now, after the decision of this slot."""
 
-    def aggregate(self, items: Sequence[Item]) -> Item:
-        """Return what stands for some releases of a group, in order of their agents' numbers: it adds up."""
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        """Return what stands for some releases of a group, in order of their agents' numbers.
+
+        Args:
+            items: The releases, or what stands for several of them.
+            weights: How many releases each item stands for; absent: one each.
+        """
 
     def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
         """Let *agent* take over what stands for the releases of *round*, now, before the decision of this slot."""
@@ -33,24 +39,25 @@ class CallProtocol(NetworkProtocol):
 
     Agents may keep several sets of parameters and use them in turn: the set of slot t is ``t mod sets``. Each set is
     synchronised on its own. Several calls for one set in one slot count once.
-
-    Args:
-        settings: The protocol's own settings.
-        network: The network it talks over.
-        sync_handler: What agents do.
-
-    Attributes:
-        groups: For each agent the number of its group: agents of a group synchronise together, shape (M,).
-        sets: The number of sets of parameters each agent keeps, at least 1.
     """
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"call"})
 
-    groups: Sequence[int]
-    sets: int = 1
+    sync_handler: SyncHandler = state()
+    """What agents do."""
+    groups: Sequence[int] = state()
+    """For each agent the number of its group: agents of a group synchronise together, shape (M,)."""
+    sets: int = state(default=1)
+    """The number of sets of parameters each agent keeps, at least 1."""
 
-    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
-        super().__init__(settings, network)
+    def start(self, network: Network, sync_handler: SyncHandler) -> None:
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            sync_handler: What agents do.
+        """
+        self.connect(network)
         self.sync_handler = sync_handler
 
     def figures(self) -> dict[str, float | int | None]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
-from netbandit.report.tables import details, findings, graphs, privacy
+from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
 from netbandit.results.remarks import remarks
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, lookup
@@ -60,6 +60,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "graphs": graphs(study),
         "privacy": spent,
         "units": units,
+        "privacy_notes": privacy_notes(study),
         "recipe": recipe(study),
         "details": details(study),
     }

@@ -9,7 +9,7 @@ from netbandit.plots.values import words
 from netbandit.results.columns import column, parameter_cells, short_names
 from netbandit.results.numbers import scaled
 from netbandit.results.portable_json import LABELS
-from netbandit.results.remarks import INFINITE, spread
+from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, spread
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replications
 from netbandit.results.table import cell
@@ -20,6 +20,7 @@ _MOST_COLUMNS = 12
 _MOST_METRICS = 8
 _LEAST_METRICS = 4
 _NOTHING = "–"
+_HALF_WIDTH = "half-width of its 95 % interval; none where all replications are alike"
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
     table = _by_point("Privacy spent by the agent worst off", study, points if bounded else [])
     table.headings[len(table.headings) :] = [
         ("epsilon spent", "what the accountant finds; 0 where a large delta covers all"),
-        ("delta spent", "with which probability epsilon may be exceeded"),
+        ("delta spent", "what an event's probability may exceed exp(epsilon) times its other one by; 0: pure privacy"),
         ("epsilon, claimed", "the paper's own statement"),
     ]
     for row, point in zip(table.rows, points if bounded else [], strict=True):
@@ -146,10 +147,19 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
             values = [run.metrics.get(metric) for run in point.finished]
             known = [float(value) for value in values if value is not None]
             largest = math.inf if None in values else max(known)
-            row.append(Cell(spread(values), largest))
+            nothing = metric == "epsilon" and set(values) == {None}
+            row.append(Cell(NOT_ASKED if nothing else spread(values), largest))
     if len(study.points) == 1:
         _drop_number(table)
     return table, units
+
+
+def privacy_notes(study: StudyResult) -> list[str]:
+    """Return what an account of privacy means, how each was found, and what it does not cover."""
+    runs = [run for point in study.points for run in point.finished if run.metrics.get("epsilon") is not None]
+    found = dict.fromkeys(f"found by: {run.privacy_accountant}" for run in runs if run.privacy_accountant)
+    caveats = dict.fromkeys(f"not covered: {caveat}" for run in runs for caveat in run.privacy_caveats)
+    return [MEANING, *found, *caveats]
 
 
 def details(study: StudyResult) -> list[Detail]:
@@ -224,7 +234,12 @@ def _metrics(caption: str, found: dict[str, Estimate]) -> Table:
             mean = INFINITE
         name, unit = heading[:-1].split(" (") if heading.endswith(")") else (heading, "")
         rows.append([Cell(name, name), Cell(mean, value.key), _half(half, estimate), Cell(unit, unit or None)])
-    headings = [("metric", ""), ("mean", ""), ("±", "half-width of its 95 % interval"), ("unit", "")]
+    headings = [
+        ("metric", ""),
+        ("mean", ""),
+        ("±", _HALF_WIDTH),
+        ("unit", ""),
+    ]
     return Table(caption, headings, rows)
 
 

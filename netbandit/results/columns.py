@@ -16,6 +16,8 @@ UNITS = {
     "wall_s": ("computed in", "s"),
     "bytes": ("bytes", ""),
     "epsilon_claimed": ("epsilon, claimed", ""),
+    "epsilon_basic_composition": ("epsilon, basic composition", ""),
+    "delta_basic_composition": ("delta, basic composition", ""),
 }
 """How a metric is called, and its unit; one that is not here is called by its name and has none."""
 
@@ -72,9 +74,10 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
             return ""
         return f"{value:.1e}" if 0 < largest < _TINY else fixed(value / scale, places)
 
+    missing = "inf" if metric == "epsilon" else "-"  # a privacy budget is finite, or nobody asked for one
     means = [text(estimate.mean) if estimate else "" for estimate in found]
     halves = [text(estimate.half_width) if estimate else "" for estimate in found]
-    return Column(name, unit, lined_up([mean or "-" for mean in means]), lined_up(halves))
+    return Column(name, unit, lined_up([mean or missing for mean in means]), lined_up(halves))
 
 
 def _places(estimate: Estimate, scale: float) -> int:

@@ -7,29 +7,54 @@ from netbandit.results.store import StudyResult
 from netbandit.simulation.result import RunResult
 
 INFINITE = "infinite"
-"""What a table says of an epsilon without a bound."""
+"""What a table says of a value without a bound."""
+
+NOT_ASKED = "no privacy was asked for"
+"""What is said of an epsilon without a bound: there was no noise."""
+
+MEANING = (
+    "(epsilon, delta): where one such unit differs, no event is more than exp(epsilon) times as probable, plus delta"
+)
+"""What an account of privacy says; delta is not the probability with which epsilon is exceeded."""
 
 _FEW = 4
 
 
 def privacy_lines(study: StudyResult) -> list[str]:
-    """Return what an agent's privacy came to, beside the paper's own statement, and what it protects; a line a unit.
+    """Return what an agent's privacy came to, beside the paper's own statement, what it protects, and what it omits.
 
-    Nothing is said where no agent's epsilon is finite: nobody asked for privacy then. Of agents alone, which release
-    nothing and need no noise, there is nothing to say either.
+    One account for each unit. Of agents alone, which release nothing and need no noise, there is nothing to say.
     """
     lines = []
     runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
+    if runs and all(run.metrics.get("epsilon") is None for run in runs):
+        return [NOT_ASKED]
     for unit in dict.fromkeys(run.privacy_unit for run in runs):
         alike = [run for run in runs if run.privacy_unit == unit]
-        found, claimed = (
-            spread([run.metrics.get(metric) for run in alike]) for metric in ("epsilon", "epsilon_claimed")
+        asked = [run for run in alike if run.metrics.get("epsilon") is not None]
+        if not asked:
+            continue
+        found, claimed, basic = (
+            _with_delta(asked, *names)
+            for names in (("epsilon", "delta"), ("epsilon_claimed",), (f"epsilon{_BASIC}", f"delta{_BASIC}"))
         )
-        delta = spread([value for run in alike if (value := run.metrics.get("delta"))])
-        if found != INFINITE:
-            with_delta = f"{found} at delta {delta}" if delta else found
-            lines.append(f"privacy of {unit}: epsilon {with_delta} for the agent worst off; the paper states {claimed}")
+        line = f"privacy of {unit}: epsilon {found} for the agent worst off; the paper states {claimed}"
+        if basic:
+            line += f"; basic composition, an upper bound that adds up all releases: {basic}"
+        lines.append(line + (f" (elsewhere {NOT_ASKED})" if len(asked) < len(alike) else ""))
+        lines.append(f"  {MEANING}")
+        lines += dict.fromkeys(f"  not covered: {caveat}" for run in asked for caveat in run.privacy_caveats)
     return lines
+
+
+_BASIC = "_basic_composition"
+
+
+def _with_delta(runs: Sequence[RunResult], epsilon: str, delta: str = "") -> str:
+    """Return the values of two metrics as ``1 at delta 0.1``; nothing where no run has them."""
+    values = [run.metrics.get(epsilon) for run in runs if epsilon in run.metrics]
+    deltas = spread([value for run in runs if (value := run.metrics.get(delta))])
+    return f"{spread(values)} at delta {deltas}" if deltas else spread(values)
 
 
 def _kept_all(run: RunResult) -> bool:

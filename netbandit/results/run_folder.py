@@ -1,7 +1,12 @@
-"""One folder for one run: complete from the moment ``result.json`` is in it, and not before."""
+"""One folder for one run: complete from the moment ``result.json`` is in it, and not before.
+
+``result.json`` holds a checksum of every other file and of itself, so whatever is not as it was written is found out.
+Folders of format 1 know the sizes of their files alone; they are still read.
+"""
 
 import json
 import math
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +15,14 @@ import numpy as np
 
 from netbandit.results.portable_json import as_text, native
 from netbandit.results.safe_files import remove_leftovers, storage, write_whole
+from netbandit.results.sealed_json import SealError, digest, digest_of, sealed, unsealed
 from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes, RunResult
 
-FORMAT = 1
-"""The version of the files in a results folder; what is of another version is run again."""
+FORMAT = 2
+"""The version of the files in a results folder."""
+
+_UNSEALED = 1
+"""The version without checksums."""
 
 RESULT = "result.json"
 SCENARIO = "scenario.json"
@@ -22,6 +31,13 @@ LINKS = "links.json"
 NODES = "nodes.json"
 TRACE = "trace.jsonl"
 ERROR = "error.txt"
+
+_DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What reading a file raises that is not what was written."""
+
+
+class DamagedRunError(ValueError):
+    """The files of a run are not as they were written, or of a format that cannot be read; the message says which."""
 
 
 def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None:
@@ -40,19 +56,21 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         name: {"slots": curve.slots.tolist(), "values": curve.values.tolist()} for name, curve in result.curves.items()
     }
     links = {name: getattr(result.links, name).tolist() for name in LinkUse.__dataclass_fields__}
-    with storage(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ERROR).unlink(missing_ok=True)
     files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = _nodes_as_json(result.nodes)
-    for name, content in files.items():
-        write_whole(folder / name, as_text(content))
     with storage(folder):
-        if trace is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder, kept=files)
+    checksums: dict[str, str] = {}
+    for name, content in files.items():
+        text = as_text(content)
+        write_whole(folder / name, text)
+        checksums[name] = digest(text.encode())
+    if trace is not None:
+        with storage(folder):
             trace.replace(folder / TRACE)
-        names = [*files, TRACE] if trace is not None else list(files)
-        sizes = {name: (folder / name).stat().st_size for name in names}
+            checksums[TRACE] = digest_of(folder / TRACE)
     whole = {
         "format": FORMAT,
         "run": folder.name,
@@ -66,32 +84,45 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "fingerprint": result.fingerprint,
         "versions": result.versions,
         "privacy_unit": result.privacy_unit,
+        "privacy_accountant": result.privacy_accountant,
+        "privacy_caveats": list(result.privacy_caveats),
         "remarks": list(result.remarks),
-        "sizes": sizes,
+        "checksums": checksums,
     }
-    write_whole(folder / RESULT, as_text(whole))
+    write_whole(folder / RESULT, sealed(whole))
     remove_leftovers(folder)
 
 
-def load_run(folder: Path, details: bool = True) -> RunResult | None:
-    """Return the run in *folder*, or None if it is not there, not complete, damaged or of another format.
+def _clear(folder: Path, kept: Mapping[str, object]) -> None:
+    """Remove what an earlier run left in *folder* that this one does not replace, and folders in place of its files."""
+    for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE, ERROR):
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif name in (TRACE, ERROR) or (name == NODES and name not in kept):
+            path.unlink(missing_ok=True)
+
+
+def read_run(folder: Path, details: bool = True) -> RunResult:
+    """Return the run in *folder*.
 
     Args:
         folder: The run folder.
         details: Whether to read the curves and the links too; without, both are empty.
+
+    Raises:
+        FileNotFoundError: No run has come to its end there.
+        DamagedRunError: A file that is read is not as it was written.
     """
+    content = _content_of_result(folder)
     try:
-        whole = json.loads((folder / RESULT).read_bytes())
-        if whole["format"] != FORMAT or whole["run"] != folder.name:
-            return None
-        sizes = whole["sizes"]
-        for name in (SCENARIO, CURVES, LINKS, *([NODES] if NODES in sizes else [])):
-            if (folder / name).stat().st_size != sizes[name]:
-                return None
-        scenario = json.loads((folder / SCENARIO).read_bytes())
-        curves = json.loads((folder / CURVES).read_bytes()) if details else {}
-        links = json.loads((folder / LINKS).read_bytes()) if details else {}
-        nodes = json.loads((folder / NODES).read_bytes()) if details and NODES in sizes else None
+        whole = _whole(content)
+        if whole["run"] != folder.name:
+            raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
+        scenario = json.loads(_content(folder, SCENARIO, whole))
+        curves = json.loads(_content(folder, CURVES, whole)) if details else {}
+        links = json.loads(_content(folder, LINKS, whole)) if details else {}
+        nodes = json.loads(_content(folder, NODES, whole)) if details and NODES in _names(whole) else None
         return RunResult(
             name=_checked(whole["name"], str),
             parameters=native(_checked(whole["parameters"], dict)),
@@ -104,26 +135,135 @@ def load_run(folder: Path, details: bool = True) -> RunResult | None:
             curves={name: _curve(curve) for name, curve in curves.items()},
             links=_links(links, details),
             fingerprint=_checked(whole["fingerprint"], str),
-            versions=_checked(whole["versions"], dict),
+            versions={_checked(name, str): _checked(text, str) for name, text in whole["versions"].items()},
             nodes=None if nodes is None else _nodes(nodes),
             privacy_unit=_checked(whole.get("privacy_unit", ""), str),
+            privacy_accountant=_checked(whole.get("privacy_accountant", ""), str),
+            privacy_caveats=tuple(_checked(caveat, str) for caveat in whole.get("privacy_caveats", [])),
             remarks=tuple(_checked(remark, str) for remark in whole.get("remarks", [])),
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except DamagedRunError:
+        raise
+    except _DAMAGED as error:
+        raise DamagedRunError(f"{RESULT} does not say what a run's does ({type(error).__name__})") from error
+
+
+def load_run(folder: Path, details: bool = True) -> RunResult | None:
+    """Return the run in *folder*, or None if it is not there, not complete, damaged or of another format.
+
+    Args:
+        folder: The run folder.
+        details: Whether to read the curves and the links too; without, both are empty.
+    """
+    try:
+        return read_run(folder, details)
+    except (FileNotFoundError, DamagedRunError):
         return None
 
 
 def complete(folder: Path, trace: bool = False) -> bool:
-    """Say whether *folder* holds a complete run, with its trace if *trace* is asked for."""
-    if load_run(folder, details=False) is None:
-        return False
-    if not trace:
-        return True
+    """Say whether *folder* holds a complete run all of whose files check, with its trace if *trace* is asked for."""
     try:
-        size = json.loads((folder / RESULT).read_bytes())["sizes"].get(TRACE)
-        return bool(size == (folder / TRACE).stat().st_size)
-    except (OSError, ValueError):
+        return verify(folder) or not trace
+    except (FileNotFoundError, DamagedRunError):
         return False
+
+
+def verify(folder: Path) -> bool:
+    """Check every file of the run in *folder*; return whether its trace is among them.
+
+    A trace that was written and has been removed is no damage.
+
+    Raises:
+        FileNotFoundError: No run has come to its end there.
+        DamagedRunError: A file is not as it was written.
+    """
+    whole = _whole(_content_of_result(folder))
+    names = _names(whole)
+    if whole["format"] == _UNSEALED:  # nothing but reading them tells whether its files are whole
+        read_run(folder)
+        return TRACE in names and (folder / TRACE).is_file() and (folder / TRACE).stat().st_size == names[TRACE]
+    read_run(folder, details=False)
+    for name, checksum in names.items():
+        try:
+            if digest_of(folder / name) != checksum:
+                raise DamagedRunError(f"{name} does not match its checksum")
+        except FileNotFoundError:
+            if name != TRACE:
+                raise DamagedRunError(f"{name} is not there") from None
+            return False
+        except OSError as error:
+            raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
+    return TRACE in names
+
+
+def was_traced(folder: Path) -> bool:
+    """Say whether a trace was written into *folder*, whatever has become of it and of the run."""
+    return (folder / TRACE).exists()
+
+
+def _content_of_result(folder: Path) -> bytes:
+    try:
+        return (folder / RESULT).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(f"{folder} has no {RESULT}") from None
+    except OSError as error:
+        raise DamagedRunError(f"{RESULT} cannot be read: {error.strerror}") from error
+
+
+def _whole(content: bytes) -> dict[str, Any]:
+    """Return what a ``result.json`` says."""
+    try:
+        whole = unsealed(content)
+    except SealError as error:
+        with_sizes = _read_unsealed(content)
+        if with_sizes is None:
+            raise DamagedRunError(f"{RESULT} {error}") from None
+        return with_sizes
+    if whole.get("format") != FORMAT:
+        raise DamagedRunError(f"{RESULT} is of format {whole.get('format')!r}, this version reads {FORMAT}")
+    return whole
+
+
+def _read_unsealed(content: bytes) -> dict[str, Any] | None:
+    """Return what a ``result.json`` of format 1 says, None if it is none."""
+    try:
+        whole = json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(whole, dict) or whole.get("format") != _UNSEALED or not isinstance(whole.get("sizes"), dict):
+        return None
+    return whole
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _names(whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is known of each file of the run: its checksum, or in format 1 its size."""
+    found: Mapping[str, Any] = whole["checksums"] if whole["format"] == FORMAT else whole["sizes"]
+    return found
+
+
+def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
+    """Return the content of a file of a run, as it was written."""
+    known = _names(whole).get(name)
+    try:
+        content = (folder / name).read_bytes()
+    except FileNotFoundError:
+        raise DamagedRunError(f"{name} is not there") from None
+    except OSError as error:
+        raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
+    if whole["format"] == FORMAT:
+        if digest(content) != known:
+            raise DamagedRunError(f"{name} does not match its checksum")
+    elif len(content) != known or not content.startswith(b"{"):
+        raise DamagedRunError(f"{name} is not what was written")
+    return content
+
+
+_LARGEST = 2**63 - 1
 
 
 def _figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
@@ -138,6 +278,8 @@ def _figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
 def _checked(value: Any, kind: type) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{value!r} is not a {kind.__name__}")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ValueError("a number beyond 64 bits")
     return value
 
 
@@ -145,6 +287,8 @@ def _checked_figures(figures: Any) -> dict[str, Metric]:
     for value in _checked(figures, dict).values():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise TypeError(f"{value!r} is not a number")
+        if value is not None and not (math.isfinite(value) and (isinstance(value, float) or abs(value) <= _LARGEST)):
+            raise ValueError("a figure is finite, and has at most 64 bits")
     return dict(figures)
 
 

@@ -1,37 +1,32 @@
 """A results folder: a run folder for each point and replication, and which of them make up the study.
 
-A results folder holds one run folder for each run, named by the run's key, and ``study.json``, which says which
-runs belong to which point. The same run may belong to several studies and be called by other parameters there,
-so name and parameters come from ``study.json`` and everything else from the run folder.
+A results folder holds one run folder for each run, ``runs/KEY`` (``KEY`` alone in folders of format 1), and
+``study.json``, which says which runs belong to which point and checks itself. The same run may belong to several
+studies and be called by other parameters there, so name and parameters come from ``study.json`` and everything else
+from the run folder.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from netbandit.results.portable_json import LABELS, as_text, canonical, native
-from netbandit.results.run_folder import FORMAT, complete, load_run, save_run
+from netbandit.results.portable_json import native
+from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
+from netbandit.results.run_keys import Point, inputs, run_key, run_keys
 from netbandit.results.safe_files import storage, write_whole
+from netbandit.results.sealed_json import SealError, sealed, unsealed
 from netbandit.simulation.result import RunResult
 
 STUDY = "study.json"
 """The file of a results folder that says which runs belong to which point."""
 
+RUNS = "runs"
+"""The folder of the run folders in a results folder."""
 
-class Point(Protocol):
-    """What the study floor needs to know of one point of a sweep to name its runs."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """What the sweep or ``--set`` varied, key -> value."""
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        """The whole scenario with every default filled in."""
+_KEY = re.compile(r"[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -70,12 +65,14 @@ class StudyResult:
         written: The scenario as it was written, merged over what it extends and what ``--set`` changed; None for
             results that do not know it.
         inputs: The keys of the scenario that name a file.
+        damaged: The runs that are left out because their files are not as they were written, a line each.
     """
 
     name: str
     points: list[PointResult]
     written: dict[str, Any] | None = None
     inputs: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 def lookup(resolved: Mapping[str, Any], key: str, absent: Any = None) -> Any:
@@ -88,28 +85,10 @@ def lookup(resolved: Mapping[str, Any], key: str, absent: Any = None) -> Any:
     return value
 
 
-def run_key(point: Point, replication: int) -> str:
-    """Return the name of the folder of one replication of *point*: 20 hexadecimal digits.
-
-    The key covers all that decides the numbers: the resolved scenario, its seed and the replication's number. It
-    does not cover the scenario's name and description nor ``run.replications``, so raising the number of
-    replications leaves the keys of those already run as they are. A file the scenario names counts by its
-    content, not by its path.
-
-    Raises:
-        OSError: A file the scenario names cannot be read.
-    """
-    return _key(_hashed(point), replication)
-
-
-def run_keys(point: Point) -> list[str]:
-    """Return the keys of all replications of *point*.
-
-    Raises:
-        OSError: A file the scenario names cannot be read.
-    """
-    scenario = _hashed(point)
-    return [_key(scenario, replication) for replication in range(point.resolved["run"]["replications"])]
+def folder_of(out: Path, key: str) -> Path:
+    """Return where the run *key* is in the results folder *out*, or will be."""
+    here, earlier = out / RUNS / key, out / key
+    return earlier if not (here / RESULT).exists() and (earlier / RESULT).exists() else here
 
 
 def save_study(
@@ -151,7 +130,7 @@ def save_study_again(
         same = False
     if not same:
         write_whole(out / STUDY, text)
-    return _loaded(out, json.loads(text), details=False)
+    return _loaded(out, unsealed(text.encode()), details=False)
 
 
 def _as_text(
@@ -160,8 +139,8 @@ def _as_text(
     entries = [
         {"parameters": dict(point.parameters), "runs": list(runs)} for point, runs in zip(points, keys, strict=True)
     ]
-    whole = {"format": FORMAT, "name": name, "points": entries, "inputs": sorted(_inputs(points))}
-    return as_text(whole if written is None else {**whole, "written": written})
+    whole = {"format": FORMAT, "name": name, "points": entries, "inputs": sorted(inputs(points))}
+    return sealed(whole if written is None else {**whole, "written": written})
 
 
 def load_study(out: Path, details: bool = True) -> StudyResult:
@@ -182,11 +161,8 @@ def load_study(out: Path, details: bool = True) -> StudyResult:
     if not (out / STUDY).is_file():
         raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}")
     try:
-        whole = json.loads((out / STUDY).read_bytes())
-        if whole["format"] != FORMAT:
-            raise ValueError(f"format {whole['format']!r}")
-        return _loaded(out, whole, details)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return _loaded(out, _described((out / STUDY).read_bytes()), details)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
 
 
@@ -207,57 +183,62 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
     return study
 
 
-def _hashed(point: Point) -> dict[str, Any]:
-    """Return what of the scenario of *point* decides its numbers."""
-    scenario = {key: value for key, value in point.resolved.items() if key not in LABELS}
-    run = dict(scenario.get("run", {}))
-    run.pop("replications", None)
-    scenario["run"] = run
-    for key, path in _inputs([point]).items():
-        found = Path(path).stat()
-        _put(scenario, key.split("."), f"blake2b:{_digest(Path(path), found.st_size, found.st_mtime_ns)}")
-    return scenario
+def study_name(out: Path) -> str | None:
+    """Return the name of the study whose results are in *out*; None if there is none, or none that can be read."""
+    try:
+        return _text(_described((out / STUDY).read_bytes())["name"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
-@lru_cache(maxsize=64)
-def _digest(path: Path, size: int, changed: int) -> str:
-    """Return the hash of a file's content, of which only a piece is in memory at a time.
+def _described(content: bytes) -> dict[str, Any]:
+    """Return what a ``study.json`` says; one of format 1 has no checksum.
 
-    The points of a sweep name the same file; one of the same *size* that was last *changed* (ns) at the same time is
-    not read again.
+    Raises:
+        ValueError: It is damaged, or of a format that cannot be read.
     """
-    with path.open("rb") as file:
-        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
-
-
-def _inputs(points: Sequence[Point]) -> dict[str, Path]:
-    return {key: path for point in points for key, path in getattr(point, "inputs", {}).items()}
-
-
-def _key(scenario: dict[str, Any], replication: int) -> str:
-    whole = {"scenario": scenario, "seed": scenario["run"].get("seed"), "replication": replication}
-    return blake2b(canonical(whole).encode(), digest_size=10).hexdigest()
+    try:
+        whole = unsealed(content)
+    except SealError:
+        whole = dict(json.loads(content))
+        if whole["format"] != 1:
+            raise
+        return whole
+    if whole["format"] != FORMAT:
+        raise ValueError(f"format {whole['format']!r}")
+    return whole
 
 
 def _loaded(out: Path, whole: Mapping[str, Any], details: bool) -> StudyResult:
     """Return the study that the content of a ``study.json`` describes, with the runs that are in *out*."""
-    points = [
-        _point(out, whole["name"], native(entry["parameters"]), entry["runs"], details) for entry in whole["points"]
-    ]
+    damaged: list[str] = []
+    points = [_point(out, whole["name"], entry, details, damaged.append) for entry in whole["points"]]
     written = whole.get("written")
     return StudyResult(
         name=_text(whole["name"]),
         points=points,
         written=native(written) if isinstance(written, dict) else None,
         inputs=tuple(map(_text, whole.get("inputs", []))),
+        damaged=tuple(dict.fromkeys(damaged)),
     )
 
 
-def _point(out: Path, name: str, parameters: dict[str, Any], keys: list[str], details: bool) -> PointResult:
-    runs = []
+def _point(
+    out: Path, name: str, entry: Mapping[str, Any], details: bool, tell_damage: Callable[[str], None]
+) -> PointResult:
+    parameters, keys = native(entry["parameters"]), [_text(key) for key in entry["runs"]]
+    if not isinstance(parameters, dict) or not all(map(_KEY.fullmatch, keys)):
+        raise TypeError("a point has a table of parameters, and runs by their keys")
+    runs: list[RunResult | None] = []
     for key in keys:
-        run = load_run(out / key, details)
-        runs.append(None if run is None else replace(run, name=name, parameters=parameters))
+        folder = folder_of(out, key)
+        try:
+            runs.append(replace(read_run(folder, details), name=name, parameters=parameters))
+        except FileNotFoundError:
+            runs.append(None)
+        except DamagedRunError as error:
+            runs.append(None)
+            tell_damage(f"{folder}: {error}")
     return PointResult(parameters=parameters, keys=keys, runs=runs)
 
 
@@ -267,22 +248,13 @@ def _text(value: object) -> str:
     return value
 
 
-def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
-    """Set the value at *path*, on copies: the scenario itself is not ours to change."""
-    head, rest = path[0], path[1:]
-    if rest:
-        tree[head] = dict(tree.get(head, {}))
-        _put(tree[head], rest, value)
-    else:
-        tree[head] = value
-
-
 __all__ = [
     "FORMAT",
     "Point",
     "PointResult",
     "StudyResult",
     "complete",
+    "folder_of",
     "load_finished",
     "load_run",
     "load_study",
@@ -292,4 +264,5 @@ __all__ = [
     "save_run",
     "save_study",
     "save_study_again",
+    "study_name",
 ]

@@ -22,20 +22,35 @@ def varied(study: StudyResult) -> list[str]:
 def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
 
-    Regret comes first, and then how many users went away unserved, who add none to it; what is the same at every point
-    tells none from another, and comes last.
+    Regret comes first (`main_metric`), and then how many users went away unserved, and the privacy spent; what is the
+    same at every point tells none from another, and comes last.
     """
     own = [name for each in found for name in each if name not in _ALWAYS_THERE]
-    order = dict.fromkeys((MOST_TELLING[0], "unserved", *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
+    # Regrets are not to be compared where privacy differs without its being seen.
+    spent = ["epsilon"] if _differs("epsilon", found) else []
+    first = main_metric(found)
+    order = dict.fromkeys((first, "unserved", *spent, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
     worth = [metric for metric in order if _says_something(metric, found)]
-    return sorted(worth, key=lambda metric: metric != "regret" and not _differs(metric, found))
+    return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
+
+
+def main_metric(found: Sequence[dict[str, Estimate]]) -> str:
+    """Return the metric that points are compared by: regret, or where users went away for free that of a decision.
+
+    Who is not served adds no regret then, so that to serve fewer would look like a gain.
+    """
+    unserved = any("unserved" in each and each["unserved"].mean for each in found)
+    counted = any("regret_unserved" in each for each in found)
+    known = any("regret_per_decision" in each and each["regret_per_decision"].mean is not None for each in found)
+    return "regret_per_decision" if unserved and known and not counted else "regret"
 
 
 def same(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
     if len(found) < 2:
         return []
-    estimates_of = {metric: [each.get(metric) for each in found] for metric in telling(found) if metric != "regret"}
+    first = main_metric(found)
+    estimates_of = {metric: [each.get(metric) for each in found] for metric in telling(found) if metric != first}
     return [
         metric
         for metric, some in estimates_of.items()

@@ -1,6 +1,5 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
-import pickle
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
@@ -9,8 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from netbandit.own_code import complaint, message
+from netbandit.results.one_study import refuse_other, remove_other
+from netbandit.results.run_folder import DamagedRunError, verify, was_traced
+from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import StorageError, remove_leftovers, storage
-from netbandit.results.store import StudyResult, complete, run_keys, save_study, save_study_again
+from netbandit.results.store import RUNS, StudyResult, complete, folder_of, save_study, save_study_again
 from netbandit.results.table import PARQUET, TABLE, write_table
 from netbandit.running import cluster
 from netbandit.running.worker import Failure, SweepPoint, perform, perform_packed
@@ -75,12 +78,15 @@ class SweepResult:
         failed: The runs that failed, by point and replication.
         done: How many runs were done now.
         reused: How many had been done before.
+        repeated: The runs that had been done before and were done again, because a file of theirs was not as it was
+            written or of a format that cannot be read; a line each.
     """
 
     study: StudyResult
     failed: list[FailedRun]
     done: int
     reused: int
+    repeated: tuple[str, ...] = ()
 
 
 class Interrupted(KeyboardInterrupt):
@@ -115,6 +121,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     trace: bool = False,
+    replace: bool = False,
     progress: Progress = unheard,
 ) -> SweepResult:
     """Do the runs of *study* that are not in the results folder *out*, then write its table.
@@ -126,26 +133,41 @@ def run(
         scheduler: The address of a dask scheduler whose workers share the file system of *out*; used instead of
             processes of our own.
         trace: Whether each run writes a trace of its events.
+        replace: Whether the results of a study of another name, if *out* holds them, are removed.
         progress: Told each time a run has ended.
 
     Raises:
+        OtherStudyError: *out* holds the results of a study of another name; nothing has changed.
         StorageError: *out* cannot be written.
         SchedulerError: Nothing answers at *scheduler*.
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
-    out = out.absolute()
+    out, name = out.absolute(), study.document.data["name"]
+    if replace:
+        remove_other(out, name)
+    refuse_other(out, name)
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    description = (study.document.data["name"], study.points, keys, study.document.data)
+    description = (name, study.points, keys, study.document.data)
     save_study(out, *description)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
+    repeated: list[str] = []
     for point, runs in zip(study.points, keys, strict=True):
         for replication, key in enumerate(runs):
-            if key not in known:
-                known.add(key)
-                if not complete(out / key, trace):
-                    tasks[key] = _Task(key, point, replication, out / key, trace)
+            if key in known:
+                continue
+            known.add(key)
+            there, traced = folder_of(out, key), trace
+            try:
+                if verify(there) or not trace:
+                    continue
+            except FileNotFoundError:
+                pass
+            except DamagedRunError as error:
+                repeated.append(f"{there}: {error}")
+                traced = trace or was_traced(there)
+            tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
     failures: dict[str, Failure] = {}
     if tasks:
         with storage(out):
@@ -161,7 +183,9 @@ def run(
         if key in failures or result is None
     ]
     write_table(out, loaded)
-    return SweepResult(loaded, failed, done=len(tasks) - len(failures), reused=len(known) - len(tasks))
+    return SweepResult(
+        loaded, failed, done=len(tasks) - len(failures), reused=len(known) - len(tasks), repeated=tuple(repeated)
+    )
 
 
 _LOST = Failure(
@@ -214,10 +238,13 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
     """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
     from distributed import as_completed
 
-    packed: dict[int, bytes] = {}
+    packed, unsendable = _packed(tasks)
     for task in tasks:
-        if id(task.point) not in packed:
-            packed[id(task.point)] = pickle.dumps(task.point)
+        if id(task.point) in unsendable:
+            yield task.key, unsendable[id(task.point)]
+    tasks = [task for task in tasks if id(task.point) in packed]
+    if not tasks:
+        return
     unique = uuid4().hex[:8]  # another sweep may use the same scheduler
     topic = f"netbandit-{unique}"
     said: set[str] = set()
@@ -252,6 +279,23 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             yield task.key, None if done else failure
 
 
+def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:
+    """Return what is sent to a worker for each point, and why some cannot be."""
+    import cloudpickle
+
+    packed: dict[int, bytes] = {}
+    unsendable: dict[int, Failure] = {}
+    for task in tasks:
+        if id(task.point) not in packed and id(task.point) not in unsendable:
+            try:  # classes of a notebook go by their code, others by their names
+                packed[id(task.point)] = cloudpickle.dumps(task.point)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                unsendable[id(task.point)] = Failure(f"cannot be sent to another process: {complaint(error)}")
+    return packed, unsendable
+
+
 def _outcome(future: "Future") -> Failure | None:
     from distributed import KilledWorker
     from distributed.utils import CancelledError
@@ -265,7 +309,7 @@ def _outcome(future: "Future") -> Failure | None:
     except CancelledError:
         return Failure("the scheduler gave the run up")
     except Exception as error:
-        return Failure(f"{type(error).__name__}: {error}")
+        return Failure(message(error))
     return failure
 
 

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from netbandit.scenario.wording import Allowed, show
 from netbandit.units import DURATION, parse_duration
+from netbandit.wording import Allowed, show
 
 
 def duration_text(text: Any, *, also: str = "") -> Any:

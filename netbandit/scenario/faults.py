@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from netbandit.scenario.durations import DurationText, PositiveDuration
 from netbandit.scenario.link_faults import Probability
-from netbandit.scenario.wording import Allowed, show
 from netbandit.settings import Settings
+from netbandit.wording import Allowed, show
 
 
 class FailingSettings(Settings):

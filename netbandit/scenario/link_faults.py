@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from netbandit.scenario.durations import DurationText, PositiveDuration, duration_text
-from netbandit.scenario.wording import Allowed, show
 from netbandit.settings import Settings
+from netbandit.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
@@ -86,7 +86,9 @@ def _jitter(value: Any) -> Any:
         return value
     if not isinstance(value, str):
         raise ValueError(f"must be {_JITTER}, not {show(value)}")
-    return duration_text(value, also=', { exponential = "2 ms" }, { lognormal = ["2 ms", 0.5] } or { geometric = [10, 50] }')
+    return duration_text(
+        value, also=', { exponential = "2 ms" }, { lognormal = ["2 ms", 0.5] } or { geometric = [10, 50] }'
+    )
 
 
 def slots_of(value: Any) -> float | None:

@@ -7,9 +7,9 @@ from pydantic import BeforeValidator, Field
 
 from netbandit.scenario.durations import DurationText, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
-from netbandit.scenario.wording import did_you_mean, show
 from netbandit.settings import Settings
 from netbandit.units import BANDWIDTH, parse_bandwidth
+from netbandit.wording import did_you_mean, show
 
 
 def _latency(value: Any) -> Any:

@@ -10,6 +10,7 @@ from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.privacy.accountant import PrivacySpent
 from netbandit.simulation.point import PointParts
 from netbandit.simulation.result import Curve, Metric
 from netbandit.streams import Streams
@@ -47,14 +48,14 @@ class DriverResult:
         curves: Curves by name; ``regret`` is there unless it is None.
         metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and the driver's own;
             infinities are allowed here.
-        privacy_unit: What ``epsilon`` and ``delta`` protect; empty where privacy is not accounted for.
+        privacy: The account that ``epsilon`` and ``delta`` are from; None where privacy is not accounted for.
         remarks: What must be known to read the metrics, a line each.
     """
 
     regret: float | None
     curves: dict[str, Curve]
     metrics: dict[str, Metric]
-    privacy_unit: str = ""
+    privacy: PrivacySpent | None = None
     remarks: tuple[str, ...] = ()
 
 
@@ -65,10 +66,10 @@ class Driver(ABC):
         stage: All that it works with.
 
     Attributes:
-        talk: How its agents talk; the protocol must offer it.
+        talk: How its agents talk, which the protocol must offer; None where that follows from the learner.
     """
 
-    talk: ClassVar[Talk]
+    talk: ClassVar[Talk | None] = None
 
     def __init__(self, stage: ReplicationContext) -> None:
         self.stage = stage

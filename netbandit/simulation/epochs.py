@@ -85,36 +85,19 @@ class Epochs(Driver):
         point = stage.point
         bandit = stage.bandit
         assert isinstance(bandit, FiniteBandit)
-        assert issubclass(point.learner, EpochLearner)
-        self._learner = point.learner
+        self._learner: EpochLearner = point.learner_settings
         self._bandit = bandit
         self._clock = stage.clock
         self._agents = bandit.agents
         self._fingerprint = stage.fingerprint
         self._trace = stage.network.trace
         # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
-        self._isolated = point.protocol.isolated
+        self._isolated = point.protocol_settings.isolated
         agents = range(bandit.agents)
         groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
         self._own = [self._generators(agent) for agent in agents] if self._isolated else []
-        settings = point.learner_settings
-        self._weighted = self._learner.weighted(settings)
-        self._participating = 1 if self._isolated else self._learner.participants(settings, bandit.agents)
-        self._cohorts = [
-            Cohort(
-                number,
-                members,
-                self._learner.build(
-                    settings,
-                    arms=bandit.arms,
-                    horizon=stage.clock.horizon,
-                    members=len(members),
-                    participants=self._participating,
-                    smallest_gap=bandit.smallest_gap,
-                ),
-            )
-            for number, members in enumerate(groups)
-        ]
+        self._participating = 1 if self._isolated else self._learner.participants(bandit.agents)
+        self._cohorts = [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
         self._everybody = self._isolated or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, list[int]] = {}
@@ -122,10 +105,22 @@ class Epochs(Driver):
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
 
+    def _started(self, members: int) -> EpochLearner:
+        """Return the learner of a cohort of *members*, before its first epoch."""
+        learner = self._learner.fresh()
+        learner.start(
+            arms=self._bandit.arm_count,
+            horizon=self._clock.horizon,
+            members=members,
+            participants=self._participating,
+            smallest_gap=self._bandit.smallest_gap,
+        )
+        return learner
+
     def start(self) -> None:
         """Start a process for every agent."""
         point = self.stage.point
-        self._protocol = round_protocol(point.protocol, point.protocol_settings, self.stage.network, self)
+        self._protocol = round_protocol(point.protocol_settings, self.stage.network, self)
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))
@@ -140,7 +135,6 @@ class Epochs(Driver):
         # What stays in an agent is not released: nothing is where nobody was ever told.
         told = bool(self.stage.network.ledger.kinds)
         spent = self._learner.account(
-            self.stage.point.learner_settings,
             participants=self._participating,
             members=self._agents,
             releases=int(self._contributions.max()) if told else 0,
@@ -152,7 +146,12 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return DriverResult(regret, {"regret": curve}, metrics, spent.unit)
+        remarks = self._learner.remarks(
+            participants=self._participating,
+            members=1 if self._isolated else self._agents,
+            difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
+        )
+        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""
@@ -179,13 +178,15 @@ class Epochs(Driver):
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner average *items*: as many numbers as in each of them."""
-        used = weights if self._weighted else None
+        used = weights if self._learner.weighted else None
         return Item(items[0].size, self._learner.combine([item.value for item in items], used))
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
         """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
         cohort = self._cohorts[group]
         learner = cohort.learner
+        if round + 1 in cohort.epochs:
+            raise ValueError("others have concluded this round from something else, and all must go on alike")
         learner.conclude(aggregate.value)
         following = learner.begin(round + 1)
         cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))

@@ -13,7 +13,7 @@ from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
 from netbandit.protocols.adapters import gather_protocol
-from netbandit.protocols.gather import GatherSettings
+from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import thinned
@@ -35,8 +35,8 @@ class Gathers(Driver):
     users are noted as they become possible, and the learner makes them together, strictly in order. Masks are put
     on the contexts of a whole block.
 
-    Regret counts what was decided before the horizon; users who went away unserved are counted apart, as
-    ``unserved``, and cost none.
+    Regret counts what was decided before the horizon. Users who went away unserved are counted apart, as ``unserved``;
+    what they cost is up to the key of that name: nothing, or the regret of their worst or of a random arm.
 
     Args:
         stage: All that it works with; the bandit has contexts, the learner gathers.
@@ -50,12 +50,11 @@ class Gathers(Driver):
         bandit = stage.bandit
         settings = point.protocol_settings
         assert isinstance(bandit, VerticalContextBandit)
-        assert issubclass(point.learner, GatherLearner)
-        assert isinstance(settings, GatherSettings)
+        assert isinstance(settings, GatherProtocol)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner = point.learner
+        self._learner: GatherLearner = point.learner_settings
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []
@@ -69,28 +68,29 @@ class Gathers(Driver):
     @cached_property
     def learner(self) -> GatherLearner:
         """Agent 0's learner; there is none before the first decision."""
-        return self._learner.build(self.stage.point.learner_settings, dimension=self._bandit.dimension)
+        learner = self._learner.fresh()
+        learner.start(self._bandit.seen)
+        return learner
 
     @cached_property
     def mask(self) -> NDArray[np.float64] | None:
         """The mask, shape (m, m), which no agent knows but the one that drew it; None where contexts are not masked."""
         if not self._settings.masks:
             return None
-        return orthogonal_matrix(self.stage.streams.generator("masks"), self._bandit.dimension)
+        return orthogonal_matrix(self.stage.streams.generator("masks"), self._bandit.seen)
 
     def start(self) -> None:
         """Let the first user come."""
-        point = self.stage.point
         bandit = self._bandit
         widths = [len(columns) for columns in bandit.columns]
-        whole = bandit.dimension
+        whole = bandit.seen
         # A masked part is as long as the whole context: a rotation spreads it over all coordinates.
         numbers = [whole if width and self._settings.masks else width for width in widths]
-        parts = [NUMBER_BYTES * bandit.arms * number for number in numbers]
+        parts = [NUMBER_BYTES * bandit.arm_count * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
         network = self.stage.network
-        self._protocol = gather_protocol(point.protocol, self._settings, network, parts, masks, self._decided)
-        self._protocol.start()
+        self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
+        self._protocol.serve()
 
     def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""
@@ -107,7 +107,11 @@ class Gathers(Driver):
             # What does not count is NaN.
             tracks = {"regret": np.cumsum(np.nan_to_num(np.concatenate([none, *self._regrets]))), **tracks}
             total = float(tracks["regret"][-1]) if decisions else 0.0
+        decided = total
         curves = {name: self._curve(values) for name, values in tracks.items()}
+        gone = self._regret_of_unserved()
+        if total is not None and gone is not None:
+            curves["regret"], total = self._with_unserved(tracks["regret"], gone), total + float(gone.sum())
         error = self._note_error() if decisions else None
         if error is not None and self._theta is not None:
             slots, errors = zip((0, float(np.linalg.norm(self._theta))), *self._errors, strict=True)
@@ -121,16 +125,47 @@ class Gathers(Driver):
             "delta": 0.0,
             "epsilon_claimed": None,
             **findings.metrics,
-            "unserved": protocol.unserved,
+            "unserved": protocol.turned_away,
             "decisions_per_s": decisions / seconds,
             "regret_per_s": None if total is None else total / seconds,
-            "regret_per_decision": None if total is None or not decisions else total / decisions,
+            "regret_per_decision": None if decided is None or not decisions else decided / decisions,
+            **({} if gone is None else {"regret_unserved": float(gone.sum())}),
             "masks_s": protocol.setup / 1e9,
             "parameter_error": error,
             **self._counted(),
             "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
         }
-        return DriverResult(total, curves, metrics, remarks=(*findings.remarks, *self._privacy()))
+        remarks = (*findings.remarks, *self._turned_away(decisions), *self._privacy())
+        return DriverResult(total, curves, metrics, remarks=remarks)
+
+    def _regret_of_unserved(self) -> NDArray[np.float64] | None:
+        """Return the regret of each user who went away, shape (unserved,); None where it does not count."""
+        if self._settings.unserved == "free" or not self._bandit.knows_best:
+            return None
+        gone = np.array(self._protocol.gone, dtype=np.int64)
+        regrets = np.zeros(len(gone))
+        blocks = gone // self._bandit.block
+        for block in np.unique(blocks).tolist():  # drawn again, from streams of their own: the numbers are the same
+            mine = blocks == block
+            found = self._bandit.users(block, self.stage.streams.generator).regrets[gone[mine] % self._bandit.block]
+            regrets[mine] = found.max(axis=1) if self._settings.unserved == "worst" else found.mean(axis=1)
+        return np.nan_to_num(regrets)
+
+    def _with_unserved(self, decided: NDArray[np.float64], regrets: NDArray[np.float64]) -> Curve:
+        """Return the regret of decisions, which comes to *decided* after each, and of those who went away."""
+        slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots, np.array(self._protocol.gone) + 1])
+        order = np.argsort(slots, kind="stable")
+        steps = np.concatenate([np.zeros(1), np.diff(decided, prepend=0.0), regrets])
+        return _to_the_end(slots[order].astype(np.int64), np.cumsum(steps[order]), self.stage.clock.horizon)
+
+    def _turned_away(self, decisions: int) -> Iterator[str]:
+        """Yield that regrets are of different numbers of users, where that is so."""
+        unserved = self._protocol.turned_away
+        if unserved and self._settings.unserved == "free" and self._bandit.knows_best:
+            yield (
+                f"{unserved:,} of {unserved + decisions:,} users went away unserved, and regret counts none for them: "
+                'compare regret per decision, or count them with protocol.unserved = "worst" or "random"'
+            )
 
     def _curve(self, values: NDArray[np.float64]) -> Curve:
         """Return the curve of a quantity that is zero at first and has these *values* after each decision."""
@@ -176,7 +211,7 @@ class Gathers(Driver):
 
     def _counted(self) -> dict[str, Metric]:
         """Return unit operations by the paper's count, and what was sent by the ledger's."""
-        arms, dimension, masked = self._bandit.arms, self._bandit.dimension, self._settings.masks
+        arms, dimension, masked = self._bandit.arm_count, self._bandit.seen, self._settings.masks
         kinds = self.stage.network.ledger.kinds
         return {
             "slot_operations": self._learner.operations(arms, dimension),
@@ -207,10 +242,10 @@ class Gathers(Driver):
         rows = np.array(self._due, dtype=np.int64) - self._block * bandit.block
         if len(rows) < len(users.contexts):
             users = Users(users.contexts[rows], users.rewards[rows], users.regrets[rows])
-        normals = np.empty((0, bandit.dimension))
+        normals = np.empty((0, bandit.seen))
         if self.learner.draws_normals:
             normals = self.stage.streams.generator("exploration", self._block).standard_normal(
-                (bandit.block, bandit.dimension)
+                (bandit.block, bandit.seen)
             )[rows]
         contexts = users.contexts
         if self.mask is not None:

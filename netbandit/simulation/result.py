@@ -79,6 +79,8 @@ class RunResult:
         nodes: Names and coordinates of the nodes, None where the topology has neither.
         privacy_unit: What ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty where privacy
             is not accounted for.
+        privacy_accountant: How epsilon was found: the noise, and how releases compose.
+        privacy_caveats: What epsilon does not cover, a line each.
         remarks: What must be known to read the metrics, a line each.
     """
 
@@ -96,4 +98,6 @@ class RunResult:
     versions: dict[str, str]
     nodes: Nodes | None = None
     privacy_unit: str = ""
+    privacy_accountant: str = ""
+    privacy_caveats: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()

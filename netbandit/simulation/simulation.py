@@ -17,6 +17,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.privacy.accountant import PrivacySpent
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
@@ -32,11 +33,13 @@ class Simulation:
     Args:
         point: The parts, checked.
         replication: The replication's number, from 0.
+        streams: Its random streams; None: those of the scenario's seed and this number.
     """
 
-    def __init__(self, point: PointParts, replication: int) -> None:
+    def __init__(self, point: PointParts, replication: int, streams: Streams | None = None) -> None:
         self._point = point
         self._replication = replication
+        self._streams = streams
 
     def run(self, trace: Path | None = None) -> RunResult:
         """Run to the horizon.
@@ -51,7 +54,7 @@ class Simulation:
         point = self._point
         scenario = point.scenario
         topology = point.topology(self._replication)
-        streams = Streams(scenario.run.seed, self._replication)
+        streams = self._streams or Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
         with paused_collection(), Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
@@ -59,14 +62,15 @@ class Simulation:
                 scenario.links,
                 topology,
                 clock,
-                topology_streams(scenario.topology, scenario.run.seed, self._replication),
+                topology_streams(point.family, scenario.run.seed, self._replication),
                 fingerprint,
                 writer,
                 own_streams=streams,
                 peers=point.protocol.uses_peer_links,
             )
             bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
-            bandit = point.bandit.build(point.bandit_settings, topology.agents, bandit_streams.generator)
+            bandit = point.bandit_settings.fresh()
+            bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(point.bandit, point.learner)(stage)
             driver.start()
@@ -84,6 +88,7 @@ class Simulation:
             "epsilon": found.pop("epsilon"),
             "delta": found.pop("delta"),
             "epsilon_claimed": found.pop("epsilon_claimed"),
+            **_basic_composition(outcome.privacy),
             "broadcasts": network.ledger.broadcasts,
             **found,
             "events": fingerprint.events,
@@ -109,7 +114,9 @@ class Simulation:
             fingerprint=digest,
             versions=_versions(),
             nodes=_nodes(topology),
-            privacy_unit=outcome.privacy_unit,
+            privacy_unit=outcome.privacy.unit if outcome.privacy else "",
+            privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
+            privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
             remarks=outcome.remarks,
         )
 
@@ -117,6 +124,14 @@ class Simulation:
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     """Return *metrics* with None for what is infinite."""
     return {name: value if value is None or isfinite(value) else None for name, value in metrics.items()}
+
+
+def _basic_composition(spent: PrivacySpent | None) -> dict[str, Metric]:
+    """Return what adding up all releases comes to, where an account gives that too."""
+    if spent is None or spent.basic is None:
+        return {}
+    epsilon, delta = spent.basic
+    return _finite({"epsilon_basic_composition": epsilon, "delta_basic_composition": delta})
 
 
 def _communication(network: Network) -> dict[str, Metric]:

@@ -9,14 +9,15 @@ import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import netbandit
-from netbandit.results.run_folder import TRACE, load_run
+from netbandit.results.run_folder import TRACE, DamagedRunError, load_run, verify
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import STUDY, load_study
+from netbandit.results.store import STUDY, folder_of, load_study
 from netbandit.trace.read import SERVER, WAITS, Lines, TraceError, Transfer, read_trace
 
 LIMIT = 100_000
@@ -74,8 +75,8 @@ def find_trace(place: Path) -> Path:
         except ValueError as error:
             raise TraceError(str(error)) from None
         for key in keys:
-            if (place / key / TRACE).is_file():
-                return place / key / TRACE
+            if (folder_of(place, key) / TRACE).is_file():
+                return folder_of(place, key) / TRACE
         raise TraceError(f"no run in {place} has a trace: {again}")
     if place.is_dir():
         raise TraceError(f"{place} has no {TRACE}: {again}, and name a folder of its results")
@@ -95,9 +96,14 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
         limit: How many lines of the trace are taken, messages and phases together.
 
     Raises:
-        TraceError: A line is none of a trace, with its number.
+        TraceError: A line is none of a trace, with its number, or the file is not as the run has written it.
         StorageError: *target* cannot be written.
     """
+    with suppress(FileNotFoundError):  # a trace may be taken out of its run folder
+        try:
+            verify(trace.parent)
+        except DamagedRunError as error:
+            raise TraceError(f"{trace.parent}: {error}; run the scenario again") from None
     lines = read_trace(trace, limit)
     run = load_run(trace.parent)
     names = run.nodes.names if run is not None and run.nodes is not None else None

@@ -2,20 +2,28 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.worlds import started
 from pydantic import ValidationError
 from scipy import stats
 
-from netbandit.bandits.bernoulli import Bernoulli, BernoulliSettings
+from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.reading import read_part
 from netbandit.streams import Streams
 
 
 def build(agents=3, seed=0, replication=0, **keys):
-    return Bernoulli.build(BernoulliSettings(**keys), agents, Streams(seed, replication).generator)
+    return started(Bernoulli(**keys), agents, Streams(seed, replication).generator)
+
+
+def settled(means, agents):
+    bandit = Bernoulli(arms=means.shape[-1] or 1)
+    bandit.settle(means, agents)
+    return bandit
 
 
 def mistakes(**keys):
     with pytest.raises(ValidationError) as caught:
-        BernoulliSettings(**keys)
+        Bernoulli(**keys)
     return [(error["loc"], error["msg"]) for error in caught.value.errors()]
 
 
@@ -25,8 +33,8 @@ def places(**keys):
 
 def test_given_means_are_taken_as_they_are():
     bandit = build(means=[0.2, 0.9, 0.5])
-    assert (bandit.arms, bandit.agents) == (3, 3)
-    assert bandit.means.tolist() == [[0.2, 0.9, 0.5]] * 3
+    assert (bandit.arm_count, bandit.agents) == (3, 3)
+    assert bandit.agent_means.tolist() == [[0.2, 0.9, 0.5]] * 3
     assert bandit.global_means.tolist() == [0.2, 0.9, 0.5]
     assert bandit.gaps.tolist() == [0.9 - 0.2, 0.0, 0.9 - 0.5]
     assert bandit.smallest_gap == 0.9 - 0.5
@@ -48,11 +56,11 @@ def test_heterogeneous_means_surround_the_common_ones():
     agents, spread = 2_000, 0.3
     common = build(agents=1, arms=5).global_means
     bandit = build(agents=agents, arms=5, heterogeneity=spread)
-    assert np.all(np.abs(bandit.means - common) <= spread)
-    assert np.all((bandit.means >= 0) & (bandit.means <= 1))
+    assert np.all(np.abs(bandit.agent_means - common) <= spread)
+    assert np.all((bandit.agent_means >= 0) & (bandit.agent_means <= 1))
     # Each column follows clip(mean + U(-h, h)): uniform inside [0, 1], the rest of the mass on the border.
     # Fixed seed; five columns at 2 in 10,000 each: fails one seed in 1,000.
-    for mean, column in zip(common, bandit.means.T, strict=True):
+    for mean, column in zip(common, bandit.agent_means.T, strict=True):
         inside = column[(column > 0) & (column < 1)]
         low, high = max(0.0, mean - spread), min(1.0, mean + spread)
         assert stats.kstest(inside, stats.uniform(low, high - low).cdf).pvalue > 2e-4
@@ -62,7 +70,7 @@ def test_heterogeneous_means_surround_the_common_ones():
 def test_global_mean_is_the_average_of_the_realised_means():
     bandit = build(agents=101, arms=4, heterogeneity=0.3)
     for arm in range(4):
-        exact = sum(Fraction(float(mean)) for mean in bandit.means[:, arm]) / 101
+        exact = sum(Fraction(float(mean)) for mean in bandit.agent_means[:, arm]) / 101
         assert bandit.global_means[arm] == pytest.approx(float(exact), rel=2**-52)
     assert np.array_equal(bandit.gaps, bandit.global_means.max() - bandit.global_means)
 
@@ -70,21 +78,28 @@ def test_global_mean_is_the_average_of_the_realised_means():
 def test_global_means_do_not_depend_on_the_order_of_the_agents():
     means = np.random.default_rng(3).random((1_000, 7))
     shuffled = np.random.default_rng(4).permutation(means)
-    assert np.array_equal(Bernoulli(means, 1_000).global_means, Bernoulli(shuffled, 1_000).global_means)
+    assert np.array_equal(settled(means, 1_000).global_means, settled(shuffled, 1_000).global_means)
 
 
 def test_same_seed_same_instance():
     first, again = build(arms=6, heterogeneity=0.1, seed=5), build(arms=6, heterogeneity=0.1, seed=5)
-    assert np.array_equal(first.means, again.means)
-    assert not np.array_equal(first.means, build(arms=6, heterogeneity=0.1, seed=6).means)
-    assert not np.array_equal(first.means, build(arms=6, heterogeneity=0.1, seed=5, replication=1).means)
+    assert np.array_equal(first.agent_means, again.agent_means)
+    assert not np.array_equal(first.agent_means, build(arms=6, heterogeneity=0.1, seed=6).agent_means)
+    assert not np.array_equal(first.agent_means, build(arms=6, heterogeneity=0.1, seed=5, replication=1).agent_means)
 
 
 def test_an_instance_cannot_be_changed():
     bandit = build(means=[0.2, 0.9])
-    for array in (bandit.means, bandit.global_means, bandit.gaps):
+    for array in (bandit.agent_means, bandit.global_means, bandit.gaps):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def bandit_pulls(bandit, rng, arm, pulls, blocks):
+    """Return the sums of *pulls* single pulls of agent 1, *blocks* times."""
+    agents, arms = np.ones(blocks, dtype=np.int64), np.full(blocks, arm)
+    drawn = (bandit.pull(slot, agents, arms, bandit.draw(rng, blocks)) for slot in range(pulls))
+    return sum(drawn).astype(np.int64)
 
 
 def test_a_block_has_the_law_of_single_pulls():
@@ -97,7 +112,7 @@ def test_a_block_has_the_law_of_single_pulls():
     rng = np.random.default_rng(11)
     for arm, mean in enumerate([0.3, 0.85]):
         drawn = bandit.pull_blocks(rng, np.zeros(blocks, dtype=np.int64), np.array([arm]), pulls).ravel()
-        single = [sum(bandit.pull(rng, 1, arm) for _ in range(pulls)) for _ in range(blocks)]
+        single = bandit_pulls(bandit, rng, arm, pulls, blocks)
         # Outcomes too rare for a chi-square are counted together with their neighbour towards the middle.
         expected = stats.binom(pulls, mean).pmf(np.arange(pulls + 1)) * blocks
         lowest, highest = np.flatnonzero(expected >= 5)[[0, -1]]
@@ -124,7 +139,7 @@ def test_long_blocks_have_the_right_law():
 
 def test_blocks_belong_to_their_agent_and_arm():
     means = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    bandit = Bernoulli(means, 3)
+    bandit = settled(means, 3)
     sums = bandit.pull_blocks(np.random.default_rng(1), np.array([2, 0]), np.array([0, 2]), 9)
     assert sums.tolist() == [[9, 0], [0, 0]]
     assert sums.dtype == np.int64
@@ -146,7 +161,7 @@ def test_block_lengths():
 )
 def test_impossible_instances(means, agents):
     with pytest.raises(ValueError, match="mean"):
-        Bernoulli(np.array(means), agents)
+        settled(np.array(means), agents)
 
 
 def test_settings_refuse_what_cannot_be():
@@ -181,35 +196,36 @@ def test_each_wrong_mean_is_named_once():
     ],
 )
 def test_mistakes_between_keys(table, keys):
-    assert [path for path, _ in BernoulliSettings.problems(table)] == [(key,) for key in keys]
+    _, problems, _ = read_part(Bernoulli, table, "bandit")
+    assert [path[1] for path, text in problems if "is missing" in text or text.startswith("is ")] == keys
 
 
 @pytest.mark.parametrize(
     ("keys", "facts"),
     [
-        ({"arms": 4}, {"arms": 4, "has_gap": True}),
-        ({"arms": 1}, {"arms": 1, "has_gap": False}),
-        ({"means": [0.1, 0.2]}, {"arms": 2, "has_gap": True}),
-        ({"means": [0.2, 0.2]}, {"arms": 2, "has_gap": False}),
-        ({"means": [0.2, 0.2], "heterogeneity": 0.1}, {"arms": 2, "has_gap": True}),
+        ({"arms": 4}, (4, None, True)),
+        ({"arms": 1}, (1, None, False)),
+        ({"means": [0.1, 0.2]}, (2, None, True)),
+        ({"means": [0.2, 0.2]}, (2, None, False)),
+        ({"means": [0.2, 0.2], "heterogeneity": 0.1}, (2, None, True)),
     ],
 )
 def test_what_is_known_before_the_draw(keys, facts):
-    assert BernoulliSettings(**keys).facts() == facts
+    assert Bernoulli(**keys).outline() == facts
 
 
 def test_integers_are_means_too():
-    assert build(means=[0, 1]).means.tolist() == [[0.0, 1.0]] * 3
+    assert build(means=[0, 1]).agent_means.tolist() == [[0.0, 1.0]] * 3
 
 
 def test_the_partner_of_a_heterogeneous_instance_has_its_global_means():
     keys = {"arms": 10, "heterogeneity": 0.3}
     draw = Streams(1, 2).generator
-    differing = Bernoulli.build(BernoulliSettings(**keys), 5, draw)
-    partner = Bernoulli.build(BernoulliSettings(**keys, averaged=True), 5, draw)
-    assert (partner.means == differing.global_means).all()
+    differing = started(Bernoulli(**keys), 5, draw)
+    partner = started(Bernoulli(**keys, averaged=True), 5, draw)
+    assert (partner.agent_means == differing.global_means).all()
     assert (partner.global_means == differing.global_means).all()
     assert (partner.gaps == differing.gaps).all()
-    assert (differing.means != partner.means).any()
-    assert [key for key, _ in BernoulliSettings(arms=2, averaged=True).unused()] == ["averaged"]
-    assert not list(BernoulliSettings(**keys, averaged=True).unused())
+    assert (differing.agent_means != partner.agent_means).any()
+    assert [note.key for note in Bernoulli(arms=2, averaged=True).check()] == ["averaged"]
+    assert not list(Bernoulli(**keys, averaged=True).check())

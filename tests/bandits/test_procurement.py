@@ -2,20 +2,22 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.worlds import started
 from scipy import stats
 
-from netbandit.bandits.procurement import Procurement, ProcurementSettings
+from netbandit.bandits.procurement import Procurement
 from netbandit.streams import Streams
 
 
 def market(agents=10, seed=0, **keys):
-    return Procurement.build(ProcurementSettings.model_validate(keys), agents, Streams(seed, 0).generator)
+    return started(Procurement(**keys), agents, Streams(seed, 0).generator)
 
 
 def small(qualities, costs, capacities, threshold, rho=1.0):
     """A market of one agent."""
-    settings = ProcurementSettings(quality_threshold=threshold, rho=rho)
-    return Procurement(settings, np.array(qualities), np.array([costs]), np.array([capacities]))
+    world = Procurement(quality_threshold=threshold, rho=rho)
+    world.settle(np.array(qualities), np.array([costs]), np.array([capacities]))
+    return world
 
 
 def test_uniform_sampling_is_uniform():
@@ -64,8 +66,7 @@ def test_more_agents_meet_the_same_producers_and_change_nothing_for_the_first():
     assert (few.capacities == many.capacities[:3]).all()
 
 
-def test_regret_against_all_that_can_be_bought():
-    """The most that can be lost is what separates the optimum from the least revenue of all quantities."""
+def test_thresholds_and_least_revenue_of_all_that_can_be_bought():
     rng = np.random.default_rng(0)
     violations = 0
     for _ in range(50):
@@ -73,11 +74,9 @@ def test_regret_against_all_that_can_be_bought():
         everything = [np.array([bought]) for bought in product(*(range(most + 1) for most in world.capacities[0]))]
         revenues = [float(bought[0] @ (1.5 * world.qualities - world.costs[0])) for bought in everything]
         kept = [bool(bought[0] @ (world.qualities - 0.6) >= -1e-9) for bought in everything]
-        best = everything[max((place for place, keeps in enumerate(kept) if keeps), key=revenues.__getitem__)]
-        top = float(world.revenue(best)[0])
+        assert world.least_revenue[0] == pytest.approx(min(revenues), abs=1e-12)
         for bought, revenue, keeps in zip(everything, revenues, kept, strict=True):
-            lost = top - (revenue if keeps else min(revenues))
-            assert world.regret(bought, best)[0] == pytest.approx(lost, abs=1e-12)
+            assert world.revenue(bought)[0] == pytest.approx(revenue, abs=1e-12)
             assert world.keeps_threshold(bought)[0] == keeps
             violations += not keeps
     assert violations > 100
@@ -100,15 +99,3 @@ def test_the_threshold_binds_where_the_best_choice_without_it_violates_it():
     assert shares[0] < 0.05
     assert shares[1] > 0.5
     assert shares[2] > 0.95
-
-
-def test_good_units_are_binomial_quantiles():
-    world = small([0.3, 1.0], [0.1, 0.1], [10, 9], 0.4)
-    luck = np.random.default_rng(0).random((2_000, 2))
-    drawn = world.good_units(np.array([10, 9]), luck)
-    assert (drawn[:, 1] == 9).all()
-    counts = np.bincount(drawn[:, 0], minlength=11)
-    expected = 2_000 * stats.binom.pmf(range(11), 10, 0.3)
-    assert stats.chisquare([*counts[:7], counts[7:].sum()], [*expected[:7], expected[7:].sum()]).pvalue > 1e-4
-    assert (world.good_units(np.array([9, 9]), luck) <= drawn).all()
-    assert (world.good_units(np.array([0, 0]), luck) == 0).all()

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+from helpers.worlds import started
 
 from netbandit.bandits import digits
 from netbandit.bandits.recorded import Events
-from netbandit.bandits.replay import Replay, ReplaySettings
+from netbandit.bandits.replay import Replay
 from netbandit.bandits.synthetic_log import ClickLaw, MadeLog, write_log
 from netbandit.learners.linear import LinUcb
-from netbandit.learners.linear_settings import LinUcbSettings
 from netbandit.streams import Streams
 
 SURE = 4.8
@@ -14,9 +14,8 @@ SURE = 4.8
 
 
 def replay(replication=0, agents=1, **keys):
-    settings = ReplaySettings.model_validate(keys)
     streams = Streams(0, replication)
-    return Replay.build(settings, agents, streams.generator), streams
+    return started(Replay(**keys), agents, streams.generator), streams
 
 
 def log_of(bandit, streams, users):
@@ -34,7 +33,8 @@ def by_context(contexts, rewards):
 
 
 def learner(contexts, rewards):
-    player = LinUcb(LinUcbSettings(alpha=0.3), contexts.shape[2])
+    player = LinUcb(alpha=0.3)
+    player.start(contexts.shape[2])
     return player.play(np.ascontiguousarray(contexts), rewards, np.empty((0, contexts.shape[2])))
 
 
@@ -83,7 +83,8 @@ def test_the_estimate_is_biased_on_a_log_that_is_not():
     for log in range(300):
         _, streams = replay(log)
         source = Knowing(ClickLaw.draw(5, "product", streams.generator))
-        bandit = Replay(source, ReplaySettings(arms=5, combine="product"), 1)
+        bandit = Replay(arms=5, combine="product")
+        bandit.settle(source, 1)
         contexts, rewards = log_of(bandit, streams, 600)
         found = bandit.findings(np.arange(600), fixed(contexts, rewards), streams.generator).metrics
         errors.append(found["ctr"] - found["true_ctr"])
@@ -134,7 +135,7 @@ def test_nothing_decided_is_no_rate():
 def test_partial_columns_are_the_first_ones(format):
     whole, streams = replay(agents=5, format=format)
     part, _ = replay(agents=5, format=format, partial=0.3)
-    seen = round(0.3 * whole.dimension)
+    seen = round(0.3 * whole.seen)
     first, second = (bandit.users(1, streams.generator) for bandit in (whole, part))
     np.testing.assert_array_equal(first.contexts[:, :, :seen], second.contexts)
     np.testing.assert_array_equal(first.rewards, second.rewards)
@@ -168,7 +169,7 @@ def test_skipped_lines_are_remarked(tmp_path):
 def test_digits_pay_for_one_picture_of_ten():
     bandit, streams = replay(format="digits")
     users = bandit.users(2, streams.generator)
-    assert (bandit.arms, bandit.dimension, users.contexts.shape[1:]) == (10, 64, (10, 64))
+    assert (bandit.arm_count, bandit.seen, users.contexts.shape[1:]) == (10, 64, (10, 64))
     assert users.rewards.sum(axis=1).tolist() == [1.0] * bandit.block
     np.testing.assert_array_equal(users.regrets, 1 - users.rewards)
     assert (users.contexts.min(), users.contexts.max()) == (0, 1)
@@ -194,6 +195,6 @@ def test_digits_can_be_learnt():
 
 def test_digits_say_what_is_missing(monkeypatch):
     monkeypatch.setattr(digits, "installed", lambda: False)
-    (problem,) = ReplaySettings.problems({"format": "digits"})
-    assert problem[0] == ("format",)
-    assert 'pip install "netbandit[digits]"' in problem[1]
+    (mistake,) = Replay(format="digits").check()
+    assert mistake.key == "format"
+    assert 'pip install "netbandit[digits]"' in mistake.text

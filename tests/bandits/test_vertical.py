@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from helpers.worlds import started
 from scipy.stats import chi2, kstest
 
 from netbandit.bandits import vertical
-from netbandit.bandits.vertical import Vertical, VerticalSettings
+from netbandit.bandits.vertical import Vertical
 from netbandit.streams import Streams
 
 ALMOST_NEVER = 1e-6
@@ -12,7 +13,7 @@ ALMOST_NEVER = 1e-6
 
 def world(agents=5, replication=0, **keys):
     streams = Streams(3, replication)
-    return Vertical.build(VerticalSettings.model_validate(keys), agents, streams.generator), streams.generator
+    return started(Vertical(**keys), agents, streams.generator), streams.generator
 
 
 def test_theta_and_contexts_have_norm_one():
@@ -63,7 +64,7 @@ def test_what_is_not_seen_still_pays(partial, seen):
     np.testing.assert_array_equal(first.contexts[:, :, :seen], second.contexts)
     np.testing.assert_array_equal(first.rewards, second.rewards)
     np.testing.assert_array_equal(first.regrets, second.regrets)
-    assert part.dimension == seen
+    assert part.seen == seen
     assert np.concatenate(part.columns).tolist() == list(range(seen))
 
 

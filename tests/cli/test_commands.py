@@ -110,7 +110,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def draw(folder):
+def draw(folder, **_how):
     (folder / "regret.png").write_bytes(b"")
     return [folder / "regret.png"]
 
@@ -131,7 +131,7 @@ def test_a_run_prints_a_table_the_folder_and_the_pictures(place):
         "study.json",
         "table.csv",
     ]
-    assert len(list((place / "results" / "sizes").glob("*/result.json"))) == 4
+    assert len(list((place / "results" / "sizes").glob("runs/*/result.json"))) == 4
 
 
 def test_json_is_one_object_on_stdout_and_all_else_is_on_stderr(place):
@@ -214,8 +214,8 @@ def test_failed_runs_are_told_at_the_end(place):
     lines = done.stderr.splitlines()[-3:]
     assert lines[0] == "2 runs failed; the same command tries again:"
     assert lines[1].startswith(
-        "  topology.agents = 3, learner.fails = 1, replication 1: ValueError: no route (see "
-    ) or lines[1].startswith("  learner.fails = 1, topology.agents = 3, replication 1: ValueError: no route (see ")
+        "  topology.agents = 3, learner.fails = 1, replication 1: ValueError: no route, in "
+    ) or lines[1].startswith("  learner.fails = 1, topology.agents = 3, replication 1: ValueError: no route, in ")
     report = Path(lines[1].rpartition("(see ")[2].rstrip(")"))
     assert report.read_text().startswith("Traceback")
 
@@ -261,7 +261,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(place, monkeypatch):
 
 def test_a_trace_is_written_where_it_is_asked_for(place):
     call("run", "star.toml", "--trace", "--replications", 1)
-    assert len(list(place.glob("results/star/*/trace.jsonl"))) == 1
+    assert len(list(place.glob("results/star/runs/*/trace.jsonl"))) == 1
 
 
 def test_check_counts_points_and_runs_and_passes_notes_on(place):
@@ -402,7 +402,7 @@ def test_topology_takes_the_keys_of_a_family():
         (["ring", "--agents", "2"], "--agents: agents: a ring has at least 3 agents"),
         (["ring", "--agents", "few"], "--agents: agents: must be an integer"),
         (["random", "--agents", "9"], "--set p: p: missing"),
-        (["random", "--agents", "9", "--set", "q=1"], "--set q: q: unknown key"),
+        (["random", "--agents", "9", "--set", "p=0.5", "--set", "q=1"], "--set q: q: unknown key"),
         (["random", "--agents", "9", "--set", "p.q=1"], "--set p.q: p.q: "),
         (["circle", "--agents", "9"], "circle: neither a file nor a family"),
         (["missing.toml"], "missing.toml:1:1: "),

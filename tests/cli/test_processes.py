@@ -40,12 +40,11 @@ from netbandit.bandits.bernoulli import Bernoulli
 
 
 class Slow(Bernoulli):
-    @classmethod
-    def build(cls, settings, agents, generator):
+    def start(self, agents, generator):
         if agents > 3 and "HURRY" not in os.environ:
             Path(__file__).with_name(f"asleep-{os.getpid()}").touch()
             time.sleep(120)
-        return super().build(settings, agents, generator)
+        super().start(agents, generator)
 '''
 
 
@@ -80,7 +79,7 @@ def test_a_scenario_leaves_a_table_results_and_a_picture(place):
     assert "regret" in output
     folder = place / "results" / "ring"
     assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list(folder.glob("*/result.json"))) == 2
+    assert len(list(folder.glob("runs/*/result.json"))) == 2
     with (folder / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
@@ -94,8 +93,8 @@ def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hash
     other = run_json(place, "ring.toml", "--seed", 4, "--out", "other")
     assert first["points"][0]["fingerprints"] != other["points"][0]["fingerprints"]
     assert without_times(first) == without_times(second)
-    assert len(list(place.glob("second/*/trace.jsonl"))) == 2
-    assert not list(place.glob("first/*/trace.jsonl"))
+    assert len(list(place.glob("second/runs/*/trace.jsonl"))) == 2
+    assert not list(place.glob("first/runs/*/trace.jsonl"))
 
 
 def test_the_object_is_what_the_interface_says(place):
@@ -119,10 +118,10 @@ def test_the_object_is_what_the_interface_says(place):
 
 def test_raising_the_replications_runs_only_the_new_ones(place):
     call(place, "run", "ring.toml")
-    before = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/*/result.json")}
+    before = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/runs/*/result.json")}
     code, output, _ = call(place, "run", "ring.toml", "--replications", 4)
     assert (code, "(2 runs of 4 already there)" in output) == (0, True)
-    after = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/*/result.json")}
+    after = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/runs/*/result.json")}
     assert len(after) == 4
     assert before.items() <= after.items()
 
@@ -177,7 +176,7 @@ def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes
     command = ["run", "own.toml", "--set", "sweep.topology.agents=[3, 4, 5]", "--replications", 1]
     process = started(place, *command, "--jobs", 2)
     assert eventually(
-        lambda: len(list(place.glob("asleep-*"))) == 2 and len(list(place.glob("results/own/*/result.json"))) == 1
+        lambda: len(list(place.glob("asleep-*"))) == 2 and len(list(place.glob("results/own/runs/*/result.json"))) == 1
     )
     workers = {int(path.name.partition("-")[2]) for path in place.glob("asleep-*")}
     pressed = time.monotonic()
@@ -192,7 +191,7 @@ def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes
     assert re.fullmatch(r"\nstopped: [01] of 3 runs are done; the same command goes on from there\n", errors)
     assert not any(is_alive(worker) for worker in workers)
     assert eventually(lambda: not members(process.pid))
-    assert sum(path.is_dir() for path in (place / "results" / "own").iterdir()) == 1
+    assert len(list((place / "results" / "own" / "runs").iterdir())) == 1
     there = without_times(run_json(place, *command[1:], HURRY="1"))
     here = without_times(run_json(place, *command[1:], "--out", "afresh", HURRY="1"))
     assert there == here

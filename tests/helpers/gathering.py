@@ -41,11 +41,12 @@ def played(parts):
     streams = Streams(scenario.run.seed, 0)
     clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
     topology, fingerprint = parts.topology(0), Fingerprint()
-    graph_streams = topology_streams(scenario.topology, scenario.run.seed, 0)
+    graph_streams = topology_streams(parts.family, scenario.run.seed, 0)
     network = build_network(
         scenario.links, topology, clock, graph_streams, fingerprint, None, own_streams=streams, peers=True
     )
-    bandit = parts.bandit.build(parts.bandit_settings, topology.agents, streams.generator)
+    bandit = parts.bandit_settings.fresh()
+    bandit.start(topology.agents, streams.generator)
     driver = Gathers(ReplicationContext(parts, topology, network, clock, bandit, streams, fingerprint))
     driver.start()
     clock.environment.run()

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.pfcb_steps import trust
-from netbandit.privacy.accountant import account_statistics, one_quantity
 from netbandit.privacy.gaussian import exact_delta, exact_epsilon, noise_multiplier
 
 DOUBLING = [200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
@@ -44,15 +43,6 @@ def test_agents_share_at_the_start_and_then_at_powers_of_two(start, length, hori
     slots = [first, *(2**power for power in range(21) if 2**power > first)]
     expected = [slot for slot in slots if slot <= stop and slot < horizon]
     assert sharing_slots("doubling", start, stop, horizon) == expected
-
-
-def test_the_account_stands_beside_the_papers_claim():
-    epsilons = [round_epsilon(1.0, 100_000, 9, number) for number in range(1, 10)]
-    spent = account_statistics(epsilons, 0.01, claimed=1.0)
-    assert spent.epsilon == pytest.approx(1.54, abs=0.005)
-    assert spent.delta == pytest.approx(0.18)
-    assert spent.epsilon_claimed == 1.0
-    assert one_quantity(epsilons[0], 0.01) < spent.epsilon
 
 
 def test_the_classical_bound_holds_to_epsilon_one_and_not_far_beyond():

@@ -1,8 +1,15 @@
-from math import expm1, inf, nan
+from math import expm1, inf, log, nan, sqrt
 
 import pytest
+from dp_accounting import dp_event, get_epsilon_gaussian
+from dp_accounting.pld import PLDAccountant
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
 
-from netbandit.privacy.accountant import account_block_means, laplace_epsilon
+from netbandit.learners.pfcb_schedule import round_epsilon
+from netbandit.privacy.accountant import HELD_FIXED, MADE, account_block_means, account_statistics
+from netbandit.privacy.gaussian import exact_epsilon
 
 
 def test_rounds_compose_in_parallel():
@@ -48,9 +55,9 @@ def test_epsilon_of_laplace_noise_is_where_no_failure_is_left(ratio):
     # 1 - exp((e - ratio) / 2) up to e = ratio, and nothing beyond.
     from dp_accounting.pld.privacy_loss_mechanism import LaplacePrivacyLoss
 
-    epsilon = laplace_epsilon(ratio)
-    assert epsilon == ratio
+    epsilon = account_block_means(ratio, participants=1, members=1, releases=1).epsilon
     loss = LaplacePrivacyLoss(parameter=1.0, sensitivity=ratio)
+    assert epsilon == loss.connect_dots_bounds().epsilon_upper
     for below in (0.25 * ratio, 0.75 * ratio):
         assert loss.get_delta_for_epsilon(below) == pytest.approx(-expm1((below - ratio) / 2), rel=1e-9)
     assert loss.get_delta_for_epsilon(epsilon * (1 + 1e-9)) == pytest.approx(0, abs=1e-12)
@@ -64,3 +71,55 @@ def test_blocks_compose_in_parallel_not_one_after_the_other():
     spent = account_block_means(epsilon, participants=participants, members=9, releases=len(blocks))
     assert spent.epsilon == pytest.approx(worst, rel=1e-12)
     assert spent.epsilon < sum((1 / pulls) / scale for pulls, scale in zip(blocks, scales, strict=True))
+
+
+def paper_rounds():
+    return [round_epsilon(1.0, 100_000, 9, number) for number in range(1, 10)]
+
+
+def test_a_quantity_is_told_in_one_round_only():
+    spent = account_statistics(paper_rounds(), 0.01, claimed=1.0)
+    assert (spent.epsilon, spent.delta) == (pytest.approx(0.136, abs=5e-4), 0.01)
+    # An independent account of the two releases: their loss distributions composed, for a capacity of 1.
+    accountant = PLDAccountant()
+    accountant.compose(dp_event.GaussianDpEvent(sqrt(2 * log(125)) / max(paper_rounds())), 2)
+    assert spent.epsilon == pytest.approx(accountant.get_epsilon(0.01), rel=1e-3)
+    assert account_statistics(paper_rounds()[:1], 0.01, claimed=1.0).epsilon == spent.epsilon
+    assert spent.epsilon_claimed == 1.0
+
+
+def test_basic_composition_stands_beside_it_by_its_name():
+    assert account_statistics(paper_rounds(), 0.01, claimed=1.0).basic == (
+        pytest.approx(1.54, abs=0.005),
+        pytest.approx(0.18),
+    )
+    assert account_statistics([], 0.01, claimed=1.0).basic is None
+    assert account_statistics([inf], 0.01, claimed=inf).epsilon == inf
+
+
+@given(st.floats(1e-3, 50), st.floats(1e-6, 0.4))
+def test_what_is_exact_is_no_more_than_basic_composition(epsilon, delta):
+    spent = account_statistics([epsilon], delta, claimed=epsilon)
+    assert spent.epsilon <= spent.basic[0] * (1 + 1e-9)
+    assert spent.delta <= spent.basic[1]
+
+
+def test_no_account_is_without_its_limits():
+    means = account_block_means(0.5, participants=4, members=10, releases=1)
+    assert "Laplace" in means.accountant
+    assert means.caveats == (MADE,)
+    assert account_statistics([0.5], 0.01, claimed=1.0).caveats == (MADE, HELD_FIXED)
+
+
+@pytest.mark.parametrize(("multiplier", "delta"), [(0.1, 0.1), (1.0, 1e-5), (7.9, 0.01), (0.5, 1e-100)])
+def test_the_gaussians_epsilon_is_that_of_dp_accounting(multiplier, delta):
+    expected = get_epsilon_gaussian(multiplier, delta)
+    assert exact_epsilon(delta, multiplier) == pytest.approx(expected, rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize(("multiplier", "at_least"), [(0.5, 0.18), (1.0, 0.25), (3.5, 0.5)])
+def test_delta_is_not_the_probability_with_which_epsilon_is_exceeded(multiplier, at_least):
+    # The loss of one Gaussian release is normal, with mean mu^2 / 2 and variance mu^2, mu = 1 / multiplier.
+    epsilon, mu = exact_epsilon(0.1, multiplier), 1 / multiplier
+    exceeds = norm.sf((epsilon - mu**2 / 2) / mu)
+    assert exceeds > at_least > 0.1

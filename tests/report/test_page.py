@@ -10,7 +10,7 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import made_up, write
+from helpers.made_up_runs import arranged, made_up, study_of, write
 
 import netbandit.report as package
 from netbandit.cli import main
@@ -156,7 +156,9 @@ def test_what_a_sweep_varies_is_not_told_twice(tmp_path):
 
 def test_every_picture_says_what_it_is(html):
     labels = Page(html).labels
-    assert labels[0] == "quickstart: regret over time; mean of 3 replications, shaded: its 95 % interval"
+    assert labels[0].startswith(
+        "quickstart: regret over time; mean of 3 replications; shaded: 95 % interval for comparing"
+    )
     assert len(labels) == html.count("<svg ")
 
 
@@ -170,14 +172,13 @@ def test_fingerprints_versions_and_commands_are_there(html):
 
 
 def test_what_the_pointer_reads_is_the_mean_over_the_replications():
-    from netbandit.plots.grouping import arrange
     from netbandit.plots.regret import draw_regret
     from netbandit.plots.style import encoded
 
     runs = [made_up(replication=replication) for replication in range(3)]
-    figure = draw_regret(arrange(runs)[0])
+    figure = draw_regret(arranged(runs))
     encoded(figure, "svg")
-    (panel,) = readings(runs, figure)
+    (panel,) = readings(study_of(runs), figure)
     (line,) = panel["lines"]
     assert (line["slots"][0], line["slots"][-1], len(line["slots"])) == (0, 10_000, 200)
     samples = np.array([run.curves["regret"].at(np.array(line["slots"])) for run in runs])
@@ -210,15 +211,17 @@ def test_privacy_is_told_where_it_was_asked_for(tmp_path):
     from dataclasses import replace
 
     silent = report(tmp_path / "without", sweep(epsilon=None, delta=0.0))
-    assert "No noise was asked for" in silent
+    assert "No privacy was asked for" in silent
     runs = [
-        replace(run, privacy_unit="one reward of one agent")
+        replace(run, privacy_unit="one reward of one agent", privacy_caveats=("the time of releases",))
         for run in sweep(1, epsilon=1.5, delta=1e-5, epsilon_claimed=None)
     ]
     page = Page(report(tmp_path / "with", runs))
     rows = page.table(["point", "family", "epsilon", "epsilon spent", "delta spent"])
     assert rows[1][3:] == ["1.5", "1e-05", "infinite"]
     assert "Over the whole run epsilon and delta protect one reward of one agent." in "".join(page.texts)
+    assert "not covered: the time of releases" in "".join(page.texts)
+    assert "may be exceeded" not in "".join(page.texts)
 
 
 def test_the_same_results_give_the_same_bytes_in_another_process_and_place(tmp_path):
@@ -247,7 +250,7 @@ def test_runs_that_are_missing_are_counted(tmp_path):
     write(tmp_path, sweep())
     study = load_study(tmp_path)
     for point, replication in ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2)):
-        (tmp_path / study.points[point].keys[replication] / "result.json").unlink()
+        (tmp_path / "runs" / study.points[point].keys[replication] / "result.json").unlink()
     page = Page(write_report(tmp_path).read_text(encoding="utf-8"))
     rows = page.table(["point", "family", "epsilon", "runs"])
     assert [row[3] for row in rows[1:]] == ["1 of 3", "0 of 3", "3 of 3", "3 of 3"]
@@ -266,7 +269,7 @@ def test_what_is_not_a_results_folder_is_one_line_and_two(tmp_path, damage):
         elif damage == "damaged":
             (folder / "study.json").write_text("{")
         else:
-            next(folder.glob("*/result.json")).unlink()
+            next(folder.glob("runs/*/result.json")).unlink()
     for command in ("report", "plot"):
         done = CliRunner().invoke(main, [command, str(folder)])
         assert (done.exit_code, done.stdout) == (2, "")

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.made_up_runs import made_up
 
-from netbandit.results.remarks import privacy_lines
+from netbandit.results.remarks import MEANING, privacy_lines
 from netbandit.results.run_folder import load_run, save_run
 
 UNIT = "one reward of one agent"
@@ -24,35 +24,59 @@ def study(*spent, unit=UNIT):
         ([(60.0, 100.0)], "60", "100"),
         ([(60.0, 100.0), (60.0, 100.0)], "60", "100"),
         ([(0.5, 100.0), (2.0, 100.0), (1.0, 100.0)], "0.5, 1 or 2", "100"),
-        ([(3.0, 4.0), (None, None)], "3 or infinite", "4 or infinite"),
         ([(float(epsilon), 100.0) for epsilon in range(1, 6)], "1 to 5", "100"),
-        ([(float(epsilon), 100.0) for epsilon in range(1, 5)] + [(None, None)], "1 to infinite", "100 or infinite"),
     ],
 )
-def test_privacy_is_told_with_its_unit(spent, found, stated):
+def test_privacy_is_told_with_its_unit_and_what_it_means(spent, found, stated):
     assert privacy_lines(study(*spent)) == [
-        f"privacy of {UNIT}: epsilon {found} for the agent worst off; the paper states {stated}"
+        f"privacy of {UNIT}: epsilon {found} for the agent worst off; the paper states {stated}",
+        f"  {MEANING}",
     ]
+
+
+def test_who_asked_for_no_privacy_is_told_so():
+    line, *_ = privacy_lines(study((3.0, 4.0), (None, None)))
+    assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4 (elsewhere no privacy was asked for)")
+    assert privacy_lines(study((None, None))) == ["no privacy was asked for"]
+    assert privacy_lines(study((None, None), (0.0, 0.0))) == ["no privacy was asked for"]  # the latter alone
 
 
 def test_the_delta_is_told_with_it():
     run = replace(made_up(metrics={"epsilon": 0.0, "epsilon_claimed": 1.0, "delta": 0.1}), privacy_unit=UNIT)
-    (line,) = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
+    line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
     assert line == f"privacy of {UNIT}: epsilon 0 at delta 0.1 for the agent worst off; the paper states 1"
 
 
+def test_what_epsilon_does_not_cover_is_told_once():
+    runs = [
+        replace(made_up(metrics={"epsilon": 1.0, "epsilon_claimed": 1.0}), privacy_unit=UNIT, privacy_caveats=caveats)
+        for caveats in (("one", "other"), ("one",))
+    ]
+    _, _, *lines = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=runs)]))
+    assert lines == ["  not covered: one", "  not covered: other"]
+
+
+def test_basic_composition_is_called_an_upper_bound():
+    metrics = {"epsilon": 0.136, "delta": 0.01, "epsilon_claimed": 1.0}
+    metrics |= {"epsilon_basic_composition": 1.54, "delta_basic_composition": 0.18}
+    run = replace(made_up(metrics=metrics), privacy_unit=UNIT)
+    line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
+    assert "epsilon 0.136 at delta 0.01 for the agent worst off; the paper states 1;" in line
+    assert line.endswith("basic composition, an upper bound that adds up all releases: 1.54 at delta 0.18")
+
+
 def test_agents_alone_do_not_make_others_private():
-    assert privacy_lines(study((None, None), (0.0, 0.0))) == []
-    (line,) = privacy_lines(study((3.0, 4.0), (0.0, 0.0)))
+    line, *_ = privacy_lines(study((3.0, 4.0), (0.0, 0.0)))
     assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4")
 
 
 def test_nothing_is_said_where_nothing_is_accounted_for():
     assert privacy_lines(study((1.0, 2.0), unit="")) == []
-    assert privacy_lines(study((None, None))) == []  # without noise
 
 
-def test_the_unit_is_kept_in_the_run_folder(tmp_path):
-    run = replace(made_up(), privacy_unit=UNIT)
+def test_the_account_is_kept_in_the_run_folder(tmp_path):
+    told = {"privacy_unit": UNIT, "privacy_accountant": "exact", "privacy_caveats": ("one", "other")}
+    run = replace(made_up(), **told)
     save_run(tmp_path / "run", run)
-    assert load_run(tmp_path / "run").privacy_unit == UNIT
+    kept = load_run(tmp_path / "run")
+    assert {name: getattr(kept, name) for name in told} == told

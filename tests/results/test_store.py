@@ -13,6 +13,7 @@ from helpers.fake_study import FakePoint, fake_result, resolved
 from helpers.finished_runs import finished_runs
 
 from netbandit.results.safe_files import StorageError, partial, remove_leftovers, write_whole
+from netbandit.results.sealed_json import sealed, unsealed
 from netbandit.results.store import (
     complete,
     load_run,
@@ -113,7 +114,7 @@ def test_a_result_cut_anywhere_is_no_result(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 2},
+        {"format": 3},
         {"run": "another"},
         {"metrics": {"regret": "many"}},
         {"metrics": {"regret": True}},
@@ -121,14 +122,16 @@ def test_a_result_cut_anywhere_is_no_result(tmp_path):
         {"parameters": []},
         {"seed": None},
         {"kinds": {"DATA": 1}},
-        {"sizes": {}},
+        {"checksums": {}},
+        {"metrics": {"regret": math.inf}},
+        {"versions": {"netbandit": 1}},
         {"topology": {"agents": "5"}},
     ],
 )
 def test_a_result_with_a_wrong_entry_is_no_result(tmp_path, change):
     saved(tmp_path / "run")
     file = tmp_path / "run" / "result.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    file.write_text(sealed(unsealed(file.read_bytes()) | change))
     assert load_run(tmp_path / "run") is None
 
 
@@ -279,7 +282,7 @@ def test_a_study_comes_back_by_point_and_replication(tmp_path):
     assert finished_runs(tmp_path) == []
     for chosen, runs in zip(points, keys, strict=True):
         for replication, key in enumerate(runs):
-            save_run(tmp_path / key, fake_result({"old": 1}, chosen.resolved, replication))
+            save_run(tmp_path / "runs" / key, fake_result({"old": 1}, chosen.resolved, replication))
     study = load_study(tmp_path)
     assert study.name == "mine"
     assert [entry.parameters for entry in study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
@@ -291,7 +294,7 @@ def test_a_study_comes_back_by_point_and_replication(tmp_path):
         ("mine", 4, 0),
         ("mine", 4, 1),
     ]
-    shutil.rmtree(tmp_path / keys[0][1])
+    shutil.rmtree(tmp_path / "runs" / keys[0][1])
     assert [run is None for run in load_study(tmp_path).points[0].runs] == [False, True]
     assert [run.replication for run in load_study(tmp_path).points[0].finished] == [0]
 
@@ -301,7 +304,7 @@ def test_runs_of_an_earlier_study_in_the_same_folder_are_left_out(tmp_path):
         points = [FakePoint({}, resolved(size, 1))]
         keys = [run_keys(points[0])]
         save_study(tmp_path, "mine", points, keys)
-        save_run(tmp_path / keys[0][0], fake_result({}, points[0].resolved, 0))
+        save_run(tmp_path / "runs" / keys[0][0], fake_result({}, points[0].resolved, 0))
     assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [4]
 
 

@@ -245,6 +245,29 @@ def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():
 
     assert order(near, far) == ["regret", "unserved", "cost", "round_slots", "decisions_per_s"]
     assert order(near, {**far, "unserved": 0.0}) == ["regret", "cost", "round_slots", "decisions_per_s"]
+    a_decision = {"regret_per_decision": 0.1}, {"regret_per_decision": 0.2}
+    near, far = near | a_decision[0], far | a_decision[1]
+    assert order(near, far)[:2] == ["regret_per_decision", "unserved"]
+    assert "regret" not in order(near, far)
+    counted = order(near | {"regret_unserved": 0.0}, far | {"regret_unserved": 7.0})
+    assert counted[:2] == ["regret", "unserved"]
+
+
+def test_privacy_stands_beside_the_regret_where_it_differs():
+    """What was spent differently is not to be compared as if it were the same."""
+    few = {"regret": 9.0, "cost": 8.0, "bytes": 7.0, "messages": 3.0, "rounds": 2.0, "simulated_s": 1.0, "epsilon": 3.2}
+    many = {"regret": 8.0, "cost": 9.0, "bytes": 8.0, "messages": 4.0, "rounds": 3.0, "simulated_s": 2.0}
+
+    def order(*figures):
+        return telling([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
+
+    assert order(few, many | {"epsilon": 6.4})[:2] == ["regret", "epsilon"]
+    assert order(few, many | {"epsilon": None})[:2] == ["regret", "epsilon"]
+    assert order(few, many | {"epsilon": 3.2})[-1] == "epsilon"
+
+
+def test_who_asked_for_no_privacy_has_no_hyphen_for_it():
+    assert column("epsilon", [Estimate(3.0, None, [3.0]), Estimate(None, None, [None])]).means == ["  3", "inf"]
 
 
 def test_a_column_of_nothing_or_of_zeros_is_not_shown():

@@ -1,7 +1,6 @@
 """Sweeps that lose a worker, their driver, the disk or a point: every result arrives once, and nothing else is left."""
 
 import csv
-import json
 import os
 import resource
 import signal
@@ -12,7 +11,7 @@ from collections import Counter
 import pytest
 from helpers.processes import eventually, members, started
 
-from netbandit.results.run_folder import RESULT
+from netbandit.results.run_folder import RESULT, complete
 from netbandit.results.store import load_study
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills processes and looks for them in /proc")
@@ -45,8 +44,7 @@ from netbandit.bandits.bernoulli import Bernoulli
 
 
 class Slow(Bernoulli):
-    @classmethod
-    def build(cls, settings, agents, generator):
+    def start(self, agents, generator):
         with Path(__file__).with_name("log").open("a") as log:
             log.write(f"{os.getpid()} {agents}\\n")
         if "POISON" in os.environ and agents == 7:
@@ -54,7 +52,7 @@ class Slow(Bernoulli):
         if "POISON" in os.environ and agents == 8:
             os._exit(3)
         time.sleep(0.02)
-        return super().build(settings, agents, generator)
+        super().start(agents, generator)
 '''
 
 
@@ -77,7 +75,7 @@ def end(process):
 
 
 def results(place):
-    return list(place.glob(f"out/*/{RESULT}"))
+    return list(place.glob(f"out/runs/*/{RESULT}"))
 
 
 def said(place):
@@ -133,8 +131,7 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     finished = len(results(place))
     assert 60 <= finished < 200
     for path in results(place):  # nothing that says it is complete is not
-        whole = json.loads(path.read_text())
-        assert all((path.parent / name).stat().st_size == size for name, size in whole["sizes"].items())
+        assert complete(path.parent, trace=True)
     cut, emptied, shortened = results(place)[:3]
     cut.write_bytes(cut.read_bytes()[:-20])
     emptied.write_bytes(b"")
@@ -144,7 +141,13 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     (place / "log").write_text("")
     again = start(place, [5], 200, "--trace")
     code, output, errors = end(again)
-    assert (code, errors) == (0, "")
+    assert code == 0
+    heading, *lines = errors.splitlines()
+    assert heading == "3 runs done again, not as written or of a format not read here:"
+    runs = {f"  {path.parent}: {name} does not match its checksum" for path, name in (
+        (cut, "result.json"), (emptied, "result.json"), (shortened, "curves.json")
+    )}  # fmt: skip
+    assert set(lines) == runs
     assert f"results: out ({finished} runs of 200 already there)" in output
     assert len(said(place)) == 200 - finished
     check_whole(place, [5], 200)
@@ -155,12 +158,13 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
     process = start(place, [8, 5, 7, 6], 2, POISON="yes")
     code, _, errors = end(process)
     assert code == 1
+    line = SLOW.splitlines().index('            raise ArithmeticError("poisoned")') + 1
     starts = [
         "4 runs failed; the same command tries again:",
         "  topology.agents = 8, replication 0: the worker process died, each time it was tried",
         "  topology.agents = 8, replication 1: the worker process died, each time it was tried",
-        "  topology.agents = 7, replication 0: ArithmeticError: poisoned (see ",
-        "  topology.agents = 7, replication 1: ArithmeticError: poisoned (see ",
+        f"  topology.agents = 7, replication 0: ArithmeticError: poisoned, in {place / 'slow.py'}, line {line} (see ",
+        f"  topology.agents = 7, replication 1: ArithmeticError: poisoned, in {place / 'slow.py'}, line {line} (see ",
     ]
     assert [line[: len(start)] for line, start in zip(errors.splitlines(), starts, strict=True)] == starts
     finished = load_study(place / "out", details=False)
@@ -175,12 +179,12 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
 
 
 def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
-    """Like a full disk: each file may have 600 bytes, too few for a run."""
+    """Like a full disk: each file may have 600 bytes, too few for a run, and for the credentials of processes."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (600, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
-    process = start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1")
+    process = start(place, [4], 8, "--jobs", 1, first=limit, PYTHONDONTWRITEBYTECODE="1")
     code, output, errors = end(process)
     assert (code, output) == (1, "")
     assert len(errors.splitlines()) == 1
@@ -188,6 +192,9 @@ def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
     assert "File too large" in errors
     assert results(place) == []
     assert no_process_left(process.pid)
+    code, output, errors = end(start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1"))
+    assert (code, output, len(errors.splitlines())) == (1, "", 1)
+    assert errors.startswith("cannot start 2 worker processes: OSError: ")
     code, _, errors = end(start(place, [4], 8))
     assert (code, errors) == (0, "")
     check_whole(place, [4], 8)

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 from helpers.gathering import SCENARIO, played, point
+from helpers.made_up_runs import study_of
+from helpers.paper_costs import numbers_sent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netbandit.learners.linear import LinTs
-from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot, numbers_sent
+from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot
 from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
@@ -279,16 +281,16 @@ def drawn(tmp_path, *overrides):
     for run in runs:
         decisions = run.metrics["rounds"]
         assert run.metrics["regret_per_decision"] == (run.metrics["regret"] / decisions if decisions else None)
-    return {picture.name: picture for picture in pictures(runs)}
+    return {picture.name: picture for picture in pictures(study_of(runs), every=True)}
 
 
 def test_pictures_compare_decision_by_decision_where_users_went_away(tmp_path):
     """Who is not served adds no regret: the slowest would look best, and would not look slow."""
     found = drawn(tmp_path)
     labels = {name: [axes.get_ylabel() for axes in picture.figure.axes] for name, picture in found.items()}
-    assert labels["parameter"] == ["regret per decision (reward)", "decisions per second"]
+    assert labels["parameter"] == ["regret per decision (reward)", "decisions per second (1 / s)"]
     assert labels["tradeoff"] == labels["delay"] == ["regret per decision (reward)"]
-    assert labels["regret"] == ["regret of all agents (reward)"]
+    assert labels["regret"] == ["regret of the users served (reward)"]
     assert "who is not served adds none" in found["regret"].subtitle
     assert found["parameter"].title.startswith("scenario: regret per decision and decisions per second against")
     assert found["delay"].title == "scenario: regret per decision against delay"
@@ -317,3 +319,52 @@ def test_nothing_decided_has_no_regret_of_a_decision(tmp_path):
         0,
         None,
     )
+
+
+@pytest.mark.parametrize("unserved", ["free", "worst", "random"])
+def test_users_who_went_away_cost_what_was_asked_for(tmp_path, unserved):
+    driver, outcome = played(point(tmp_path, 'links.peer.latency="3.5 ms"', f'protocol.unserved="{unserved}"'))
+    metrics, slots = outcome.metrics, outcome.curves["regret"].slots
+    came = {slot for users in driver._users for slot in users.tolist()}
+    # One user at a time is under way for 3.5 slots: of four who come one is served.
+    assert came == set(range(0, 397, 4))
+    away = [slot for slot in range(400) if slot % 4]
+    assert metrics["unserved"] == len(away)
+    bandit = driver._bandit
+    blocks = {
+        block: bandit.users(block, driver.stage.streams.generator).regrets for block in range(400 // bandit.block + 1)
+    }
+    regrets = np.array([blocks[slot // bandit.block][slot % bandit.block] for slot in away])
+    added = {"free": 0.0, "worst": regrets.max(axis=1).sum(), "random": regrets.mean(axis=1).sum()}[unserved]
+    assert metrics.get("regret_unserved", 0.0) == pytest.approx(added)
+    decided = metrics["regret_per_decision"] * metrics["rounds"]
+    assert outcome.regret == pytest.approx(decided + added)
+    assert outcome.curves["regret"].values[-1] == pytest.approx(outcome.regret)
+    assert np.all(np.diff(slots) > 0)
+    assert np.all(np.diff(outcome.curves["regret"].values) >= 0)
+    assert any("unserved" in remark for remark in outcome.remarks) == (unserved == "free")
+
+
+def test_the_table_compares_decisions_where_users_went_away(tmp_path):
+    from netbandit.results.summary import Estimate
+    from netbandit.results.telling import telling
+
+    def table(unserved):
+        found = []
+        for latency in ("0 ms", "3.5 ms"):
+            metrics = (
+                point(tmp_path, f'links.peer.latency="{latency}"', f'protocol.unserved="{unserved}"')
+                .simulation(0)
+                .run()
+                .metrics
+            )
+            found.append({name: Estimate(value, None, [value]) for name, value in metrics.items()})
+        return found
+
+    near, far = table("free")
+    assert far["regret"].mean < near["regret"].mean  # as if distance were a gain
+    assert far["regret_per_decision"].mean > near["regret_per_decision"].mean
+    assert telling([near, far])[0] == "regret_per_decision"
+    near, far = table("random")
+    assert far["regret"].mean > near["regret"].mean
+    assert telling([near, far])[0] == "regret"

@@ -13,12 +13,13 @@ from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
 
 MINE = '''\
+import numpy as np
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.learners.learner import AnyLearner
+from netbandit.learners.slots import Learner
 from netbandit.protocols.gis import Gis
-from netbandit.protocols.protocol import NetworkProtocol, ProtocolSettings
-from netbandit.protocols.vertical import Vertical
+from netbandit.protocols.protocol import NetworkProtocol
 
 class Half(Bandit):
     """Leaves everything out."""
@@ -26,9 +27,19 @@ class Half(Bandit):
 class Fair(Bernoulli):
     """Like ours."""
 
-class Gossiping(Learner):
-    Settings = LearnerSettings
+class Gossiping(AnyLearner):
     talks = frozenset({"broadcast"})
+
+class First(Learner):
+    def start(self, world, agents, rng): ...
+    def choose(self, slot, agents): return np.zeros(len(agents), dtype=int)
+    def learn(self, slot, agents, arms, rewards): ...
+
+class Unheard(First):
+    def share(self, slot, agents): return np.zeros((len(agents), 1))
+
+class Waiting(First):
+    def adopt(self, slot, agents, combined): ...
 
 class NoRounds(NetworkProtocol):
     patterns = frozenset({"round"})
@@ -44,8 +55,11 @@ class NoGathers(NetworkProtocol):
     patterns = frozenset({"gather"})
     def receive(self, node, arrivals): ...
 
-class Keyless(Vertical):
-    Settings = ProtocolSettings
+class Gossiped(Gis):
+    fanout: int = 1
+
+class OtherKeys(Gis):
+    stand_ins = {"round": Gossiped}
 '''
 
 GATHERING = ["bandit.kind=vertical", "learner.kind=linucb"]
@@ -98,11 +112,17 @@ ONE_MISTAKE = {
     "no module": (['bandit.kind="no_such:X"'], "bandit.kind", "cannot import no_such: ModuleNotFoundError"),
     "no class": (['bandit.kind="mine:Nobody"'], "bandit.kind", 'the module mine has no class "Nobody"'),
     "no bandit": (['bandit.kind="os:path"'], "bandit.kind", "os:path is not a bandit"),
-    "abstract": (['bandit.kind="mine:Half"'], "bandit.kind", "mine:Half cannot be used: it leaves out build"),
-    "no keys": (
-        ['learner.kind="netbandit.learners.learner:Learner"'],
+    "abstract": (['bandit.kind="mine:Half"'], "bandit.kind", "mine:Half cannot be used: it leaves out start"),
+    "abstract learner": (
+        ['learner.kind="netbandit.learners.slots:Learner"'],
         "learner.kind",
-        "cannot be used: its keys are missing",
+        "netbandit.learners.slots:Learner cannot be used: it leaves out choose, learn, start",
+    ),
+    "tells nobody": (['learner.kind="mine:Unheard"'], "learner.kind", "it shares, but has neither hear"),
+    "nothing to adopt": (
+        ['learner.kind="mine:Waiting"'],
+        "learner.kind",
+        "nothing is ever told",
     ),
     "rounds over gathers": (
         ["protocol.kind=vertical"],
@@ -112,7 +132,7 @@ ONE_MISTAKE = {
     "broadcasts of one's own": (
         ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],
         "learner.kind",
-        "this learner tells others item by item, and only those derived from pfcb can",
+        "this learner needs contexts to choose by, which this bandit does not show",
     ),
     "rounds without rounds": (
         ['protocol.kind="mine:NoRounds"'],
@@ -132,11 +152,10 @@ ONE_MISTAKE = {
         "protocol.kind",
         'a protocol that offers "gather" must be a subclass of netbandit.protocols.gather:GatherProtocol',
     ),
-    "gathers without their keys": (
-        [*GATHERING, 'protocol.kind="mine:Keyless"'],
+    "a stand-in with keys of its own": (
+        ['protocol.kind="mine:OtherKeys"'],
         "protocol.kind",
-        'the Settings of a protocol that offers "gather" must be a subclass of '
-        "netbandit.protocols.gather:GatherSettings",
+        'mine:Gossiped stands in for "round" and must have the same keys',
     ),
 }
 
@@ -187,6 +206,24 @@ def test_a_bad_element_of_a_sweep(tmp_path):
     assert [line.split(" ")[0] for line in lines] == ["scene.toml:14:25:", "scene.toml:15:27:"]
     assert "a ring has at least 3 agents, not 2" in lines[0]
     assert '(did you mean "gis"?)' in lines[1]
+
+
+def test_a_mistake_of_some_points_of_a_sweep_names_them(tmp_path):
+    text = SMALL.replace('family = "ring"\n', "") + (
+        '[sweep]\n"topology.family" = ["ring", "regular"]\n"learner.epsilon" = [1, 2]\n'
+    )
+    (line,) = mistakes(tmp_path, text=text)
+    assert line.startswith("scene.toml:3:1: topology.degree: missing")
+    assert line.endswith('(in the sweep: topology.family = "regular")')
+
+
+def test_a_kind_in_a_case_replaces_the_part_as_in_a_file_that_extends(tmp_path):
+    """Keys of the part that it replaces are left over, and no mistakes."""
+    text = SMALL.replace('kind = "gis"', 'kind = "sink"\ncollect = "gis"')
+    text += '[[sweep.cases]]\nlearner.epsilon = 1.0\n[[sweep.cases]]\nprotocol = { kind = "gis" }\n'
+    found = study(tmp_path, text=text)
+    assert [point.resolved["protocol"]["kind"] for point in found.points] == ["sink", "gis"]
+    assert "collect" not in found.points[1].resolved["protocol"]
 
 
 def test_a_mistake_that_was_inherited_stands_in_the_file_it_comes_from(tmp_path):

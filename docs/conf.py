@@ -1,0 +1,54 @@
+"""How the documentation is built: ``python -m sphinx -W -b html docs docs/_build/html``."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+import netbandit  # noqa: E402
+
+project = "netbandit"
+author = "The netbandit developers"
+version = release = netbandit.__version__
+copyright = f"2026, {author}"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "generated_reference",
+    "scenario_gallery",
+]
+
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "_ext", "gallery/plan.toml", "reference/parts"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_class_signature = "mixed"
+nitpicky = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "netbandit"
+html_static_path = ["_static"]
+html_css_files = ["netbandit.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

@@ -1,0 +1,466 @@
+"""Protocols of rounds, written as a coroutine for each agent and round: the easy layer.
+
+::
+
+    class Hub(RoundProtocol):
+        def round(self, me, item):
+            if me.id == 0:
+                items = yield me.receive(REPORT, from_=me.neighbours)
+                answer = self.aggregate([item, *items])
+                me.send(RESULT, answer, to=me.neighbours)
+            else:
+                me.send(REPORT, item, to=0)
+                answer = yield me.receive(RESULT)
+            return answer
+
+A coroutine begins when its agent contributes, and goes on when what it waits for is there: slotted, at the slot
+boundary that ends the hop; asynchronous, the moment a message arrives. What it returns informs its agent; when all have
+returned the round has ended. Messages that come before somebody wants them are kept; those that come after the
+coroutine has returned are dropped.
+
+The layer costs some microseconds a message more than callbacks (`netbandit.protocols.protocol.CallbackRoundProtocol`),
+with which the protocols that are shipped are written.
+"""
+
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from simpy import Event
+
+from netbandit.network.clock import InstantQueue
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
+from netbandit.units import parse_duration
+
+Coroutine = Generator["Wanted", Any, Item]
+"""What `RoundProtocol.round` is: it yields what it waits for, and returns what informs its agent."""
+
+
+class ProtocolError(Exception):
+    """A protocol does what it may not; the message names its class, the agent and the round."""
+
+
+class Wanted(NamedTuple):
+    """What a coroutine waits for; made by `Participant.receive`, `Participant.receive_all` and `Participant.wait`.
+
+    Attributes:
+        kinds: The kinds of messages; none: only time passes.
+        senders: The senders of whom one message each is wanted, ascending; None: of whom one message is enough.
+        single: Whether one payload is given, and no list.
+        every: Whether all that is there is given.
+        deadline: How many nanoseconds it waits at the most; None: for ever.
+    """
+
+    kinds: tuple[Kind, ...]
+    senders: tuple[int, ...] | None = None
+    single: bool = False
+    every: bool = False
+    deadline: int | None = None
+
+    def __str__(self) -> str:
+        if not self.kinds:
+            return "for time to pass"
+        kinds = " or ".join(kind.name for kind in self.kinds)
+        return f"for {kinds}" + (
+            "" if self.senders is None else f" from {', '.join(map(str, self.senders)) or 'nobody'}"
+        )
+
+
+class Participant:
+    """An agent in one round, as its coroutine sees it.
+
+    Attributes:
+        id: The agent's number.
+        neighbours: Its neighbours, ascending.
+        agents: The number of agents in all.
+        round: The number of the round, from 1.
+        senders: Who sent what the latest receive has given, in the same order.
+        kinds: Of what kinds it was, in the same order.
+    """
+
+    def __init__(self, protocol: "RoundProtocol", agent: int, round: int) -> None:
+        self._protocol = protocol
+        self.id = agent
+        self.neighbours: tuple[int, ...] = tuple(protocol.network.neighbours[agent])
+        self.agents = protocol.network.agents
+        self.round = round
+        self.senders: tuple[int, ...] = ()
+        self.kinds: tuple[Kind, ...] = ()
+
+    @property
+    def now(self) -> int:
+        """The present time (ns)."""
+        return self._protocol.clock.now
+
+    def send(self, kind: Kind, payload: Any = None, *, to: int | Iterable[int]) -> None:
+        """Send a message, one and the same to each of some neighbours.
+
+        Args:
+            kind: What kind of message it is.
+            payload: What it says. Its bytes follow: those of an `Item`, 8 a number, 4 a key (a label) of a dictionary,
+                those of its parts for a list or a tuple, none for None; and 20 for the header.
+            to: A neighbour, or several.
+        """
+        receivers = (to,) if isinstance(to, int) else tuple(to)
+        for receiver in receivers:
+            if receiver not in self._protocol.near[self.id]:
+                raise self.error(
+                    f"sends {kind.name} to {receiver}, which is no neighbour: they are {self._neighbours()}"
+                )
+        if receivers:
+            self._protocol.send(self, kind, payload, receivers)
+
+    def receive(
+        self,
+        kind: Kind | tuple[Kind, ...],
+        from_: int | Iterable[int] | None = None,
+        deadline: str | int | None = None,
+    ) -> Wanted:
+        """Wait for messages: ``payload = yield me.receive(KIND)``.
+
+        Args:
+            kind: The kind, or several of which one will do.
+            from_: None: one message, whoever it is from. A neighbour: one message from it. Several: one from each; what
+                is given is a list in order of the senders' numbers.
+            deadline: How long to wait, ``"500 ms"`` or nanoseconds; absent: for ever. When it has passed, what is given
+                is None in place of a payload, and of a list those that have come (`senders` says whose they are).
+        """
+        limit = self._nanoseconds(deadline)
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if from_ is None:
+            return Wanted(kinds, None, single=True, deadline=limit)
+        single = isinstance(from_, int)
+        senders = (from_,) if isinstance(from_, int) else tuple(sorted(set(from_)))
+        for sender in senders:
+            if sender not in self._protocol.near[self.id]:
+                names = " or ".join(each.name for each in kinds)
+                raise self.error(
+                    f"waits for {names} from {sender}, which is no neighbour: they are {self._neighbours()}"
+                )
+        return Wanted(kinds, senders, single=single, deadline=limit)
+
+    def receive_all(self, kind: Kind | tuple[Kind, ...], deadline: str | int | None = None) -> Wanted:
+        """Wait until there is a message at least: ``payloads = yield me.receive_all(KIND)`` gives all that are there.
+
+        Args:
+            kind: The kind, or several.
+            deadline: How long to wait; see :meth:`receive`.
+        """
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        return Wanted(kinds, None, every=True, deadline=self._nanoseconds(deadline))
+
+    def wait(self, duration: str | int) -> Wanted:
+        """Wait for a time: ``yield me.wait("2 slots")``, or nanoseconds; slotted, up to the next boundary."""
+        return Wanted((), deadline=self._nanoseconds(duration))
+
+    def error(self, text: str) -> ProtocolError:
+        """Return an error that names the class, the agent and the round."""
+        return ProtocolError(
+            f"{type(self._protocol).__qualname__}.round of agent {self.id} in round {self.round} {text}"
+        )
+
+    def _neighbours(self) -> str:
+        return ", ".join(map(str, self.neighbours)) or "none"
+
+    def _nanoseconds(self, duration: str | int | None) -> int | None:
+        if isinstance(duration, str):
+            try:
+                duration = parse_duration(duration).nanoseconds(self._protocol.clock.slot)
+            except ValueError as error:
+                raise self.error(f"waits for {duration!r}: {error}") from None
+        if duration is not None and duration <= 0:
+            raise self.error(f"waits for {duration} ns: a wait takes some time")
+        return duration
+
+
+class _Told(NamedTuple):
+    """A message that has taken effect."""
+
+    sender: int
+    kind: Kind
+    payload: Any
+
+
+class _Life:
+    """What there is of an agent in a round.
+
+    Attributes:
+        mailbox: What has come and nobody has wanted yet, in order of time, then of the senders' numbers.
+        me: The agent, once it has contributed.
+        coroutine: What it does.
+        wanted: What the coroutine waits for.
+        until: When (ns) it waits no longer.
+        informed: Happens when it has returned.
+    """
+
+    __slots__ = ("coroutine", "informed", "mailbox", "me", "until", "wanted")
+
+    def __init__(self) -> None:
+        self.mailbox: list[_Told] = []
+        self.me: Participant | None = None
+        self.coroutine: Coroutine | None = None
+        self.wanted: Wanted | None = None
+        self.until: int | None = None
+        self.informed: Event | None = None
+
+
+class _Round:
+    """What there is of a round.
+
+    Attributes:
+        lives: Of each agent for which something has happened in it.
+        begun: How many agents have contributed.
+        returned: The agents whose coroutines have returned.
+        pending: Messages and waits that are still to take effect.
+        answers: What stands for the contributions, and what was concluded from it.
+    """
+
+    def __init__(self) -> None:
+        self.lives: defaultdict[int, _Life] = defaultdict(_Life)
+        self.begun = 0
+        self.returned: set[int] = set()
+        self.pending = 0
+        self.answers: list[tuple[Item, Item]] = []
+
+
+_Step = tuple[int, _Told | None]
+"""A round, and what takes effect in it: a message, or time."""
+
+
+class RoundProtocol(CallbackRoundProtocol):
+    """A protocol of rounds of which each agent's part in a round is a coroutine: see the module."""
+
+    near: list[frozenset[int]] = state()
+    """The neighbours of each agent."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self.near = [frozenset(near) for near in network.neighbours]
+        self._slotted = self.slotted
+        self._rounds: defaultdict[int, _Round] = defaultdict(_Round)
+        self._steps: InstantQueue[_Step] = InstantQueue(self.clock, self._act, aggregation.turn)
+        self._latest: tuple[list[Item], Sequence[int] | None, Item] | None = None
+
+    @abstractmethod
+    def round(self, me: Participant, item: Any) -> Coroutine:
+        """Do the part of an agent in a round, and return what stands for the items of all.
+
+        Args:
+            me: The agent in this round.
+            item: What it contributes, an `Item`; None if the participants were chosen and it is not one of them.
+        """
+
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        """Return what stands for *items*: an item of the same kind, which may be aggregated again.
+
+        Args:
+            items: At least one, in order of their agents' numbers.
+            weights: How many agents each item stands for; absent: one each.
+        """
+        items = list(items)
+        latest = self._latest  # agents that hear the same mostly do so one after the other
+        if latest is not None and latest[1] == weights and list(map(id, latest[0])) == list(map(id, items)):
+            return latest[2]
+        found = self.aggregation.aggregate(items, weights)
+        self._latest = items, weights, found
+        return found
+
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """Let the agent's coroutine begin, in this instant."""
+        if not self.chooses:
+            item = contributed(item)
+        state = self._rounds[round]
+        state.begun += 1
+        life = state.lives[agent]
+        life.me = Participant(self, agent, round)
+        life.informed = Event(self.clock.environment)
+        part: Any = self.round(life.me, item)
+        if isinstance(part, Generator):
+            life.coroutine = part
+        else:  # a method without a yield has returned already
+            life.coroutine = _returning(part)
+        self._later(round, agent, self.clock.now, None)
+        return life.informed
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Keep what arrives for the coroutine of its round: now, or at the slot boundary that ends the hop."""
+        steps: list[_Step] = []
+        for _, sender, message in arrivals:
+            payload, begun = message.value
+            step = message.round, _Told(sender, message.kind, payload)
+            if self._slotted:
+                self._steps.at(self.clock.effective_time(begun, self.clock.now), node, step)
+            else:
+                steps.append(step)
+        if steps:
+            self._act([(node, steps)])
+
+    def send(self, me: Participant, kind: Kind, payload: Any, receivers: Sequence[int]) -> None:
+        """Put a message of *me* on its links to some neighbours."""
+        size = HEADER_BYTES + self._size(me, payload)
+        self._rounds[me.round].pending += len(receivers)
+        channels = [self.network.channel(me.id, receiver) for receiver in receivers]
+        self.network.send(Message(kind, size, (payload, self.clock.now), me.round), channels)
+
+    def _size(self, me: Participant, payload: Any) -> int:
+        """Return the bytes of what a message says."""
+        if payload is None:
+            return 0
+        if isinstance(payload, Item):
+            return payload.size
+        if isinstance(payload, (bool, int, float, np.number)):
+            return NUMBER_BYTES
+        if isinstance(payload, np.ndarray) and payload.dtype.kind in "biufc":
+            return NUMBER_BYTES * payload.size
+        if isinstance(payload, dict):
+            return sum(LABEL_BYTES + self._size(me, part) for part in payload.values())
+        if isinstance(payload, (list, tuple)):
+            return sum(self._size(me, part) for part in payload)
+        raise me.error(f"sends a {type(payload).__name__}, whose bytes nobody knows: give it as an Item(size, value)")
+
+    def _later(self, round: int, agent: int, time: int, told: _Told | None) -> None:
+        self._rounds[round].pending += 1
+        self._steps.at(time, agent, (round, told))
+
+    def _act(self, due: list[tuple[int, list[_Step]]]) -> None:
+        """Let all that takes effect at this instant do so, and then the coroutines go on that it was for."""
+        touched: dict[tuple[int, int], None] = {}
+        for node, steps in due:
+            for number, told in steps:
+                if number in self.ended:
+                    continue
+                state = self._rounds[number]
+                state.pending -= 1
+                if node in state.returned:
+                    continue
+                if told is not None:
+                    state.lives[node].mailbox.append(told)
+                touched[node, number] = None
+        for node, number in touched:
+            life = self._rounds[number].lives[node]
+            if life.coroutine is not None and life.me is not None:
+                self._go_on(life, life.me, life.coroutine)
+        for number in {number for _, number in touched}:
+            self._check_progress(number)
+
+    def _go_on(self, life: _Life, me: Participant, coroutine: Coroutine) -> None:
+        """Let a coroutine run for as long as what it waits for is there."""
+        given: Any = None
+        if life.wanted is not None:
+            found = self._found(life, me, life.wanted)
+            if found is None:
+                return
+            (given,) = found
+        while True:
+            try:
+                wanted = coroutine.send(given)
+            except StopIteration as stop:
+                self._return(life, me, stop.value)
+                return
+            except ProtocolError:
+                raise
+            except Exception as error:
+                raise me.error(f"raised {type(error).__name__}: {error}") from error
+            if not isinstance(wanted, Wanted):
+                raise me.error(
+                    f"yields {wanted!r}: it can wait for me.receive(...), me.receive_all(...) and me.wait(...) only"
+                )
+            life.wanted = wanted
+            life.until = None
+            found = self._found(life, me, wanted)
+            if found is None:
+                if wanted.deadline is not None:
+                    life.until = self._due(wanted.deadline)
+                    self._later(me.round, me.id, life.until, None)
+                return
+            (given,) = found
+
+    def _found(self, life: _Life, me: Participant, wanted: Wanted) -> tuple[Any] | None:
+        """Return what a coroutine is given, or None if it goes on waiting."""
+        passed = life.until is not None and self.clock.now >= life.until
+        if not wanted.kinds:
+            return (None,) if passed else None
+        if wanted.senders is None:
+            first = [told for told in life.mailbox if told.kind in wanted.kinds]
+            if not wanted.every:
+                first = first[:1]
+            enough = bool(first)
+        else:
+            firsts: dict[int, _Told] = {}
+            for told in life.mailbox:
+                if told.kind in wanted.kinds and told.sender in wanted.senders:
+                    firsts.setdefault(told.sender, told)
+            first = [firsts[sender] for sender in sorted(firsts)]
+            enough = len(first) == len(wanted.senders)
+        if not enough and not passed:
+            return None
+        taken = set(map(id, first))
+        life.mailbox = [told for told in life.mailbox if id(told) not in taken]
+        me.senders = tuple(told.sender for told in first)
+        me.kinds = tuple(told.kind for told in first)
+        payloads = [told.payload for told in first]
+        if wanted.single:
+            return (payloads[0] if payloads else None,)
+        return (payloads,)
+
+    def _due(self, deadline: int) -> int:
+        """Return when a wait ends: slotted, at a boundary."""
+        time = self.clock.now + deadline
+        return self.clock.boundary(time) * self.clock.slot if self._slotted else time
+
+    def _return(self, life: _Life, me: Participant, aggregate: Any) -> None:
+        """Inform an agent of what its coroutine has returned."""
+        if not isinstance(aggregate, Item):
+            raise me.error(f"returns {aggregate!r}: it must return an item, such as self.aggregate([...]) gives")
+        number = me.round
+        state = self._rounds[number]
+        told = next((told for other, told in state.answers if _same(other, aggregate)), None)
+        if told is None:
+            try:
+                told = self.aggregation.conclude(number, 0, aggregate)
+            except Exception as error:
+                raise me.error(f"returns what nothing follows from: {type(error).__name__}: {error}") from error
+            state.answers.append((aggregate, told))
+        assert life.informed is not None
+        life.informed.succeed(told)
+        del state.lives[me.id]
+        state.returned.add(me.id)
+        if len(state.returned) == self.network.agents:
+            del self._rounds[number]
+            self.end(number)
+
+    def _check_progress(self, number: int) -> None:
+        """Say who waits for what will never come: all have begun, and nothing is under way nor will anybody wake.
+
+        What the horizon cuts, and what a network loses, stays under way here: it is no fault of the protocol.
+        """
+        state = self._rounds.get(number)
+        if state is None or state.pending or state.begun < self.network.agents:
+            return
+        agent = min(state.lives)
+        me, wanted = state.lives[agent].me, state.lives[agent].wanted
+        assert me is not None
+        others = f", as {len(state.lives) - 1} others do" if len(state.lives) > 1 else ""
+        raise me.error(f"never returns: it waits {wanted}{others}, and nothing is under way")
+
+
+def _returning(value: Any) -> Coroutine:
+    """Return a coroutine that returns *value* at once."""
+    yield from ()
+    return value  # type: ignore[no-any-return]
+
+
+def _same(one: Item, other: Item) -> bool:
+    """Return whether two items say the same."""
+    if one is other or one.value is other.value:
+        return True
+    if isinstance(one.value, np.ndarray) or isinstance(other.value, np.ndarray):
+        return one.size == other.size and np.array_equal(one.value, other.value)
+    return one.size == other.size and bool(one.value == other.value)

@@ -1,0 +1,154 @@
+"""An animated round: one self-contained page that plays a trace back over the drawn network.
+
+Messages move along their links in simulated time, agents are coloured by what they do, and the ledger counts along.
+Nothing is fetched, and nothing is computed in the browser that a run has not written.
+"""
+
+import json
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netbandit.plots.network import network
+from netbandit.results.run_folder import load_run
+from netbandit.results.safe_files import write_whole
+from netbandit.simulation.result import RunResult
+from netbandit.trace.read import SERVER, Lines, Phase, TraceError, read_trace
+
+LIMIT = 20_000
+"""How many messages are played back unless one asks for more: what a browser draws smoothly."""
+
+PAGE = "trace.html"
+"""The name of the page beside the trace it was made from."""
+
+STATES = ("explore", "wait", "exploit", "down")
+"""What an agent does, in the order of the page's colours; before and after all of them it is idle."""
+
+
+@dataclass(frozen=True)
+class Animated:
+    """What was written.
+
+    Attributes:
+        path: The page.
+        messages: How many messages it plays.
+        total: How many the trace has.
+    """
+
+    path: Path
+    messages: int
+    total: int
+
+
+def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
+    """Write the page that plays *trace* back.
+
+    Args:
+        trace: A file that ``--trace`` has written, in the folder of its run.
+        target: The page to write.
+        limit: How many messages are played, the first ones.
+
+    Raises:
+        TraceError: A line is none of a trace, with its number, or the run beside it is not there.
+        StorageError: *target* cannot be written.
+    """
+    lines = read_trace(trace)
+    run = load_run(trace.parent)
+    if run is None:
+        raise TraceError(f"{trace.parent} holds no finished run, whose network the page would show")
+    total = len(lines.messages)
+    write_whole(target, page(run, lines, limit))
+    return Animated(target, min(total, limit), total)
+
+
+def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
+    """Return the page of a run and its trace as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    environment = Environment(
+        loader=PackageLoader(__package__), autoescape=select_autoescape(["html"]), undefined=StrictUndefined
+    )
+    # Inside a script "</" and "<!--" mean something, whatever a node or a scenario is called.
+    data = (
+        json.dumps(playback(run, lines, limit), separators=(",", ":")).replace("</", "<\\/").replace("<!--", "<\\!--")
+    )
+    return environment.get_template("animation.html").render(name=run.name, data=data)
+
+
+def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]:
+    """Return what the page needs, as plain lists: times in nanoseconds, places from 0 to 1.
+
+    Messages are in the order in which they are put on their links; after each stand the totals up to it.
+    """
+    drawn = network(run)
+    agents = len(drawn.places)
+    links, slot = drawn.links.tolist(), _slot(run)
+    messages = sorted(lines.messages, key=lambda message: message.start)[:limit]
+    last = max((message.arrival for message in messages), default=0)
+    whole = len(messages) == len(lines.messages)
+    phases = lines.phases if whole else [phase for phase in lines.phases if phase.begin <= last]
+    kinds = list(dict.fromkeys(message.kind for message in messages))
+    used: set[tuple[Any, ...]] = set()
+    fresh = []
+    for message in messages:
+        over_uplink = SERVER in (message.sender, message.receiver)
+        pair = frozenset((message.sender, message.receiver))
+        use = (pair, message.round if over_uplink else message.start // slot)
+        fresh.append(int(use not in used))
+        used.add(use)
+    end = max([last, *(phase.end for phase in phases)], default=0)
+    return {
+        "name": run.name,
+        "parameters": {key: str(value) for key, value in run.parameters.items()},
+        "slot": slot,
+        "end": end,
+        "left": len(lines.messages) - len(messages),
+        "places": _unit_square(drawn.places).round(4).tolist(),
+        "names": list(drawn.names) if drawn.names is not None else [str(agent) for agent in range(agents)],
+        "links": links,
+        "server": any(SERVER in (message.sender, message.receiver) for message in messages),
+        "kinds": kinds,
+        "sender": [agents if message.sender == SERVER else message.sender for message in messages],
+        "receiver": [agents if message.receiver == SERVER else message.receiver for message in messages],
+        "kind": [kinds.index(message.kind) for message in messages],
+        "round": [message.round for message in messages],
+        "size": [message.size for message in messages],
+        "start": [message.start for message in messages],
+        "arrival": [message.arrival for message in messages],
+        "bytes": list(accumulate(message.size for message in messages)),
+        "activations": list(accumulate(fresh)),
+        "states": STATES,
+        "phases": _tracks(phases, agents),
+    }
+
+
+def _slot(run: RunResult) -> int:
+    """Return the length of a slot in nanoseconds, from the simulated time of a run."""
+    horizon, simulated = int(run.resolved["run"]["horizon"]), float(run.metrics["simulated_s"] or 0)
+    return max(1, round(simulated * 1e9 / horizon))
+
+
+def _unit_square(places: Any) -> Any:
+    low = places.min(axis=0)
+    extent = float(np.ptp(places, axis=0).max()) or 1.0
+    moved = (places - low) / extent
+    return moved + (1 - moved.max(axis=0)) / 2
+
+
+def _tracks(phases: list[Phase], agents: int) -> list[list[int]]:
+    """Return, for each agent, begin, end and state of its phases one after the other in one flat list."""
+    tracks: list[list[tuple[int, int, int]]] = [[] for _ in range(agents)]
+    for phase in phases:
+        if 0 <= phase.agent < agents:
+            tracks[phase.agent].append((phase.begin, phase.end, STATES.index(_state(phase))))
+    return [[number for entry in sorted(track) for number in entry] for track in tracks]
+
+
+def _state(phase: Phase) -> str:
+    """Return what an agent in this phase does: who pulls its best arm while a round is under way waits."""
+    if phase.name == "exploit":
+        return "wait" if phase.round else "exploit"
+    return {"explore": "explore", "gather": "wait", "down": "down"}.get(phase.name, "exploit")

@@ -1,0 +1,158 @@
+"""Every metric of a result: what it is, its unit, and which runs have it. The reference page is made from this."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MetricEntry:
+    """One metric.
+
+    Attributes:
+        unit: Its unit; empty for a plain number.
+        meaning: What it is, exactly, in one or two sentences.
+        given_by: Which runs have it.
+    """
+
+    unit: str
+    meaning: str
+    given_by: str = "every run"
+
+
+_ELIMINATION = "elimination"
+_SYNCHRONISED = "feducb, linucb, lints and oful outside vertical federation"
+_PROCUREMENT = "pfcb"
+_GATHERED = "linucb and lints over the protocol vertical"
+_FAULTS = "every run; of interest where links lose, fail or repeat messages"
+
+METRICS: dict[str, MetricEntry] = {
+    "regret": MetricEntry(
+        "reward",
+        "Pseudo-regret of all agents: for each decision the mean of the best action less the mean of the chosen one, "
+        "added up to the horizon. The best action is that of the global means for elimination, the agent's own best "
+        "for procurement and arm sets, and the best arm of the slot where means change.",
+    ),
+    "regret_per_agent": MetricEntry("reward", "Regret divided by the number of agents."),
+    "regret_per_decision": MetricEntry(
+        "reward",
+        "Regret divided by the decisions that were made: what to compare where users go away unserved, agents are "
+        "absent, or not every agent decides in every slot.",
+    ),
+    "regret_per_s": MetricEntry("reward / s", "Regret divided by the simulated seconds.", _GATHERED),
+    "regret_static": MetricEntry(
+        "reward",
+        "Regret against the one arm with the largest sum of means over all slots.",
+        "worlds whose means change",
+    ),
+    "reward": MetricEntry("reward", "Rewards of all decisions, added up.", _GATHERED),
+    "decisions": MetricEntry(
+        "decisions", "Decisions that agents made.", "runs in which not every agent decides always"
+    ),
+    "decisions_per_s": MetricEntry("1 / s", "Decisions divided by the simulated seconds.", _GATHERED),
+    "regret_unserved": MetricEntry(
+        "reward", "The part of regret that users who went away unserved add, where they are to.", _GATHERED
+    ),
+    "unserved": MetricEntry("users", "Users who went away because a decision for an earlier one was open.", _GATHERED),
+    "kept": MetricEntry(
+        "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
+    ),
+    "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
+    "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
+    "true_ctr": MetricEntry(
+        "", "Mean of the true click probabilities of the choices.", "logs that netbandit generates itself"
+    ),
+    "relative_ctr": MetricEntry("", "Click-through rate divided by that of random choices.", "logs that are replayed"),
+    "parameter_error": MetricEntry(
+        "", "Distance between the estimated and the true parameters (Euclidean norm).", _GATHERED
+    ),
+    "rounds": MetricEntry(
+        "rounds",
+        "Rounds that ended (elimination), synchronisations (feducb; over local one per clique and set), communication "
+        "rounds (pfcb), decisions (vertical), uploads absorbed (parameter-server). A round cut by the horizon does not "
+        "count.",
+    ),
+    "round_slots": MetricEntry(
+        "slots",
+        "Slots from an agent's contribution to the start of its next phase, mean over agents and ended rounds; null if "
+        "no round ended.",
+    ),
+    "delay_slots": MetricEntry(
+        "slots",
+        "Slots between a broadcast and the decision that can first use it, mean over what is heard.",
+        "learners that broadcast",
+    ),
+    "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
+    "activations": MetricEntry(
+        "activations",
+        "Distinct pairs of a peer link and a slot in which a message was put on the link, and of an uplink and a round "
+        "in which it was used.",
+    ),
+    "messages": MetricEntry("messages", "Messages put on links, each hop counted; broadcasts of a server are not."),
+    "bytes": MetricEntry("bytes", "Their sizes: 20 of header, 8 a number, 4 a label."),
+    "broadcasts": MetricEntry("broadcasts", "Broadcasts of a server, free in cost."),
+    "items": MetricEntry("items", "Observations put on links, of which several can share a message.", "local floods"),
+    "energy_j": MetricEntry("J", "Energy that the messages took, sender and receiver together."),
+    "simulated_s": MetricEntry("s", "Simulated time: horizon times slot."),
+    "events": MetricEntry("events", "Deliveries and acts that the fingerprint has taken in."),
+    "wall_s": MetricEntry("s", "How long the run took to compute; no other metric depends on the machine."),
+    "epsilon": MetricEntry(
+        "",
+        "What the accountant finds for the agent that is worst off, over the releases it made, for the unit that "
+        "stands beside it (``privacy`` in ``--json``, with what is not covered); null where no privacy was asked for.",
+    ),
+    "delta": MetricEntry(
+        "",
+        "The delta for which epsilon was found: no event is more than exp(epsilon) times as probable plus delta where "
+        "one unit differs. It is not the probability with which epsilon is exceeded.",
+    ),
+    "epsilon_claimed": MetricEntry("", "Epsilon as the learner's paper states it.", "learners of a private paper"),
+    "epsilon_basic_composition": MetricEntry(
+        "", "What all releases add up to by basic composition: an upper bound, which refutes nothing.", "pfcb"
+    ),
+    "delta_basic_composition": MetricEntry("", "The delta that goes with it.", "pfcb"),
+    "clipped": MetricEntry(
+        "matrices", "Synchronised matrices that noise had made indefinite, and were mended.", "feducb"
+    ),
+    "violations": MetricEntry("", "Share of slots whose average quality is below the threshold.", _PROCUREMENT),
+    "binding": MetricEntry(
+        "", "Share of agents for whom the threshold of quality binds the best choice.", _PROCUREMENT
+    ),
+    "accepted": MetricEntry("", "Share of what is heard that is near enough to be believed.", _PROCUREMENT),
+    "masks_s": MetricEntry("s", "Simulated time at which all masks had been agreed upon.", _GATHERED),
+    "context_bytes": MetricEntry("bytes", "Bytes of contexts, each hop counted.", _GATHERED),
+    "mask_bytes": MetricEntry("bytes", "Bytes of masks, each hop counted.", _GATHERED),
+    "slot_operations": MetricEntry(
+        "operations", "Multiplications and additions of a decision, counted by formula.", _GATHERED
+    ),
+    "mask_slot_operations": MetricEntry("operations", "Of these, what masks add in every slot.", _GATHERED),
+    "mask_setup_operations": MetricEntry("operations", "What masks cost once.", _GATHERED),
+    "late": MetricEntry(
+        "items", "Items that arrived when they could not be used any more.", "protocols that go on without"
+    ),
+    "delivered": MetricEntry(
+        "messages", "Messages, copies included, that reached the protocol at their receiver.", _FAULTS
+    ),
+    "lost": MetricEntry(
+        "messages", "Messages and copies that were lost on their link or at a node that was down.", _FAULTS
+    ),
+    "duplicates": MetricEntry("messages", "Copies that the network made.", _FAULTS),
+    "duplicates_dropped": MetricEntry(
+        "messages", "Copies that a receiver dropped because it had taken the message already.", _FAULTS
+    ),
+    "in_flight": MetricEntry("messages", "Messages that were still under way when the run was cut.", _FAULTS),
+    "retransmissions": MetricEntry("messages", "Messages sent again because no acknowledgement came in time.", _FAULTS),
+    "given_up": MetricEntry("messages", "Messages whose sender stopped trying.", _FAULTS),
+    "absent_slots": MetricEntry("slots", "Slots of agents that were down at their beginning.", _FAULTS),
+    "availability": MetricEntry("", "Share of all slots of all agents that were played.", _FAULTS),
+    "stalled": MetricEntry(
+        "agents", "Agents waiting at the horizon with nothing of their round queued, under way or timed.", _FAULTS
+    ),
+    "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
+    "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
+    "unseen": MetricEntry(
+        "observations",
+        "Observations that existed before a decision and were not in its sums, mean over decisions.",
+        "parameter-server",
+    ),
+    "mass": MetricEntry("", "Sum of the consensus counts over the pulls they stand for; 1 if exact.", "consensus"),
+}
+"""Metric -> what it is, in the order of the reference."""

@@ -1,0 +1,150 @@
+"""The names of run folders: a hash of all that decides a run's numbers.
+
+A key of the scenario that came after format 1 of the results counts only where it is off its default, so that runs
+made before it was there are still found. Who adds a key to a table registers it in `ADDED`; the test of this file
+fails until that is done.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+from netbandit.results.portable_json import LABELS, canonical
+
+NUMBERS = 1
+"""Raised by whoever changes a number or a fingerprint that a scenario gives: runs made before are then not taken."""
+
+ADDED: Mapping[str, Any] = {
+    "protocol:vertical.unserved": "free",
+    "learner:elimination.difference": 0.0,
+}
+"""Keys that came after format 1, with the defaults they came with.
+
+``"links.peer.loss": 0.0`` is a key of every scenario, ``"bandit:vertical.unserved": "free"`` one of a kind (for the
+topology: of a family). The value is as in the resolved scenario, ready for JSON. A key keeps its line for ever, also
+where its default changes later: the line says what runs without the key have done.
+"""
+
+
+class Point(Protocol):
+    """What is to be known of one point of a sweep to name its runs."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What the sweep or ``--set`` varied, key -> value."""
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The whole scenario with every default filled in."""
+
+
+def run_key(point: Point, replication: int) -> str:
+    """Return the name of the folder of one replication of *point*: 20 hexadecimal digits.
+
+    The key covers all that decides the numbers: the resolved scenario, its seed and the replication's number. It
+    does not cover the scenario's name and description nor ``run.replications``, so raising the number of
+    replications leaves the keys of those already run as they are. What is not all in the scenario's text counts by
+    its content: a file (the point's ``inputs``, dotted key -> path) by its bytes, not by its path; a class of the
+    user's own or a graph object by what the point's ``identities`` (dotted key -> text) say beside it, and where that
+    is None the key is one that never was and never will be again.
+
+    Raises:
+        OSError: A file the scenario names cannot be read.
+    """
+    return _key(_common(point), replication)
+
+
+def run_keys(point: Point) -> list[str]:
+    """Return the keys of all replications of *point*.
+
+    Raises:
+        OSError: A file the scenario names cannot be read.
+    """
+    common = _common(point)
+    return [_key(common, replication) for replication in range(point.resolved["run"]["replications"])]
+
+
+def inputs(points: Sequence[Point]) -> dict[str, Path]:
+    """Return the files that *points* name, by the keys that name them."""
+    return {key: path for point in points for key, path in getattr(point, "inputs", {}).items()}
+
+
+def _key(common: str, replication: int) -> str:
+    # The canonical JSON of {"replication": ..., "scenario": ..., "seed": ...}, of which only the first differs.
+    return blake2b(f'{{"replication":{replication},{common}'.encode(), digest_size=10).hexdigest()
+
+
+def _common(point: Point) -> str:
+    """Return what the runs of *point* have in common, as canonical JSON that lacks its beginning."""
+    scenario = _hashed(point)
+    whole: dict[str, Any] = {"scenario": scenario, "seed": scenario["run"].get("seed")}
+    if NUMBERS != 1:
+        whole["zz_numbers"] = NUMBERS  # sorts behind the others
+    return canonical(whole).removeprefix("{")
+
+
+def _hashed(point: Point) -> dict[str, Any]:
+    """Return what of the scenario of *point* decides its numbers."""
+    scenario = {key: value for key, value in point.resolved.items() if key not in LABELS}
+    run = dict(scenario.get("run", {}))
+    run.pop("replications", None)
+    scenario["run"] = run
+    for key, default in ADDED.items():
+        _leave_out(scenario, key, default)
+    for key, path in inputs([point]).items():
+        found = path.stat()
+        _put(scenario, key.split("."), f"blake2b:{_digest(path, found.st_size, found.st_mtime_ns)}")
+    for key, identity in getattr(point, "identities", {}).items():
+        _put(scenario, [*key.split(".")[:-1], f"{key.rpartition('.')[2]} is"], identity or uuid4().hex)
+    return scenario
+
+
+def _leave_out(scenario: dict[str, Any], key: str, default: Any) -> None:
+    """Remove an added *key* from *scenario* where it is at its *default*, and with it a table that has no other."""
+    head, *rest = key.split(".")
+    name, _, kind = head.partition(":")
+    table = scenario.get(name)
+    if kind and isinstance(table, Mapping) and kind not in (table.get("kind"), table.get("family")):
+        return
+    for part in rest[:-1]:
+        table = table.get(part) if isinstance(table, Mapping) else None
+    if isinstance(table, Mapping) and rest[-1] in table and _same(table[rest[-1]], default):
+        _remove(scenario, [name, *rest])
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value == default and isinstance(value, bool) == isinstance(default, bool)
+
+
+def _remove(tree: dict[str, Any], path: Sequence[str]) -> None:
+    """Remove what is at *path*, and tables that are then empty, on copies."""
+    head, rest = path[0], path[1:]
+    if rest:
+        tree[head] = dict(tree[head])
+        _remove(tree[head], rest)
+    if not rest or not tree[head]:
+        del tree[head]
+
+
+def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
+    """Set the value at *path*, on copies: the scenario itself is not ours to change."""
+    head, rest = path[0], path[1:]
+    if rest:
+        tree[head] = dict(tree.get(head, {}))
+        _put(tree[head], rest, value)
+    else:
+        tree[head] = value
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Return the hash of a file's content, of which only a piece is in memory at a time.
+
+    The points of a sweep name the same file; one of the same *size* that was last *changed* (ns) at the same time is
+    not read again.
+    """
+    with path.open("rb") as file:
+        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()

@@ -1,0 +1,91 @@
+"""Another scenario does not take the place of results by mistake."""
+
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from helpers.fake_study import FakeDocument, fake_study
+
+from netbandit.cli import main
+from netbandit.results.one_study import OtherStudyError
+from netbandit.running.sweeps import run
+
+SCENARIO = """\
+[run]
+horizon = 50
+[topology]
+family = "ring"
+agents = 3
+[bandit]
+kind = "bernoulli"
+arms = 2
+[learner]
+kind = "elimination"
+[protocol]
+kind = "gis"
+"""
+
+
+def named(name, *sizes, **more):
+    return replace(fake_study(*sizes, **more), document=FakeDocument({"name": name}))
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_study_of_another_name_is_refused_and_nothing_changes(tmp_path):
+    run(named("first", 3, 4, replications=2), tmp_path)
+    (tmp_path / "report.html").write_text("page")
+    before = files(tmp_path)
+    with pytest.raises(OtherStudyError) as caught:
+        run(named("second", 3), tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path} holds the results of another scenario, 'first', which would be lost: 4 runs, table.csv, "
+        "report.html; name another folder by --out, or let 'second' take its place by --replace"
+    )
+    assert files(tmp_path) == before
+
+
+def test_a_sweep_and_other_values_under_the_same_name_go_on(tmp_path):
+    run(named("first", 3, replications=2), tmp_path)
+    assert run(named("first", 3, 4, replications=2), tmp_path).reused == 2
+
+
+def test_replacing_removes_what_is_ours_and_nothing_else(tmp_path):
+    run(named("first", 3, 4, replications=2), tmp_path)
+    (tmp_path / "report.html").write_text("page")
+    (tmp_path / "regret.png").write_bytes(b"")
+    (tmp_path / "mine.png").write_bytes(b"")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "pictures.json").write_text('{"files": ["regret.png", "../outside.png"]}')
+    (tmp_path.parent / "outside.png").write_bytes(b"")
+    result = run(named("second", 3, replications=1), tmp_path, replace=True)
+    assert (result.done, result.reused) == (1, 0)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"runs", "study.json", "table.csv", "mine.png", "notes"}
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    assert (tmp_path.parent / "outside.png").exists()
+
+
+def test_replacing_under_the_same_name_removes_nothing(tmp_path):
+    run(named("first", 3, replications=2), tmp_path)
+    assert run(named("first", 3, replications=2), tmp_path, replace=True).reused == 2
+
+
+def test_the_command_refuses_before_the_first_of_several_scenarios_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.toml").write_text(SCENARIO)
+    monkeypatch.setattr("netbandit.plots.plot_folder", lambda folder: [])
+    call = CliRunner().invoke
+    assert call(main, ["run", "b.toml", "--out", "out/c"]).exit_code == 0
+    before = files(tmp_path)
+    refused = call(main, ["run", "a.toml", "c.toml", "--out", "out"])
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("Error: out/c holds the results of another scenario, 'b', which would be lost: 1 ")
+    assert refused.stderr.count("\n") == 1
+    assert files(tmp_path) == before
+    assert call(main, ["run", "a.toml", "c.toml", "--out", "out", "--replace"]).exit_code == 0
+    assert call(main, ["run", "c.toml", "--out", "out/c", "--set", "topology.agents=4"]).exit_code == 0

@@ -67,12 +67,8 @@ class Downtimes:
         """Return all intervals that begin before *end* (ns), disjoint and ascending."""
         if end > self._known:
             self._look(end)
-        found = []
-        for begin, until in zip(self._begins, self._ends, strict=True):
-            if begin < end:
-                # What begins later can lengthen it only if it is known to.
-                found.append((begin, self.up(begin)))
-        return found
+        # What begins later may lengthen an interval that is known already.
+        return [(begin, self.up(begin)) for begin in list(self._begins) if begin < end]
 
     def _look(self, time: float) -> None:
         while self._known <= time and self._take():

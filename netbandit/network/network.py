@@ -12,6 +12,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
 from netbandit.network.link import Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.outages import Outages
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.streams import Streams
@@ -49,6 +50,7 @@ class Network:
 
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
+        outages: When links and nodes are down; None where they never are.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -74,6 +76,7 @@ class Network:
         self.ledger = Ledger()
         self._handler: Receive = _nobody
         self.streams = streams
+        self.outages: Outages | None = None
         self._topology = topology
         self._environment = clock.environment
         self._slot = clock.slot

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
-from math import inf
 from typing import Any, NamedTuple
 
 from simpy import Event
@@ -96,13 +95,15 @@ class UnreliableNetwork(Network):
         self._faults = faults
         self._peer_luck = ClassLuck(faults.peer, "peer", 2 * len(peer_latency), streams)
         self._uplink_luck = ClassLuck(faults.uplink, "uplink", 3 * agents, streams)
-        self.outages = Outages(faults.plan, agents, {link: n for n, link in enumerate(peer_latency)}, streams)
-        self._nodes_fail = self.outages.any_nodes
+        outages = Outages(faults.plan, agents, {link: n for n, link in enumerate(peer_latency)}, streams)
+        self._plan = outages
+        self._nodes_fail = outages.any_nodes
         self._columns = 0
         self._serial = 0
         self._arriving: dict[int, list[_Delivery]] = {}
         self._timers: dict[int, list[tuple[SequencedMessage, UnreliableChannel]]] = {}
         super().__init__(*arguments, streams=streams, **keywords)
+        self.outages = outages
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         rank = self._rank(sender, receiver, broadcast)
@@ -125,8 +126,8 @@ class UnreliableNetwork(Network):
             channel.draws = luck.draws(self._columns)
             channel.chance = luck.chance(self._columns)
             self._columns += 1
-            if self.outages.any_links:
-                channel.down = self.outages.link(min(sender, receiver), max(sender, receiver))
+            if self._plan.any_links:
+                channel.down = self._plan.link(min(sender, receiver), max(sender, receiver))
             there = self._out[receiver].get(sender)
         if isinstance(there, UnreliableChannel) and not broadcast:
             channel.back, there.back = there, channel
@@ -261,10 +262,10 @@ class UnreliableNetwork(Network):
         return self._nodes_fail and self._is_down(channel.receiver, arrival)
 
     def _is_down(self, node: int, time: int) -> bool:
-        return self._nodes_fail and self.outages.node(node).at(time)
+        return self._nodes_fail and self._plan.node(node).at(time)
 
     def _is_down_between(self, node: int, begin: int, end: int) -> bool:
-        return self.outages.node(node).during(begin, end)
+        return self._plan.node(node).during(begin, end)
 
     def _arrive(
         self,
@@ -338,7 +339,7 @@ class UnreliableNetwork(Network):
             receiver = channel.receiver
             pending += (now, receiver, message.code, message.size)
             if sequenced is not None:
-                life = self.outages.life(receiver, now)
+                life = self._plan.life(receiver, now)
                 news = sequenced.taken != life
                 sequenced.taken = life
                 if news:
@@ -397,6 +398,3 @@ class UnreliableNetwork(Network):
 
     def _count_ends(self, messages: int, fates: Fates) -> None:
         fates.in_flight = sum(not delivery.rank & 1 for due in self._arriving.values() for delivery in due)
-
-
-_NEVER = inf

@@ -86,9 +86,7 @@ def _jitter(value: Any) -> Any:
         return value
     if not isinstance(value, str):
         raise ValueError(f"must be {_JITTER}, not {show(value)}")
-    return duration_text(
-        value, also=', { exponential = "2 ms" }, { lognormal = ["2 ms", 0.5] } or { geometric = [10, 50] }'
-    )
+    return duration_text(value, also=f", or {_JITTER.partition(', ')[2]}")
 
 
 def slots_of(value: Any) -> float | None:

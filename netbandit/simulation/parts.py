@@ -29,6 +29,7 @@ from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
+from netbandit.simulation.build_faults import fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import PointParts
 from netbandit.simulation.simulation import Simulation
@@ -330,8 +331,12 @@ class _Check:
             "components": len(graph.components),
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
+        self.problems += outage_problems(scenario.faults, graph, slot)
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
+            streams = topology_streams(parts.family, scenario.run.seed, 0)
+            latencies = peer_latencies(scenario.links.peer, graph, slot, streams).tolist()
+            self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), latencies, slot)
         if scenario.links.peer.latency == "geographic":
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)

@@ -4,6 +4,7 @@ import platform
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import asdict
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
@@ -67,6 +68,7 @@ class Simulation:
                 writer,
                 own_streams=streams,
                 peers=point.protocol.uses_peer_links,
+                faults=scenario.faults,
             )
             bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
             bandit = point.bandit_settings.fresh()
@@ -77,13 +79,21 @@ class Simulation:
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()
+            fates = network.close()
         found = _finite(outcome.metrics)
+        absent = _absent_slots(network, topology.agents, clock)
+        slots = topology.agents * clock.horizon
+        decisions = found.get("decisions", slots - absent)
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": None if outcome.regret is None else outcome.regret / topology.agents,
+            "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             "rounds": found.pop("rounds"),
             "round_slots": found.pop("round_slots"),
             **_finite(_communication(network)),
+            **asdict(fates),
+            "absent_slots": absent,
+            "availability": (slots - absent) / slots,
             "simulated_s": clock.end / 1e9,
             "epsilon": found.pop("epsilon"),
             "delta": found.pop("delta"),
@@ -145,10 +155,20 @@ def _communication(network: Network) -> dict[str, Metric]:
     }
 
 
+def _absent_slots(network: Network, agents: int, clock: Clock) -> int:
+    """Return how many slots agents did not play because they were down at their beginnings."""
+    outages = network.outages
+    if outages is None or not outages.any_agents:
+        return 0
+    ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents))
+    return sum(last - first for own in ranges for first, last in own)
+
+
 def _link_use(network: Network, topology: Topology) -> LinkUse:
-    use = np.zeros((3, topology.links), dtype=np.int64)
+    use = np.zeros((4, topology.links), dtype=np.int64)
     if network.links:  # in the order of topology.edges; none if the protocol uses no peer links
-        use = np.array([(*network.carried(link), link.activations) for link in network.links], dtype=np.int64).T
+        rows = [(*network.carried(link), link.activations, network.lost_on(link)) for link in network.links]
+        use = np.array(rows, dtype=np.int64).T
     return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
 
 

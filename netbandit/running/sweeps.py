@@ -148,7 +148,7 @@ def run(
     refuse_other(out, name)
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    description = (name, study.points, keys, study.document.data)
+    description = (name, study.points, keys, study.document.written)
     save_study(out, *description)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()

@@ -1,0 +1,95 @@
+"""Objects of Python and the tables of keys that stand for them: one form under files, dictionaries and keywords.
+
+In a table a class may stand where a file has its ``kind``, and a graph where a file names one.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from netbandit.part import Part
+from netbandit.registry import GRAPH, kind_key, kind_of, load_class
+from netbandit.settings import Raw
+
+PARTS = ("topology", "bandit", "learner", "protocol")
+"""The tables that a class of its own stands for."""
+
+
+def tables_of(given: Mapping[str, Any]) -> Raw:
+    """Return the tables of a scenario whose values may be objects, dictionaries of keys, classes or graphs."""
+    return {str(table): table_of(str(table), value) for table, value in given.items() if value is not None}
+
+
+def table_of(table: str, value: Any) -> Any:
+    """Return what stands for the *value* of a table of the scenario, or of one of its keys.
+
+    Args:
+        table: The dotted key it stands at.
+        value: A part, settings, a class, a graph of networkx, a path, or whatever a key takes.
+    """
+    if table in PARTS:
+        key = kind_key(table)
+        if isinstance(value, Part):
+            return {key: type(value), **_written(value)}
+        if isinstance(value, type) or (isinstance(value, str) and table != "topology"):
+            return {key: value}
+        if is_graph(value):
+            return {key: load_class(GRAPH), "graph": value}
+        if isinstance(value, str | os.PathLike):
+            return {key: "file", "file": os.fspath(value)}
+    if isinstance(value, BaseModel):
+        return _written(value)
+    if isinstance(value, Mapping):
+        if table == "sweep":
+            return {str(key): _swept(str(key), inner) for key, inner in value.items()}
+        return {str(key): table_of(f"{table}.{key}", inner) for key, inner in value.items() if inner is not None}
+    return native(value)
+
+
+def native(value: Any) -> Any:
+    """Return lists for tuples and for numpy's arrays, and Python's numbers for numpy's."""
+    if isinstance(value, list | tuple):
+        return [native(inner) for inner in value]
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as text and numbers alone: a class by its kind, a graph by how large it is."""
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, type):
+        return next((kind_of(table, value) for table in PARTS if ":" not in kind_of(table, value)), None) or kind_of(
+            "learner", value
+        )
+    if is_graph(value):
+        return f"a graph of {value.number_of_nodes()} nodes and {value.number_of_edges()} links"
+    return value
+
+
+def is_graph(value: Any) -> bool:
+    """Return whether *value* is a graph of networkx, which need not be imported to tell."""
+    return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(value).__mro__)
+
+
+def _swept(key: str, values: Any) -> Any:
+    if key == "cases" and isinstance(values, list | tuple):
+        return [tables_of(case) if isinstance(case, Mapping) else case for case in values]
+    if isinstance(values, list | tuple):
+        return [table_of(key, value) for value in values]
+    return _swept_table(key, values) if isinstance(values, Mapping) else native(values)
+
+
+def _swept_table(prefix: str, values: Mapping[str, Any]) -> Raw:
+    return {str(key): _swept(f"{prefix}.{key}", inner) for key, inner in values.items()}
+
+
+def _written(model: BaseModel) -> Raw:
+    """Return the keys that were given where the object was made."""
+    found = model.model_dump(by_alias=True, exclude_unset=True)
+    return {key: native(value) for key, value in found.items() if value is not None}

@@ -38,7 +38,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
 from netbandit.settings import KeyPath, Problem
@@ -124,6 +124,18 @@ class Part(BaseModel, metaclass=_PartMeta):
         serialize_by_alias=True,
     )
 
+    if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
+
+        def __init__(self, /, **keys: Any) -> None:
+            from netbandit.reading import KeysError, native, problems_of
+
+            try:
+                super().__init__(**{key: native(value) for key, value in keys.items()})
+            except ValidationError as error:
+                raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
+
+        __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
+
     def check(self) -> Checks:
         """Yield what is wrong between the keys of this part, and which of them have no effect."""
         yield from ()
@@ -147,6 +159,9 @@ class Part(BaseModel, metaclass=_PartMeta):
         if type(self) is not type(other):
             return NotImplemented
         return all(self.__dict__.get(key) == other.__dict__.get(key) for key in type(self).model_fields)
+
+    def __str__(self) -> str:
+        return repr(self)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -1,6 +1,7 @@
 """Tables of keys read into objects: pydantic's errors as clear texts with a key path each."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import UnionType
@@ -25,6 +26,22 @@ MISSING = "is missing"
 
 # All others are raised by validators, whose own texts say it better than "must be ..., not ...".
 _PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
+
+
+class KeysError(ValueError):
+    """An object cannot have the keys that it was given; a line a mistake."""
+
+    def __init__(self, name: str, problems: Iterable[Problem]) -> None:
+        super().__init__("\n".join(f"{name}({key_text(path)}=...): {text}" for path, text in problems))
+
+
+def native(value: Any) -> Any:
+    """Return lists for tuples and for numpy's arrays, and Python's numbers for numpy's."""
+    if isinstance(value, list | tuple):
+        return [native(inner) for inner in value]
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 @dataclass(frozen=True)
@@ -131,8 +148,11 @@ def _place(model: type[BaseModel], location: tuple[str | int, ...]) -> _Place:
         origin = get_origin(annotation)
         annotation = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), annotation)
         if origin in (Union, UnionType):
-            rest.pop(0)
             union = path
+            if isinstance(rest[0], int):  # raised by a validator of our own, which names no branch
+                annotation, metadata = _branch(annotation, rest[0]), []
+                continue
+            rest.pop(0)
             if not rest:
                 break
             annotation, metadata = _branch(annotation, rest[0]), []

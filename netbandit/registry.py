@@ -88,6 +88,23 @@ def kind_of(table: str, part: type) -> str:
     return next((kind for kind, known in BUILT_IN[table].items() if known == target), target)
 
 
+def class_names(table: str) -> list[str]:
+    """Return the names of our classes of a part."""
+    return [target.partition(":")[2] for target in BUILT_IN[table].values()]
+
+
+def class_called(table: str, name: str) -> Any:
+    """Return our class of a part by its name.
+
+    Raises:
+        AttributeError: There is none.
+    """
+    for target in BUILT_IN[table].values():
+        if target.endswith(f":{name}"):
+            return load_class(target)
+    raise AttributeError(f"there is no {table} {name!r}; there are {', '.join(class_names(table))}")
+
+
 class KindError(Exception):
     """A kind that is no class of a part; the message says what is wrong and what is allowed."""
 

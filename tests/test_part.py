@@ -110,5 +110,5 @@ def test_state_is_declared_without_being_a_key():
         part.places  # noqa: B018
     part.start()
     assert part.places == 7
-    with pytest.raises(ValueError, match="Extra inputs"):
+    with pytest.raises(ValueError, match="unknown key"):
         Derived(places=3)

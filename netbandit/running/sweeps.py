@@ -1,6 +1,5 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
-import pickle
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
@@ -36,6 +35,10 @@ class Document(Protocol):
     @property
     def data(self) -> Mapping[str, Any]:
         """The tables, with the scenario's ``name``."""
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The tables as text and numbers alone."""
 
     @property
     def folder(self) -> Path:
@@ -241,7 +244,7 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
     packed: dict[int, bytes] = {}
     for task in tasks:
         if id(task.point) not in packed:
-            packed[id(task.point)] = pickle.dumps(task.point)
+            packed[id(task.point)] = _packed(task.point)
     unique = uuid4().hex[:8]  # another sweep may use the same scheduler
     topic = f"netbandit-{unique}"
     said: set[str] = set()
@@ -274,6 +277,14 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             # A worker that has written the folder and dies before it has said so has done its run.
             done = failure is not None and failure.report is None and complete(task.folder, task.trace)
             yield task.key, None if done else failure
+
+
+def _packed(point: SweepPoint) -> bytes:
+    """Return the point as bytes; a class that no worker can import, such as one of a notebook, goes with it."""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(point)
+    return packed
 
 
 def _outcome(future: "Future") -> Failure | None:

@@ -72,13 +72,14 @@ def keyword_overrides(keywords: Mapping[str, Any], first_layer: int, *, quiet: b
         path = tuple(keyword.split("__"))
         meant = _meant(path)
         if meant is not None:
-            lines.append(f'{keyword}=...: unknown key; two underscores stand for a dot (did you mean "{meant}"?)')
+            here, there = keyword.removeprefix("sweep__"), meant.removeprefix("sweep__")
+            lines.append(f'{here}=...: unknown key; two underscores stand for a dot (did you mean "{there}"?)')
             continue
         if path[0] == "sweep" and len(path) > 1:
             path = ("sweep", ".".join(path[1:]))
         elif path == ("sweep",) and isinstance(value, dict):
             value = flat_sweep(value)
-        overrides.append(Override(Place(layer, 0, 0, f"{keyword}=..."), path, value, quiet))
+        overrides.append(Override(Place(layer, 0, 0, f"{keyword.removeprefix('sweep__')}=..."), path, value, quiet))
     if lines:
         raise ScenarioError(lines)
     return overrides

@@ -33,6 +33,7 @@ class Document:
         data: The merged tables. ``extends`` is gone, ``name`` is always there, and under ``sweep`` each key is one
             dotted key path.
         parameters: What ``--set`` changed: dotted key -> value.
+        nameless: Whether nobody has given it a name.
     """
 
     file: str
@@ -41,6 +42,7 @@ class Document:
     _origins: dict[KeyPath, Origin]
     _former_kinds: dict[str, list[tuple[Origin, str]]]
     _top: Source | Given
+    nameless: bool = False
 
     @property
     def folder(self) -> Path:
@@ -196,8 +198,10 @@ def _document(sources: Sequence[Source | Given], changes: Sequence[Override]) ->
     if not merged.data and isinstance(sources[0], Source):
         tables = "must have the tables run, topology, bandit, learner and protocol"
         raise ScenarioError([f"{sources[0].place(())}: file: is empty, {tables}"])
-    merged.data.setdefault("name", Path(sources[0].name).stem)
-    return Document(sources[0].name, merged.data, merged.parameters, merged.origins, merged.former_kinds, sources[0])
+    first = sources[0]
+    nameless = isinstance(first, Given) and "name" not in merged.data
+    merged.data.setdefault("name", Path(first.name).stem)
+    return Document(first.name, merged.data, merged.parameters, merged.origins, merged.former_kinds, first, nameless)
 
 
 def _sources(first: Source | Given, changes: Sequence[Override]) -> list[Source | Given]:
@@ -211,7 +215,7 @@ def _sources(first: Source | Given, changes: Sequence[Override]) -> list[Source 
         assert place is not None
         if not isinstance(extends, str) or not extends or "\0" in extends:
             raise ScenarioError([f"{place}: extends: must be the name of a scenario file, not {show(extends)}"])
-        base = os.path.join(sources[-1].folder, extends)
+        base = os.path.join(os.path.dirname(sources[-1].name), extends)
         names = [source.name for source in sources]
         again = [index for index, known in enumerate(names) if _same(known, base)]
         if again:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from netbandit.part import Part
+from netbandit.reading import native
 from netbandit.registry import GRAPH, kind_key, kind_of, load_class
 from netbandit.settings import Raw
 
@@ -48,15 +49,6 @@ def table_of(table: str, value: Any) -> Any:
     return native(value)
 
 
-def native(value: Any) -> Any:
-    """Return lists for tuples and for numpy's arrays, and Python's numbers for numpy's."""
-    if isinstance(value, list | tuple):
-        return [native(inner) for inner in value]
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        return value.tolist()
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
-
-
 def plain(value: Any) -> Any:
     """Return *value* as text and numbers alone: a class by its kind, a graph by how large it is."""
     if isinstance(value, Mapping):
@@ -64,9 +56,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     if isinstance(value, type):
-        return next((kind_of(table, value) for table in PARTS if ":" not in kind_of(table, value)), None) or kind_of(
-            "learner", value
-        )
+        names = [kind_of(table, value) for table in PARTS]
+        return next((name for name in names if ":" not in name), names[0])
     if is_graph(value):
         return f"a graph of {value.number_of_nodes()} nodes and {value.number_of_edges()} links"
     return value

@@ -23,7 +23,7 @@ def settled(means, agents):
 
 def mistakes(**keys):
     with pytest.raises(ValidationError) as caught:
-        Bernoulli(**keys)
+        Bernoulli.model_validate(keys)
     return [(error["loc"], error["msg"]) for error in caught.value.errors()]
 
 

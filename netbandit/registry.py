@@ -2,13 +2,13 @@
 
 import importlib
 import inspect
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from netbandit.own_code import HiddenModuleError, complaint, import_beside
 from netbandit.part import Part
 from netbandit.settings import Settings
 from netbandit.wording import show, unknown_value
@@ -63,7 +63,7 @@ GRAPH = "netbandit.network.families.graph:Graph"
 BASES: Mapping[str, str] = {
     "topology": "netbandit.network.families.family:Family",
     "bandit": "netbandit.bandits.bandit:Bandit",
-    "learner": "netbandit.learners.learner:Learner",
+    "learner": "netbandit.learners.learner:AnyLearner",
     "protocol": "netbandit.protocols.protocol:NetworkProtocol",
 }
 """Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
@@ -139,14 +139,19 @@ def _imported(table: str, kind: str, folder: Path) -> Any:
     module_name, colon, class_name = target.partition(":")
     if not colon:
         raise KindError(unknown_value(kind, known, also='or "package.module:Class"'))
-    if kind not in known and str(folder.absolute()) not in sys.path:
-        sys.path.insert(0, str(folder.absolute()))
     try:
-        return getattr(importlib.import_module(module_name), class_name)
+        module = importlib.import_module(module_name) if kind in known else import_beside(module_name, folder)
+    except KeyboardInterrupt:
+        raise
+    except HiddenModuleError as error:
+        raise KindError(str(error)) from None
+    except BaseException as error:  # a module of the user's own can fail in any way, and leave by any door
+        packages = frozenset({module_name.partition(".")[0]})
+        raise KindError(f"cannot import {module_name}: {complaint(error, packages)}") from None
+    try:
+        return getattr(module, class_name)
     except AttributeError:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
-    except Exception as error:  # a module of the user's own can fail in any way
-        raise KindError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
 
 
 def keys_of(part: Any) -> type[BaseModel]:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from netbandit.cli.common import checked, count, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
+from netbandit.cli.stdout import stdout_alone
 
 if TYPE_CHECKING:
     from netbandit.simulation.parts import Study
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _How:
-    """What the options say of how to run; named as they are."""
+    """What the options say of how to run, named as they are, and where the results are printed."""
 
     jobs: int
     scheduler: str | None
@@ -27,6 +28,7 @@ class _How:
     replace: bool
     parquet: bool
     as_json: bool
+    output: TextIO
 
 
 @click.command()
@@ -79,13 +81,13 @@ def run(
     overrides = [*changes]
     overrides += [f"run.seed={seed}"] if seed is not None else []
     overrides += [f"run.replications={replications}"] if replications is not None else []
-    with plain_errors():
+    with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)
         folders = _folders(files, studies, out)
         if not replace:  # before the first of several scenarios runs
             for study, folder in zip(studies, folders, strict=True):
                 refuse_other(folder, study.document.data["name"])
-        how = _How(jobs, scheduler, trace, replace, parquet, as_json)
+        how = _How(jobs, scheduler, trace, replace, parquet, as_json, output)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
@@ -126,7 +128,7 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
             progress=progress,
         )
     if how.as_json:
-        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
+        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False), file=how.output)
     if how.parquet:
         from netbandit.results.dataframe import write_parquet
 

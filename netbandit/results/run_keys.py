@@ -47,7 +47,7 @@ def run_key(point: Point, replication: int) -> str:
     does not cover the scenario's name and description nor ``run.replications``, so raising the number of
     replications leaves the keys of those already run as they are. What is not all in the scenario's text counts by
     its content: a file (the point's ``inputs``, dotted key -> path) by its bytes, not by its path; a class of the
-    user's own or a graph object by what the point's ``identities`` (dotted key -> text) say of it, and where that
+    user's own or a graph object by what the point's ``identities`` (dotted key -> text) say beside it, and where that
     is None the key is one that never was and never will be again.
 
     Raises:
@@ -97,7 +97,7 @@ def _hashed(point: Point) -> dict[str, Any]:
         found = path.stat()
         _put(scenario, key.split("."), f"blake2b:{_digest(path, found.st_size, found.st_mtime_ns)}")
     for key, identity in getattr(point, "identities", {}).items():
-        _put(scenario, key.split("."), {"identity": uuid4().hex if identity is None else identity})
+        _put(scenario, [*key.split(".")[:-1], f"{key.rpartition('.')[2]} is"], identity or uuid4().hex)
     return scenario
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from netbandit.own_code import complaint, message
 from netbandit.results.one_study import refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
@@ -241,10 +242,13 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
     """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
     from distributed import as_completed
 
-    packed: dict[int, bytes] = {}
+    packed, unsendable = _packed(tasks)
     for task in tasks:
-        if id(task.point) not in packed:
-            packed[id(task.point)] = _packed(task.point)
+        if id(task.point) in unsendable:
+            yield task.key, unsendable[id(task.point)]
+    tasks = [task for task in tasks if id(task.point) in packed]
+    if not tasks:
+        return
     unique = uuid4().hex[:8]  # another sweep may use the same scheduler
     topic = f"netbandit-{unique}"
     said: set[str] = set()
@@ -279,12 +283,21 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             yield task.key, None if done else failure
 
 
-def _packed(point: SweepPoint) -> bytes:
-    """Return the point as bytes; a class that no worker can import, such as one of a notebook, goes with it."""
+def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:
+    """Return what is sent to a worker for each point, and why some cannot be."""
     import cloudpickle
 
-    packed: bytes = cloudpickle.dumps(point)
-    return packed
+    packed: dict[int, bytes] = {}
+    unsendable: dict[int, Failure] = {}
+    for task in tasks:
+        if id(task.point) not in packed and id(task.point) not in unsendable:
+            try:  # classes of a notebook go by their code, others by their names
+                packed[id(task.point)] = cloudpickle.dumps(task.point)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                unsendable[id(task.point)] = Failure(f"cannot be sent to another process: {complaint(error)}")
+    return packed, unsendable
 
 
 def _outcome(future: "Future") -> Failure | None:
@@ -300,7 +313,7 @@ def _outcome(future: "Future") -> Failure | None:
     except CancelledError:
         return Failure("the scheduler gave the run up")
     except Exception as error:
-        return Failure(f"{type(error).__name__}: {error}")
+        return Failure(message(error))
     return failure
 
 

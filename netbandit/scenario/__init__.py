@@ -12,7 +12,7 @@ simulation finds their classes. A check collects all mistakes, then turns them i
     found = problems(document.data)
     for point in expand(document.data, document.parameters):
         scenario, mistakes = validate(point.data)
-        learner, more = read(LearnerSettings, point.data["learner"], ("learner",))
+        run, more = read(RunSettings, point.data["run"], ("run",))
         found += [point.origin(problem) for problem in mistakes + more]
     if found:
         raise document.error(found)  # its .lines: FILE:LINE:COLUMN: key.path: what is wrong, what is allowed

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.learners.learner import Learner, LearnerSettings, Talk
+from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.network.families.family import Family
-from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.own_code import complaint, place
 from netbandit.part import Others, Part, found_by
 from netbandit.protocols.adapters import misfit
 from netbandit.protocols.adapters import problems as problems_of
@@ -30,10 +30,10 @@ from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import PointParts
 from netbandit.simulation.simulation import Simulation
-from netbandit.simulation.slot_learner import slot_learner
+from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
 from netbandit.wording import one_of, show
 
@@ -81,7 +81,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     for point in sweep.expand(document.data, document.parameters):
         count += 1
         checked = _Check(document, point, graphs, watch)
-        parts = checked.parts()
+        parts = _guarded(checked, point)
         problems += [point.origin(problem) for problem in checked.problems]
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         for problem in checked.idle:
@@ -99,6 +99,26 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
     return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
+
+
+def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
+    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
+    try:
+        return checked.parts()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        written = {table: point.data.get(table) for table in BUILT_IN}
+        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
+        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
+        where = place(error, frozenset(tables))
+        if where is None:
+            raise
+        file = Path(where[0])
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
+        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
+        checked.problems.append(((found, kind_key(found)), text))
+        return None
 
 
 def _swept(path: KeyPath) -> KeyPath:
@@ -142,17 +162,14 @@ class _Check:
         talks = frozenset() if learner is None else learner.talks
         if bandit is not None and learner is not None:
             talks = self._check_world(bandit, learner)
-        if isinstance(learner_settings, LearnerSettings) and bandit_settings is not None:
-            self._within("learner", learner_settings.problems_with(_facts(bandit_settings)))
-        if learner is not None and protocol is not None:
-            self._check_pair(talks, learner_settings, protocol)
+        fits = learner is not None and protocol is not None and self._check_pair(talks, protocol)
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
         bandit_settings = self._with_files("bandit", bandit_settings, inputs)
         known: dict[str, Any] = {
-            "bandit": bandit_settings if isinstance(bandit_settings, Part) else bandit,
-            "learner": learner_settings if isinstance(learner_settings, Part) else learner,
-            "protocol": protocol_settings if isinstance(protocol_settings, Part) else protocol,
+            "bandit": bandit_settings,
+            "learner": learner_settings,
+            "protocol": (protocol_settings if isinstance(protocol_settings, Part) else protocol) if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -238,10 +255,11 @@ class _Check:
                 return True
         return False
 
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[Talk]:
+    def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[Talk]:
         """Return how the learner talks in this world."""
         try:
-            return frozenset({driver_of(bandit, learner).talk})
+            talk = talk_of(bandit, learner)
+            return learner.talks if talk is None else frozenset({talk})
         except TypeError as error:
             self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
@@ -251,7 +269,8 @@ class _Check:
         kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
         return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
-    def _check_pair(self, talks: frozenset[Talk], settings: Any, protocol: type[NetworkProtocol]) -> None:
+    def _check_pair(self, talks: frozenset[Talk], protocol: type[NetworkProtocol]) -> bool:
+        """Return whether the protocol can carry how the learner talks."""
         if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
@@ -260,16 +279,13 @@ class _Check:
                 f"must be {one_of(_offering(talks))} or one of your own"
             )
             self.problems.append((("protocol", "kind"), text))
-            return
+            return False
         for talk in sorted(talks & protocol.patterns):
             misfits = misfit(protocol, talk)
             if misfits is not None:
                 self.problems.append((("protocol", "kind"), misfits))
-                return
-        if isinstance(settings, LearnerSettings) and not protocol.isolated:
-            over = f"(protocol.kind = {show(self._kind('protocol'))})"
-            found = settings.problems_over(server_chooses=protocol.chooses)
-            self._within("learner", ((path, f"{text} {over}") for path, text in found))
+                return False
+        return True
 
     def _with_files(self, table: str, part: Any, inputs: dict[str, Path]) -> Any:
         """Return the part with absolute paths, noting its files among the *inputs*."""
@@ -311,7 +327,7 @@ class _Check:
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             if not issubclass(parts.protocol, Part):
-                for key, text in problems_of(parts.protocol, known["talk"], parts.protocol_settings, facts):
+                for key, text in problems_of(parts.protocol, known["talk"] or "call", parts.protocol_settings, facts):
                     self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
@@ -327,9 +343,10 @@ class _Check:
 
 def _release_size(parts: PointConfig) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
-    dimension = _facts(parts.bandit_settings).get("dimension")
-    learner = slot_learner(parts.learner)
-    return 0 if dimension is None or learner is None else NUMBER_BYTES * learner.release_numbers(dimension)
+    if "call" not in parts.learner.talks:
+        return 0
+    learner = in_slots(parts.learner_settings)
+    return learner.item_bytes(learner.share_numbers(parts.bandit_settings.outline().dimension or 0))
 
 
 _TALKS = {
@@ -354,12 +371,6 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
     except TopologyError:
         return 'give them, or a latency such as "10 ms"'
     return 'give them, or set links.peer.missing = "median"'
-
-
-def _facts(bandit: Any) -> Raw:
-    """Return what the keys of a bandit say of it, for learners of the old style."""
-    found: Raw = {**bandit.table(), **bandit.outline()._asdict()}
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def _resolved(

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.learners.learner import Learner
+from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
+from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import class_of
 from netbandit.scenario.model import Scenario
@@ -47,6 +48,18 @@ class PointParts:
         # Graphs are made again where they are needed: sending one costs more than drawing it.
         return {**self.__dict__, "_topologies": {}}
 
+    @property
+    def identities(self) -> dict[str, str | None]:
+        """What stands for the classes of the user's own, by the key that names each: all of their source."""
+        parts: dict[str, type] = {
+            "topology.family": type(self.family),
+            "bandit.kind": self.bandit,
+            "learner.kind": self.learner,
+            "protocol.kind": self.protocol,
+        }
+        own = {key: found for key, found in parts.items() if not found.__module__.startswith("netbandit.")}
+        return {key: source_identity(found) for key, found in own.items()}
+
     @cached_property
     def bandit(self) -> type[Bandit]:
         """The bandit's class."""
@@ -54,9 +67,9 @@ class PointParts:
         return found
 
     @cached_property
-    def learner(self) -> type[Learner]:
+    def learner(self) -> type[AnyLearner]:
         """The learner's class."""
-        found: type[Learner] = class_of("learner", self.learner_settings, self.folder)
+        found: type[AnyLearner] = class_of("learner", self.learner_settings, self.folder)
         return found
 
     @cached_property

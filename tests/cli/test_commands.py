@@ -214,8 +214,8 @@ def test_failed_runs_are_told_at_the_end(place):
     lines = done.stderr.splitlines()[-3:]
     assert lines[0] == "2 runs failed; the same command tries again:"
     assert lines[1].startswith(
-        "  topology.agents = 3, learner.fails = 1, replication 1: ValueError: no route (see "
-    ) or lines[1].startswith("  learner.fails = 1, topology.agents = 3, replication 1: ValueError: no route (see ")
+        "  topology.agents = 3, learner.fails = 1, replication 1: ValueError: no route, in "
+    ) or lines[1].startswith("  learner.fails = 1, topology.agents = 3, replication 1: ValueError: no route, in ")
     report = Path(lines[1].rpartition("(see ")[2].rstrip(")"))
     assert report.read_text().startswith("Traceback")
 

@@ -39,7 +39,7 @@ _LAZY = {
     "FiniteBandit": "netbandit.bandits.bandit:FiniteBandit",
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
-    "Learner": "netbandit.learners.learner:Learner",
+    "Learner": "netbandit.learners.slots:Learner",
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
     "Family": "netbandit.network.families.family:Family",

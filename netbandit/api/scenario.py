@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from netbandit.api.results import Results
     from netbandit.bandits.bandit import Bandit
-    from netbandit.learners.learner import Learner
+    from netbandit.learners.learner import AnyLearner
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
     from netbandit.scenario.links import LinksSettings
@@ -53,7 +53,7 @@ class Scenario:
         *,
         topology: "Family | networkx.Graph[Any] | Keys | str | PathLike[str] | None" = None,
         bandit: "Bandit | type[Bandit] | Keys | None" = None,
-        learner: "Learner | type[Learner] | Keys | None" = None,
+        learner: "AnyLearner | type[AnyLearner] | Keys | None" = None,
         protocol: "NetworkProtocol | type[NetworkProtocol] | Keys | None" = None,
         run: "RunSettings | Keys | None" = None,
         links: "LinksSettings | Keys | None" = None,

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
@@ -12,12 +11,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-from netbandit.part import Part, found_by
-from netbandit.settings import KeyPath, Problem, Raw
+from netbandit.key_paths import KeyPath, Problem
 from netbandit.wording import Allowed, allowed, did_you_mean, key_text, one_of, quoted, show, unwrapped
 
 Model = TypeVar("Model", bound=BaseModel)
-PartModel = TypeVar("PartModel", bound=Part)
 
 UNKNOWN_KEY = "unknown key"
 """How the text of every unknown key begins: a mistake of the key, not of its value."""
@@ -70,43 +67,6 @@ def read(model: type[Model], table: Any, prefix: KeyPath = ()) -> tuple[Model | 
         return model.model_validate(table), []
     except ValidationError as error:
         return None, problems_of(error, model, prefix)
-
-
-def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel | None, list[Problem], list[Problem]]:
-    """Make a part from its table, and let it check its keys.
-
-    Where some keys have mistakes, the others are checked all the same.
-
-    Args:
-        kind: The class of the part.
-        table: What was written, without ``kind``.
-        prefix: The name of the table.
-
-    Returns:
-        The part, or None; all problems; and all notes, none where there are problems.
-    """
-    try:
-        part = kind.model_validate(table)
-    except ValidationError as error:
-        problems = problems_of(error, kind, (prefix,))
-        mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
-        return None, problems + mistakes, []
-    mistakes, notes = found_by(part.check(), prefix)
-    return (None, mistakes, []) if mistakes else (part, [], notes)
-
-
-def _without(kind: type[Part], table: Raw, wrong: set[str | int]) -> Part:
-    """Return a part that lacks the keys that are *wrong*; to read one of them ends its check."""
-    part = kind.model_construct()
-    part.model_fields_set.update(table.keys())
-    for name, field in kind.model_fields.items():
-        key = field.alias or name
-        value = table[key] if key in table else part.__dict__.get(name)
-        part.__dict__.pop(name, None)
-        if key not in wrong:
-            with suppress(ValidationError):
-                kind.__pydantic_validator__.validate_assignment(part, name, value)
-    return part
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()) -> list[Problem]:
@@ -223,8 +183,8 @@ def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
     assert place.owner is not None
     key = place.path[-1]
     known = [name for name, _ in _fields(place.owner)]
-    if issubclass(place.owner, Part) and len(place.path) == 1:
-        known.insert(0, "family" if prefix[:1] == ("topology",) else "kind")
+    if len(place.path) == 1 and hasattr(place.owner, "named_by"):  # a part, whose own fields leave that key out
+        known.insert(0, place.owner.named_by)
     hint = did_you_mean(key, known)
     if not hint:
         elsewhere = [path for path in _paths(model, prefix) if path[-1] == key]

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-KeyPath = tuple[str | int, ...]
-"""Where in a scenario a value stands: ``("links", "peer", "latency")``."""
-
-Problem = tuple[KeyPath, str]
-"""A mistake: the key path it stands at, and what is wrong and allowed there."""
+from netbandit.key_paths import KeyPath as KeyPath
+from netbandit.key_paths import Problem as Problem
+from netbandit.key_paths import Raw as Raw
+from netbandit.reading import KeysError, native, problems_of
 
 
 class Settings(BaseModel):
@@ -23,8 +22,6 @@ class Settings(BaseModel):
     if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
 
         def __init__(self, /, **keys: Any) -> None:
-            from netbandit.reading import KeysError, native, problems_of
-
             try:
                 super().__init__(**{key: native(value) for key, value in keys.items()})
             except ValidationError as error:
@@ -45,6 +42,3 @@ def _not_nan(value: float) -> float:
 
 PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterValidator(_not_nan)]
 """A positive number or ``inf``; NaN is a mistake."""
-
-Raw = dict[str, Any]
-"""A table as it was written, not yet validated by the part it belongs to."""

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, state
-from netbandit.reading import read_part
+from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, read_part, state
 
 
 class Walk(Part):

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netbandit.part import Part
-from netbandit.reading import UNKNOWN_KEY, read, read_part
+from netbandit.part import Part, read_part
+from netbandit.reading import UNKNOWN_KEY, read
 from netbandit.registry import BUILT_IN, KindError, key_names, part_class
 from netbandit.scenario.objects import plain
 from netbandit.settings import Problem

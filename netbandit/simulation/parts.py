@@ -13,11 +13,11 @@ from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import complaint, place
-from netbandit.part import Others, Part, found_by
+from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols.adapters import misfit
 from netbandit.protocols.adapters import problems as problems_of
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
-from netbandit.reading import read, read_part
+from netbandit.reading import read
 from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, kind_of, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from scipy import stats
 
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.reading import read_part
+from netbandit.part import read_part
 from netbandit.streams import Streams
 
 

@@ -45,6 +45,10 @@ _LAZY = {
     "Family": "netbandit.network.families.family:Family",
     "Mistake": "netbandit.part:Mistake",
     "Note": "netbandit.part:Note",
+    "Kind": "netbandit.network.message:Kind",
+    "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
+    "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
+    "audit": "netbandit.api.auditing:audit",
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""
 

@@ -22,5 +22,9 @@ from netbandit.part import Note as Note
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.errors import ScenarioError as ScenarioError
+from netbandit.api.auditing import audit as audit
+from netbandit.auditing.mechanisms import Mechanism as Mechanism
+from netbandit.network.message import Kind as Kind
+from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 
 __version__: str

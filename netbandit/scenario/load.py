@@ -84,6 +84,9 @@ class Document:
             part = case.get(table) if isinstance(case, dict) else None
             if isinstance(part, dict) and isinstance(part.get("kind"), str):
                 kinds.append(part["kind"])
+        own = self.data.get(table)
+        if kinds and isinstance(own, dict) and isinstance(own.get("kind"), str):  # what a point of the sweep replaces
+            kinds.append(own["kind"])
         written = self._origins.get((table, key))
         if written is not None:
             changes = self._former_kinds.get(table, [])

@@ -8,6 +8,7 @@ from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
+from netbandit.scenario.sweep import INHERIT
 from netbandit.settings import KeyPath
 
 Origin = Source | Given | Override
@@ -46,6 +47,7 @@ class Merged:
         self.parameters: dict[str, Any] = {}
         for source in reversed(sources):
             written = {key: value for key, value in source.data.items() if source is sources[0] or key not in _OWN}
+            written = self._inherited_sweep(written)
             self._note_kinds(source, written)
             self._end_sweeps(written)
             self._tables(self.data, written, (), source)
@@ -75,6 +77,9 @@ class Merged:
     def _change(self, change: Override) -> None:
         if change.path == ("extends",):
             return
+        if change.path == ("sweep", INHERIT) and isinstance(change.value, bool):
+            self._inherited_sweep({"sweep": {INHERIT: change.value}})
+            return
         written: Any = change.value
         for key in reversed(change.path):
             written = {key: written}
@@ -97,6 +102,17 @@ class Merged:
                 kind = before.get("kind")
                 if isinstance(kind, str) and after.get("kind", kind) != kind:
                     self.former_kinds.setdefault(table, []).append((origin, kind))
+
+    def _inherited_sweep(self, written: dict[str, Any]) -> dict[str, Any]:
+        """Forget the sweep written earlier if *written* does not inherit it; return *written* without that key."""
+        sweep = written.get("sweep")
+        if not isinstance(sweep, dict) or not isinstance(sweep.get(INHERIT), bool):
+            return written
+        if not sweep[INHERIT]:
+            self.data.pop("sweep", None)
+            self.origins = {path: where for path, where in self.origins.items() if path[:1] != ("sweep",)}
+        rest = {key: values for key, values in sweep.items() if key != INHERIT}
+        return {key: value for key, value in written.items() if key != "sweep"} | ({"sweep": rest} if rest else {})
 
     def _end_sweeps(self, written: dict[str, Any]) -> None:
         """Drop the sweeps, written earlier, of keys that *written* now gives a value."""

@@ -146,7 +146,12 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return DriverResult(regret, {"regret": curve}, metrics, spent)
+        remarks = self._learner.remarks(
+            participants=self._participating,
+            members=1 if self._isolated else self._agents,
+            difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
+        )
+        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""

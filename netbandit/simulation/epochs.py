@@ -133,7 +133,7 @@ class Epochs(Driver):
         regret, curve = self._regret.total_and_curve()
         rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
         # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.stage.network.ledger.kinds)
+        told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
         spent = self._learner.account(
             participants=self._participating,
             members=self._agents,

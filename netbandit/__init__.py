@@ -11,6 +11,10 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "Kind": "netbandit.network.message",
+    "Learner": "netbandit.learners.slots",
+    "Mechanism": "netbandit.auditing.mechanisms",
+    "PrivacySpent": "netbandit.privacy.accountant",
+    "audit": "netbandit.api.auditing",
     "RoundProtocol": "netbandit.protocols.rounds",
     **dict.fromkeys(("compare", "load_results", "run", "sweep"), "netbandit.api"),
 }

@@ -186,7 +186,7 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: str
+    talk: Literal["round", "call", "broadcast", "gather"]
     horizon: int
     agents: int
     components: int

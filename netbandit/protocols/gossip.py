@@ -1,21 +1,18 @@
 """Gossip: in each slot a node tells one random neighbour all it knows."""
 
-from collections.abc import Iterator
-
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import Checks, Others
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
     CallbackRoundProtocol,
-    GraphFacts,
     Item,
-    ProtocolSettings,
     contributed,
 )
 
@@ -47,19 +44,19 @@ class Gossip(CallbackRoundProtocol):
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
     """
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
-        self._slotted = settings.timing == "slotted"
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self._slotted = self.slotted
         self._rounds: dict[int, GossipRound] = {}
         self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self.clock, self._act, aggregation.turn)
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+    def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component."""
-        yield from must_be_connected("gossip", graph)
+        yield from must_be_connected(others)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item among what it holds; it speaks in this instant."""

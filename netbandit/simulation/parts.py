@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import complaint, place
 from netbandit.part import Others, Part, found_by
-from netbandit.protocols.adapters import misfit
-from netbandit.protocols.adapters import problems as problems_of
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
+from netbandit.protocols import adapters
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.reading import read, read_part
 from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, part_class
 from netbandit.scenario import sweep
@@ -174,7 +174,7 @@ class _Check:
         known: dict[str, Any] = {
             "bandit": bandit_settings,
             "learner": learner_settings,
-            "protocol": (protocol_settings if isinstance(protocol_settings, Part) else protocol) if fits else None,
+            "protocol": protocol_settings if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -206,7 +206,10 @@ class _Check:
         for table in PARTS:
             part = known[table]
             if isinstance(part, Part):
-                mistakes, notes = found_by(part.check_with(others), table)
+                check_with = (
+                    partial(adapters.check_with, part) if isinstance(part, NetworkProtocol) else part.check_with
+                )
+                mistakes, notes = found_by(check_with(others), table)
                 self.problems += mistakes
                 self.notes += notes
 
@@ -284,7 +287,7 @@ class _Check:
             self.problems.append((("protocol", "kind"), text))
             return False
         for talk in sorted(talks & protocol.patterns):
-            misfits = misfit(protocol, talk)
+            misfits = adapters.misfit(protocol, talk)
             if misfits is not None:
                 self.problems.append((("protocol", "kind"), misfits))
                 return False
@@ -321,17 +324,14 @@ class _Check:
             return
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
-        facts = GraphFacts(
-            graph.agents,
-            len(graph.components),
-            lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
-        )
-        known = {**known, "agents": facts.agents, "components": facts.components, "slowest_hop": facts.slowest_hop}
+        known = {
+            **known,
+            "agents": graph.agents,
+            "components": len(graph.components),
+            "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
+        }
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
-            if not issubclass(parts.protocol, Part):
-                for key, text in problems_of(parts.protocol, known["talk"] or "call", parts.protocol_settings, facts):
-                    self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from netbandit.plural import counted
 from netbandit.reading import native
 from netbandit.results.compare import compare
 from netbandit.results.run_keys import Point, run_key
@@ -125,7 +126,9 @@ def run_document(
     if result.failed:
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")
-        raise RunsFailedError(f"{len(result.failed)} runs failed, the first is {where}: {first.failure.text}")
+        raise RunsFailedError(
+            f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
+        )
     return Results.of(result.study)
 
 

@@ -42,7 +42,7 @@ class Gossip(CallbackRoundProtocol):
     A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.
 
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
-    slot boundary; the round ends by the free clock that also ends GIS, when every agent has every item. Slotted,
+    slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
     """
 

@@ -133,7 +133,7 @@ class Epochs(Driver):
         regret, curve = self._regret.total_and_curve()
         rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
         # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.stage.network.ledger.kinds)
+        told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
         spent = self._learner.account(
             participants=self._participating,
             members=self._agents,
@@ -153,11 +153,11 @@ class Epochs(Driver):
         )
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
-    def _mean_wait(self, rounds: Iterable[int]) -> float:
-        """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""
+    def _mean_wait(self, rounds: Iterable[int]) -> float | None:
+        """Return the slots from a contribution to the next phase, mean over agents and *rounds*; None if none."""
         waits = [self._waits[number] for number in rounds if number in self._waits]
         agents = sum(count for _, count in waits)
-        return sum(slots for slots, _ in waits) / agents if agents else 0.0
+        return sum(slots for slots, _ in waits) / agents if agents else None
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""

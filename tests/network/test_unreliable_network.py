@@ -124,7 +124,7 @@ def test_jitter_holds_back_or_lets_overtake():
 def test_each_message_arrives_at_most_once_where_half_are_doubled(retry):
     lab = Triangle(peers(duplicate=0.5, jitter=UniformJitter(40), overtaking=True, loss=ConstantLoss(0.2), retry=retry))
     for size in range(200):
-        lab.send(200 * size, size % 3, (size + 1) % 4, size)
+        lab.send(200 * size, *[(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)][size % 5], size)
     seen = [size for _, _, inbox in lab.run() for _, size in inbox]
     assert len(seen) == len(set(seen))
     fates = lab.network.ledger.fates
@@ -196,15 +196,15 @@ def test_who_comes_back_without_memory_takes_a_message_once_more():
 
 
 def test_losses_have_their_probability():
-    """30,000 messages of 50 bytes: within 4 standard errors (1 in 16,000)."""
+    """10,000 messages of 50 bytes: within 4 standard errors (1 in 16,000)."""
     for loss, wanted in ((ConstantLoss(0.1), 0.1), (BitLoss(1e-3), 1 - 0.999**400)):
         lab = Triangle(Faults(peer=ChannelFaults(loss=loss)), horizon=10**6, kind=LossyNetwork)
-        for time in range(15_000):
+        for time in range(5_000):
             lab.send(time, 0, 1, 50)
             lab.send(time, 1, 0, 50)
         lab.run()
-        share = lab.network.ledger.fates.lost / 30_000
-        assert abs(share - wanted) < 4 * (wanted * (1 - wanted) / 30_000) ** 0.5
+        share = lab.network.ledger.fates.lost / 10_000
+        assert abs(share - wanted) < 4 * (wanted * (1 - wanted) / 10_000) ** 0.5
 
 
 def test_bursts_last_and_take_their_share_of_time():

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from netbandit.registry import BUILT_IN
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
-from netbandit.simulation.registry import BUILT_IN
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 

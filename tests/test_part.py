@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, state
-from netbandit.scenario.validate import read_part
+from netbandit.reading import read_part
 
 
 class Walk(Part):

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netbandit.network import families
+from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError, describe
+from netbandit.registry import BUILT_IN
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.merge import FIRST_OVERRIDE
-from netbandit.scenario.model import TopologySettings
 from netbandit.scenario.overrides import read_overrides
-from netbandit.scenario.validate import read
-from netbandit.scenario.wording import key_text
+from netbandit.scenario.topology import read_topology
 from netbandit.settings import Problem
 from netbandit.streams import Streams
+from netbandit.wording import key_text
 
 _SINKS_SHOWN = 8
 
@@ -48,9 +48,11 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     number = [f"topology.agents={agents}"] if agents is not None else []
     if Path(source).suffix.lower() == ".toml":
         return _of_scenario(source, [*changes, *number])
-    if source not in families.NAMES and not Path(source).exists():
-        raise ScenarioError([f"{source}: neither a file nor a family; the families are {', '.join(families.NAMES)}"])
-    table: dict[str, Any] = {"family": source} if source in families.NAMES else {"family": "file", "file": source}
+    names = BUILT_IN["topology"]
+    if source not in names and not Path(source).exists():
+        raise ScenarioError([f"{source}: neither a file nor a family; the families are {', '.join(names)}"])
+    table: dict[str, Any] = {} if source in names else {"file": source}
+    family = source if source in names else "file"
     places = {}
     for change in read_overrides([*changes, *number], FIRST_OVERRIDE):
         path = change.path[1:] if change.path[0] == "topology" else change.path
@@ -59,12 +61,12 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
             table[path[0]], places[path[0]] = change.value, where
         else:
             raise ScenarioError([f"{where}: {key_text(path)}: the topology has no such key"])
-    settings, problems = read(TopologySettings, table)
-    if settings is not None:
-        keys = settings.model_dump(exclude={"family", "seed"})
+    graph, problems, _ = read_topology({"family": family, **table}, Path())
+    problems = [(path[1:], text) for path, text in problems]
+    if isinstance(graph, Family):
         try:
-            rng = Streams(settings.seed or 0, 0).generator("topology")
-            return Graph(Topology(families.build(settings.family, rng=rng, **keys)), _family(keys | table))
+            drawn = graph.build(Streams(graph.seed or 0, 0).generator("topology"))
+            return Graph(Topology(drawn), _family({"family": family, **table}))
         except TopologyError as error:
             problems = error.problems
     raise ScenarioError(_line(problem, places, source) for problem in problems)

@@ -28,9 +28,15 @@ class ActionSetBandit(Bandit):
         """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""
 
     @abstractmethod
-    def actions(self, agent: int) -> NDArray[np.float64]:
-        """Return the actions of the agent's next slot, shape (K, d); to be asked once a slot, and only read."""
+    def actions(self, agents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the actions of the next slot of some agents, shape (n, K, d); asked once a slot, and only read."""
 
     @abstractmethod
-    def pull(self, agent: int, arm: int) -> tuple[float, float]:
-        """Play *arm* of the set shown last to *agent*; return the reward and the pseudo-regret of this choice."""
+    def pull(
+        self, agents: NDArray[np.int64], arms: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Play *arms* of the sets shown last to *agents*, shape (n,).
+
+        Returns:
+            The rewards, and the pseudo-regret of these choices, both of shape (n,).
+        """

@@ -89,23 +89,46 @@ class ArmBandit(Bandit):
         """The number K of arms, once it is started."""
         return int(self.means_at(0).shape[-1])
 
+    @property
+    def law(self) -> str:
+        """What a reward is, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``."""
+        return "bernoulli"
+
+    @property
+    def sub_gaussian(self) -> float:
+        """The sub-Gaussian constant sigma of the rewards, the largest of all arms; by default that of [0, 1]."""
+        return 0.5
+
+    @property
+    def own_arms(self) -> NDArray[np.bool_] | None:
+        """Which arms each agent sees and pulls, shape (M, K); None, the default: all of them."""
+        return None
+
+    def draw(self, rng: np.random.Generator, slots: int) -> NDArray[np.float64]:
+        """Return the numbers that decide an agent's rewards in its next slots, one each, shape (slots,).
+
+        They do not depend on what is pulled, so all learners meet the same luck. By default they are uniform in [0, 1).
+        Drawn in blocks of any length, they must be the same.
+        """
+        return rng.random(slots)
+
     def pull(
-        self, rng: np.random.Generator, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]
+        self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Let each of the *agents* pull its arm once; by default it pays 1 with the probability of its mean, else 0.
 
         Args:
-            rng: The stream of these rewards.
             slot: The slot.
             agents: The agents that pull, shape (n,).
             arms: The arm of each, shape (n,).
+            numbers: What decides each agent's reward in this slot, from :meth:`draw`, shape (n,).
 
         Returns:
             The rewards, shape (n,).
         """
         means = self.means_at(slot)
         chosen = means[arms] if means.ndim == 1 else means[agents, arms]
-        return (rng.random(len(arms)) < chosen).astype(np.float64)
+        return (numbers < chosen).astype(np.float64)
 
     def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the pseudo-regret of each choice, shape (n,): by the mean of each arm over all agents.

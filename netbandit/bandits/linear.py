@@ -118,16 +118,17 @@ class Linear(ActionSetBandit):
         """See :meth:`ActionSetBandit.begin`."""
         self.world.rewards[:] = self._states([generator("rewards", agent) for agent in range(self.agents)])
 
-    def actions(self, agent: int) -> NDArray[np.float64]:
+    def actions(self, agents: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :meth:`ActionSetBandit.actions`."""
         if self.fixed_actions is not None:
-            return self.fixed_actions
-        shown: NDArray[np.float64] = self.shown[agent]
-        self._draws.draw_set(self.world, agent, shown)
-        return shown
+            return np.broadcast_to(self.fixed_actions, (len(agents), *self.fixed_actions.shape))
+        self._draws.draw_sets(self.world, agents, self.shown)
+        return self.shown if len(agents) == self.agents else self.shown[agents]
 
-    def pull(self, agent: int, arm: int) -> tuple[float, float]:
+    def pull(
+        self, agents: NDArray[np.int64], arms: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See :meth:`ActionSetBandit.pull`."""
-        means = self.world.means[0 if self.fixed else agent]
-        reward = self._draws.draw_reward(self.world, agent, float(means[arm]))
-        return float(reward), float(means.max() - means[arm])
+        rewards, missed = np.empty(len(agents)), np.empty(len(agents))
+        self._draws.draw_rewards(self.world, self.fixed, agents, arms, rewards, missed)
+        return rewards, missed

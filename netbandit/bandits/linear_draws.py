@@ -79,3 +79,29 @@ def draw_reward(world, agent, mean):  # type: ignore[no-untyped-def]
     if world.law == 1:
         return 1.0 if uniform(state) < mean else 0.0
     return mean + world.deviation * normal(state)
+
+
+@njit(cache=True)
+def draw_sets(world, agents, actions):  # type: ignore[no-untyped-def]
+    """Draw the next set of each of *agents* into its part of *actions*, shape (M, K, d)."""
+    for agent in agents:
+        draw_set(world, agent, actions[agent])
+
+
+@njit(cache=True)
+def draw_rewards(world, fixed, agents, arms, rewards, missed):  # type: ignore[no-untyped-def]
+    """Draw what *arms* of the sets drawn last pay *agents* into *rewards*, and their regret into *missed*, shape (n,).
+
+    Args:
+        world: `World`.
+        fixed: Whether all agents have the same set in all slots.
+        agents: The agents, shape (n,).
+        arms: The arm of each, shape (n,).
+        rewards: Takes the rewards, shape (n,).
+        missed: Takes how much less than the best arm each pays on average, shape (n,).
+    """
+    for row in range(agents.size):
+        agent = agents[row]
+        means = world.means[0 if fixed else agent]
+        rewards[row] = draw_reward(world, agent, means[arms[row]])
+        missed[row] = means.max() - means[arms[row]]

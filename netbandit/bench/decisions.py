@@ -90,7 +90,7 @@ def _world(agents: int) -> Linear:
 def _numpy() -> float:
     """Play with numpy in Python."""
     world = _world(NUMPY_AGENTS)
-    actions = world.actions(0)
+    actions = world.actions(np.arange(1))[0]
     inverses = [np.eye(10) for _ in range(NUMPY_AGENTS)]
     responses = [np.zeros(10) for _ in range(NUMPY_AGENTS)]
     generators = [np.random.default_rng(agent) for agent in range(NUMPY_AGENTS)]
@@ -125,7 +125,7 @@ def _compiled() -> float:
         _LOOPS["bare"] = njit(_bare)
     world = _world(AGENTS)
     began = time.perf_counter()
-    _LOOPS["bare"](world.world, world.actions(0), _LOOPS["reward"], HORIZON, AGENTS)
+    _LOOPS["bare"](world.world, world.actions(np.arange(1))[0], _LOOPS["reward"], HORIZON, AGENTS)
     return 1e6 * (time.perf_counter() - began) / (HORIZON * AGENTS)
 
 

@@ -7,7 +7,7 @@ both count the hops they deliver, and both are timed from the first to the last 
 import gc
 import random
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from statistics import median
 from typing import Any
 
@@ -80,7 +80,7 @@ def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
     neighbours = [sorted(graph[node]) for node in range(agents)]
     network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
     settings = ProtocolSettings(kind="flooding", timing="asynchronous")
-    protocol = Flooding(settings, network, Everybody(agents, lambda items: Item(0, None)))
+    protocol = Flooding(settings, network, Everybody(agents, _nothing))
     network.attach(protocol.handler)
     for agent in range(agents):
         protocol.contribute(1, agent, Item(8, None))
@@ -90,6 +90,10 @@ def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
         environment.run()
     seconds = time.perf_counter() - began
     return fingerprint.events, seconds
+
+
+def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+    return Item(0, None)
 
 
 def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:

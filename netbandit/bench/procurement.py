@@ -1,27 +1,30 @@
 """A market: P-FCB with 10 agents, 30 producers and 10^5 slots, and where its time goes.
 
-A share is what is saved where a part is taken out: the same loop compiled without drawing, which then takes each
-quantity's mean for what is good of it, or with an oracle that asks for no threshold, which here hardly ever binds.
+A share is what is saved where a part is taken out of the loop that makes the decisions: compiled without drawing, so
+that it takes each quantity's mean for what is good of it, or with an oracle that asks for no threshold, which here
+hardly ever binds.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.bandits.procurement import Procurement
 from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
-from netbandit.simulation.exchange import BLOCK, Exchange
+from netbandit.learners.world import World
+from netbandit.simulation.account import Account
 from netbandit.simulation.kernels import procurement as market
 from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
+from netbandit.streams import Streams
 
 ROUNDS = 5
 CALLS = 20_000
@@ -43,13 +46,15 @@ def bench() -> list[Row]:
         point = point_of(_SCENARIO, folder)
     subjects: list[Callable[[], float]] = [
         lambda: _seconds(point),
-        lambda: _without_drawing(point),
-        lambda: _without_oracle(point),
+        lambda: _loop(point, market.play),
+        lambda: _loop(point, _loop_with("draw", _mean), draws=False),
+        lambda: _loop(point, _loop_with("choose", _all_that_pays)),
         *(partial(_greedy_seconds, threshold) for threshold in THRESHOLDS),
         *(partial(_exact_seconds, threshold) for threshold in THRESHOLDS),
     ]
-    whole, undrawn, unchosen, *choices = map(median, in_turns(subjects, ROUNDS))
-    parts = {"drawing": whole - undrawn, "oracle": whole - unchosen, "all else": undrawn + unchosen - whole}
+    whole, loop, undrawn, unchosen, *choices = map(median, in_turns(subjects, ROUNDS))
+    drawing, oracle = loop - undrawn, loop - unchosen
+    parts = {"drawing": drawing, "oracle": oracle, "all else": whole - drawing - oracle}
     kinds = [f"one {kind} choice, threshold {threshold}" for kind in ("greedy", "exact") for threshold in THRESHOLDS]
     rows: list[Row] = [{"what": "one simulation", "value": whole, "unit": "s", "share": 1.0}]
     rows += [{"what": name, "value": part, "unit": "s", "share": part / whole} for name, part in parts.items()]
@@ -64,29 +69,46 @@ def _seconds(point: PointConfig) -> float:
     return time.perf_counter() - began
 
 
-def _without_drawing(point: PointConfig) -> float:
-    with _loop_with("draw", _mean), patch.object(Exchange, "_draw", _no_luck):
-        return _seconds(point)
+def _loop(point: PointConfig, play: Any, *, draws: bool = True) -> float:
+    """Return the seconds of as many decisions in the loop alone, of agents that never hear of each other."""
+    horizon = point.scenario.run.horizon
+    streams = Streams(0, 0)
+    bandit: Procurement = point.bandit_settings.fresh()
+    bandit.start(point.topology(0).agents, streams.generator)
+    world = MarketWorld(bandit)
+    members = np.ones(bandit.agents, dtype=np.int64)
+    learner = point.learner_settings.fresh()
+    told = World(agents=bandit.agents, horizon=horizon, streams=streams, members=members, **world.facts())
+    learner.start(told, bandit.agents, streams.generator("learner"))
+    began = time.perf_counter()
+    world.start(streams.generator, horizon)
+    if not draws:
+        world.numbers = RewardNumbers(streams.generator, bandit.agents, horizon, _zeros, bandit.producers)
+    account = Account.open(bandit.agents, horizon, each=True)
+    facts, statistics = market.market(world), market.statistics(learner)
+    first = 0
+    while first < horizon:
+        world.numbers.reach(first)
+        play(first, world.numbers.last, world.numbers.block, facts, statistics, account)
+        first = world.numbers.last
+    return time.perf_counter() - began
 
 
-def _without_oracle(point: PointConfig) -> float:
-    with _loop_with("choose", _all_that_pays):
-        return _seconds(point)
+def _zeros(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    return np.zeros(count)
 
 
 _VARIANTS: dict[str, Any] = {}
 
 
-@contextmanager
-def _loop_with(name: str, part: Callable[..., Any]) -> Iterator[None]:
-    """Let the simulation run the loop with another function in place of the one it calls *name*."""
+def _loop_with(name: str, part: Callable[..., Any]) -> Any:
+    """Return the loop with another function in place of the one it calls *name*."""
     if name not in _VARIANTS:
         from numba import njit
 
         plain = market.play.py_func
         _VARIANTS[name] = njit(FunctionType(plain.__code__, {**plain.__globals__, name: njit(part)}))
-    with patch.object(market, "play", _VARIANTS[name]):
-        yield
+    return _VARIANTS[name]
 
 
 def _mean(chance, bought, capacity, quality, tables, start, guides):  # type: ignore[no-untyped-def]
@@ -96,15 +118,6 @@ def _mean(chance, bought, capacity, quality, tables, start, guides):  # type: ig
 def _all_that_pays(qualities, revenues, capacities, threshold, order, quantities):  # type: ignore[no-untyped-def]
     for producer in range(qualities.shape[0]):
         quantities[producer] = capacities[producer] if revenues[producer] >= 0.0 else 0.0
-
-
-def _no_luck(exchange: Exchange) -> None:
-    """Stand in for `Exchange._draw`: there are as many slots, and no number is drawn."""
-    slots = min(BLOCK, exchange.stage.clock.horizon - exchange._luck_until)
-    if exchange._luck.shape[1] != slots:
-        exchange._luck = np.zeros((exchange._bandit.agents, slots, exchange._bandit.producers))
-    exchange._luck_from = exchange._luck_until
-    exchange._luck_until += slots
 
 
 Instance = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]

@@ -72,12 +72,12 @@ def _gathered(point: PointConfig) -> float:
 def _plain(point: PointConfig) -> float:
     """Return the seconds of as many decisions of the learner alone."""
     assert issubclass(point.bandit, VerticalContextBandit)
-    assert issubclass(point.learner, GatherLearner)
     began = time.perf_counter()
     generator = Streams(0, 0).generator
     bandit = point.bandit_settings.fresh()
     bandit.start(5, generator)
-    learner = point.learner.build(point.learner_settings, dimension=bandit.seen)
+    learner: GatherLearner = point.learner_settings.fresh()
+    learner.start(bandit.seen)
     regret = 0.0
     for block in range(-(-SLOTS // bandit.block)):
         users = bandit.users(block, generator)

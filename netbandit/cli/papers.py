@@ -27,16 +27,24 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the results.  [default: results/PAPER]"
 )
-def reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None) -> None:
+@click.option(
+    "--until-decided",
+    is_flag=True,
+    help="Double the replications of a figure, up to eight times, until its claims are decided; intervals are wider "
+    "for it, so that the looks err together as often as one.",
+)
+def reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None, until_decided: bool) -> None:
     """Run the figures of a paper and say which of its claims hold.
 
     Prints a line for each claim, draws each figure, and writes claims.csv. Without a PAPER all papers are reproduced.
+    The number of replications is fixed beforehand: to run again with more because a claim was not decided makes wrong
+    verdicts likelier than the intervals say; --until-decided plans its looks and does not.
     """
     from netbandit.papers.figures import PaperError
 
     try:
         with plain_errors():
-            failed = _reproduce(what, replications, jobs, out)
+            failed = _reproduce(what, replications, jobs, out, until_decided)
     except PaperError as error:
         click.echo(str(error), err=True)
         sys.exit(MISTAKE)
@@ -44,12 +52,13 @@ def reproduce(what: str | None, replications: int | None, jobs: int, out: Path |
         sys.exit(FAILURE)
 
 
-def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None) -> bool:
+def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None, until_decided: bool) -> bool:
     """Reproduce one paper, one of its figures, or all papers; return whether a run failed."""
     from rich.console import Console
 
     from netbandit.papers.claim_tables import write_claims
     from netbandit.papers.figures import load_paper, paper_names
+    from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
     from netbandit.running.progress import ProgressReport
 
@@ -61,10 +70,12 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     failures: list[FailedRun] = []
     for paper in papers:
         click.echo(f"{paper.name}: {paper.title}")
+        click.echo(f"setting: {paper.setting}")
         found, failed = reproduced(
             paper,
             folder if name else folder / paper.name,
             replications=replications,
+            looks=UNTIL_DECIDED if until_decided else (1,),
             jobs=jobs,
             reporting=lambda: ProgressReport(Console(stderr=True)),
             tell=click.echo,

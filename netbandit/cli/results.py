@@ -47,8 +47,8 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     """Show how much the points of a folder of results differ, pair by pair.
 
     Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
-    the first point. The same replication has the same random numbers at both, so their difference is known better than
-    either mean.
+    the first point. The same replication has the same seed at both: what both draw alike, such as the means of the
+    arms, is no part of the interval of their difference.
     """
     from rich.console import Console
 

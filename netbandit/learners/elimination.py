@@ -5,9 +5,9 @@ participants, K arms, T slots, S(r) the pulls of each active arm by each agent u
 n = S(r) - S(r-1), C(r) the width of the confidence interval.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from math import fsum, inf
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
-from netbandit.learners.learner import Commit, EpochLearner, LearnerSettings, Phase
+from netbandit.learners.learner import Commit, EpochLearner, Phase
+from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.privacy.accountant import PrivacySpent, account_block_means
 from netbandit.privacy.mechanisms import block_mean_scale, laplace
-from netbandit.settings import PositiveOrInfinite, Problem
+from netbandit.settings import PositiveOrInfinite
 
 
 def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -27,48 +28,6 @@ def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         return handler(value)
     except ValidationError:
         raise PydanticCustomError("gap", 'must be "true" (in quotes) or a number > 0 and at most 1') from None
-
-
-class EliminationSettings(LearnerSettings):
-    """The keys of the ``elimination`` learner.
-
-    Attributes:
-        epsilon: Privacy parameter; ``inf``: no noise.
-        rounds: Budget R of rounds; absent: none.
-        participation: Share p of the agents that upload in a round.
-        gap: With a budget: the smallest sub-optimality gap above zero, or ``"true"`` for the instance's own.
-        aggregate: How the server averages components: ``weighted`` by their size, or as the ``paper`` writes, not.
-    """
-
-    kind: str = "elimination"
-    epsilon: PositiveOrInfinite = inf
-    rounds: int | None = Field(default=None, ge=1)
-    participation: float = Field(default=1.0, gt=0, le=1)
-    gap: Annotated[Literal["true"] | Annotated[float, Field(gt=0, le=1)] | None, WrapValidator(_gap)] = None
-    aggregate: Literal["weighted", "paper"] = "weighted"
-
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield a budget of rounds without the gap its schedule needs."""
-        if table.get("rounds") is not None and table.get("gap") is None:
-            yield ("gap",), 'is missing: a budget of rounds needs it, "true" or a number > 0 and at most 1'
-
-    def problems_with(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield a true gap where the bandit's means are all equal."""
-        if self.rounds is None or self.gap != "true" or facts.get("arms") == 1:
-            return
-        if facts.get("has_gap") is False:
-            yield ("gap",), 'cannot be "true": all means of the bandit are equal; give a number > 0 and at most 1'
-
-    def problems_over(self, *, server_chooses: bool) -> Iterator[Problem]:
-        """Yield a partial participation where nobody can choose who takes part."""
-        if self.participation < 1 and not server_chooses:
-            yield ("participation",), "must be 1.0: only a server (master-worker) can choose who takes part in a round"
-
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield a gap without a budget of rounds."""
-        if self.gap is not None and self.rounds is None:
-            yield "gap", "is used only with a budget of rounds"
 
 
 class Elimination(EpochLearner):
@@ -80,46 +39,52 @@ class Elimination(EpochLearner):
     What is decided is the same on every machine and in every order of the participants: best arms come from
     integers, aggregated means from exact sums.
 
-    Args:
-        settings: The learner's keys.
-        arms: The number K of arms.
-        horizon: T, in slots.
-        members: Agents in the cohort; row i of every array is member i.
-        participants: The number N of agents that share in a round.
-        smallest_gap: For ``gap = "true"``. None says that no arm is worse than another: then every schedule
-            is as good, and D_r = 1 is used.
-
-    Attributes:
-        schedule: S(r) and C(r).
-        epoch: The number of the epoch that was begun last, 0 before the first.
-        cumulative: S(r) of that epoch, a plain int.
-        width: C(r) of that epoch.
-        active: The active arms, ascending, shape (a,).
-        releases: After :meth:`observe`: ybar of the active arms, what each member may share, shape (members, a).
-        best_arms: After :meth:`observe`: each member's empirically best active arm, shape (members,).
+    Beside what every `EpochLearner` has: ``schedule``, S(r) and C(r); ``epoch``, the number of the epoch that was begun
+    last, 0 before the first; ``cumulative``, S(r) of that epoch, a plain int; ``width``, its C(r).
     """
 
-    Settings: ClassVar[type[LearnerSettings]] = EliminationSettings
+    epsilon: PositiveOrInfinite = inf
+    """Privacy parameter; ``inf``: no noise."""
+    rounds: int | None = Field(default=None, ge=1)
+    """Budget R of rounds; absent: none."""
+    participation: float = Field(default=1.0, gt=0, le=1)
+    """Share p of the agents that upload in a round."""
+    gap: Annotated[Literal["true"] | Annotated[float, Field(gt=0, le=1)] | None, WrapValidator(_gap)] = None
+    """With a budget: the smallest sub-optimality gap above zero, or ``"true"`` for the instance's own."""
+    aggregate: Literal["weighted", "paper"] = "weighted"
+    """How the server averages components: ``weighted`` by their size, or as the ``paper`` writes, not."""
 
-    def __init__(
-        self,
-        settings: EliminationSettings,
-        *,
-        arms: int,
-        horizon: int,
-        members: int,
-        participants: int,
-        smallest_gap: float | None,
-    ) -> None:
+    def check(self) -> Checks:
+        """Yield a budget of rounds without the gap its schedule needs, and a gap without a budget."""
+        if self.rounds is not None and self.gap is None:
+            yield Mistake("gap", 'is missing: a budget of rounds needs it, "true" or a number > 0 and at most 1')
+        if self.gap is not None and self.rounds is None:
+            yield Note("gap", "is used only with a budget of rounds")
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a partial participation where nobody can choose, and a true gap where the means are all equal."""
+        if self.participation < 1 and not (others.protocol.chooses or others.protocol.isolated):
+            text = "must be 1.0: only a server (master-worker) can choose who takes part in a round"
+            yield Mistake("participation", f'{text} (protocol.kind = "{others.kinds["protocol"]}")')
+        outline = others.bandit.outline()
+        equal = not outline.has_gap and outline.arms != 1
+        if self.rounds is not None and self.gap == "true" and equal:
+            text = 'cannot be "true": all means of the bandit are equal; give a number > 0 and at most 1'
+            yield Mistake("gap", text)
+
+    def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:
+        """Make the state of a cohort; see `EpochLearner.start`.
+
+        With ``gap = "true"`` a *smallest_gap* of None says that no arm is worse than another: then every schedule is
+        as good, and D_r = 1 is used.
+        """
         if not 1 <= participants <= members:
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
-        gap = (smallest_gap or 1.0) if settings.gap == "true" else settings.gap
-        self.schedule = EliminationSchedule(arms, horizon, participants, settings.epsilon, settings.rounds, gap)
+        super().start(arms=arms, horizon=horizon, members=members, participants=participants, smallest_gap=smallest_gap)
+        gap = (smallest_gap or 1.0) if self.gap == "true" else self.gap
+        self.schedule = EliminationSchedule(arms, horizon, participants, self.epsilon, self.rounds, gap)
         self.epoch = 0
         self.cumulative = 0
-        self.active: NDArray[np.int64] = np.arange(arms)
-        self.releases = np.zeros((members, arms))
-        self.best_arms: NDArray[np.int64] = np.zeros(members, dtype=np.int64)
         # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
         self._sums: NDArray[np.int64] = np.zeros((members, arms), dtype=np.int64)
         self._previous = 0
@@ -127,41 +92,18 @@ class Elimination(EpochLearner):
         self._awaits: Literal["begin", "observe", "conclude"] = "begin"
         self._commit = Commit(0) if arms == 1 else None
 
-    @classmethod
-    def build(
-        cls,
-        settings: EliminationSettings,
-        *,
-        arms: int,
-        horizon: int,
-        members: int,
-        participants: int,
-        smallest_gap: float | None,
-    ) -> Self:
-        """Return the state before the first epoch; see the class for the arguments."""
-        return cls(
-            settings,
-            arms=arms,
-            horizon=horizon,
-            members=members,
-            participants=participants,
-            smallest_gap=smallest_gap,
-        )
-
-    @classmethod
-    def participants(cls, settings: EliminationSettings, members: int) -> int:
+    def participants(self, members: int) -> int:
         """Return N = ceil(p M)."""
-        return count_participants(settings.participation, members)
+        return count_participants(self.participation, members)
 
-    @classmethod
-    def weighted(cls, settings: EliminationSettings) -> bool:
-        """Return whether components count by their size (so that C(r) is valid), or all alike as in the paper."""
-        return settings.aggregate == "weighted"
+    @property
+    def weighted(self) -> bool:
+        """Whether components count by their size (so that C(r) is valid), or all alike as in the paper."""
+        return self.aggregate == "weighted"
 
-    @classmethod
-    def account(cls, settings: EliminationSettings, *, participants: int, members: int, releases: int) -> PrivacySpent:
+    def account(self, *, participants: int, members: int, releases: int) -> PrivacySpent:
         """Account for means of disjoint blocks with Laplace noise."""
-        return account_block_means(settings.epsilon, participants=participants, members=members, releases=releases)
+        return account_block_means(self.epsilon, participants=participants, members=members, releases=releases)
 
     def begin(self, epoch: int) -> Phase | Commit:
         """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""
@@ -212,9 +154,8 @@ class Elimination(EpochLearner):
         if len(self.active) == 1 or self.epoch == self.schedule.rounds:
             self._commit = Commit(best)
 
-    @staticmethod
     def combine(
-        values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
+        self, values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
     ) -> NDArray[np.float64]:
         """Return the mean of what was released, for each arm (Algorithm 1 line 12).
 

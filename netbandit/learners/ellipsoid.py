@@ -6,7 +6,7 @@ formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` an
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
 """
 
-from math import log1p, sqrt
+from math import log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -282,3 +282,57 @@ def wants(beliefs, own, agent, threshold, every, sets):  # type: ignore[no-untyp
     if every:
         return uses * sets >= every
     return beliefs.log_ratio[own, agent] * uses >= threshold
+
+
+@njit(cache=True)
+def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
+    """Return what the width of an arm is multiplied with, in *slot*, from 0.
+
+    Args:
+        terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, and scale times what does
+            not grow, shape (5,).
+        dimension: d.
+        slot: The slot.
+    """
+    growth = log(terms[2] + (slot + 1) / terms[3])
+    return terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
+
+
+@njit(cache=True)
+def choose_fixed_all(beliefs, own, slot, agents, bonus_terms):  # type: ignore[no-untyped-def]
+    """Return what `choose_fixed` does for each of *agents*, shape (n,)."""
+    dimension = beliefs.estimate.shape[2]
+    arms = np.empty(agents.size, dtype=np.int64)
+    for row in range(agents.size):
+        agent = agents[row]
+        arms[row] = choose_fixed(beliefs, own, agent, bonus_in(bonus_terms[agent], dimension, slot))
+    return arms
+
+
+@njit(cache=True)
+def choose_fresh_all(beliefs, own, slot, agents, bonus_terms, shown):  # type: ignore[no-untyped-def]
+    """Return what `choose_fresh` does for each of *agents*, who see the actions *shown*, shape (n, K, d)."""
+    dimension = beliefs.estimate.shape[2]
+    arms = np.empty(agents.size, dtype=np.int64)
+    for row in range(agents.size):
+        agent = agents[row]
+        arms[row] = choose_fresh(beliefs, own, agent, bonus_in(bonus_terms[agent], dimension, slot), shown[row])
+    return arms
+
+
+@njit(cache=True)
+def learn_all(beliefs, own, agents, actions, rewards, columns):  # type: ignore[no-untyped-def]
+    """Let each of *agents* `learn` what its action, a row of *actions*, paid."""
+    product = np.empty(actions.shape[1])
+    for row in range(agents.size):
+        learn(beliefs, own, agents[row], actions[row], rewards[row], columns, product)
+
+
+@njit(cache=True)
+def wants_all(beliefs, own, agents, thresholds, every, sets):  # type: ignore[no-untyped-def]
+    """Return what `wants` does for each of *agents*, shape (n,)."""
+    found = np.zeros(agents.size, dtype=np.bool_)
+    for row in range(agents.size):
+        agent = agents[row]
+        found[row] = wants(beliefs, own, agent, thresholds[agent], every, sets)
+    return found

@@ -3,7 +3,7 @@
 Source: Dubey & Pentland 2020, Algorithms 1 to 3.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -13,13 +13,13 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
-from netbandit.learners.learner import LearnerSettings
-from netbandit.learners.slots import SlotLearner, Surroundings
+from netbandit.learners.slots import Learner
+from netbandit.learners.world import World
+from netbandit.part import Checks, Mistake, Note
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import Calibration, TreeNoise, account_tree, calibrate
-from netbandit.settings import PositiveOrInfinite, Problem
-from netbandit.streams import Streams
+from netbandit.settings import PositiveOrInfinite
 
 _LEAST, _MOST = 1e-9, 1e9
 
@@ -31,51 +31,56 @@ def _threshold(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("threshold", 'must be "paper", "dislinucb" or a number > 0') from None
 
 
-class FedUcbSettings(LearnerSettings):
-    """The keys of the ``feducb`` learner.
+class FedUcb(Learner):
+    """The beliefs of all agents, and their Privatizers.
 
-    Attributes:
-        epsilon: Privacy budget of all releases of an agent together; ``inf``: no noise.
-        delta: The other privacy parameter.
-        alpha: The confidence of all bounds.
-        beta_scale: What the bonus is multiplied with; 1 is theory, with which the bonus exceeds every gap for any
-            feasible horizon.
-        threshold: D of the test: the paper's, DisLinUCB's, or a number.
-        schedule: ``logdet``: agents ask for a synchronisation when they know enough new; ``fixed``: it is known ahead.
-        every: With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a
-            multiple of the sets.
-        calibration: How much noise: the paper's, or what zero-concentrated privacy asks for.
-        beta: The last two terms of beta: reconstructed, or the paper's, which are larger.
-        members: What M stands for in the initial matrix, the inflation and beta: all agents, or those of the clique.
-        regularizer: lambda, where there is no noise.
+    A release is the upper triangle of the d x d matrix U^, row by row, and then the d numbers of u^: the sums over all
+    that the agent has seen, not over what is new. A synchronised matrix that is not positive definite, because noise
+    was larger than what it hides, has its eigenvalues clipped at rho_min.
+
+    Where agents keep several sets of parameters, these are learners that share one array of beliefs, which compiled
+    loops work on: ``beliefs``, see `netbandit.learners.ellipsoid`. Other state: ``radii``, the bounds of each agent;
+    ``thresholds``, D of each agent, shape (M,), infinite where no test is made; ``interval``, slots from one
+    synchronisation to the next, or 0 where a test decides; ``columns``, the arms that stay the same, one a column,
+    shape (d, K), K = 0 where they do not; ``bonus_terms``, what the bonus is made of, shape (M, 5), see
+    `netbandit.learners.ellipsoid.bonus_in`; ``clipped``, adoptions in which eigenvalues had to be clipped.
     """
 
-    kind: str = "feducb"
+    plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
+
     epsilon: PositiveOrInfinite = 1.0
+    """Privacy budget of all releases of an agent together; ``inf``: no noise."""
     delta: float = Field(default=0.1, ge=1e-300, lt=1)
+    """The other privacy parameter."""
     alpha: float = Field(default=0.1, ge=1e-300, lt=1)
+    """The confidence of all bounds."""
     beta_scale: float = Field(default=1.0, ge=0)
+    """What the bonus is multiplied with; 1 is theory, with which the bonus exceeds every gap for any feasible
+    horizon."""
     threshold: Annotated[Literal["paper", "dislinucb"] | Annotated[float, Field(gt=0)], WrapValidator(_threshold)] = (
         "paper"
     )
+    """D of the test: the paper's, DisLinUCB's, or a number."""
     schedule: Literal["logdet", "fixed"] = "logdet"
+    """``logdet``: agents ask for a synchronisation when they know enough new; ``fixed``: it is known ahead."""
     every: int | None = Field(default=None, ge=1, le=10**12)
+    """With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a multiple of
+    the sets."""
     calibration: Calibration = "paper"
+    """How much noise: the paper's, or what zero-concentrated privacy asks for."""
     beta: Literal["reconstructed", "paper"] = "reconstructed"
+    """The last two terms of beta: reconstructed, or the paper's, which are larger."""
     members: Literal["all", "clique"] = "all"
+    """What M stands for in the initial matrix, the inflation and beta: all agents, or those of the clique."""
     regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
+    """lambda, where there is no noise."""
 
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield a fixed schedule without its interval, and budgets that no number can hold."""
-        epsilon = table.get("epsilon")
-        if isinstance(epsilon, int | float) and (0 < epsilon < _LEAST or _MOST < epsilon < inf):
-            yield ("epsilon",), f"must be inf, or from {_LEAST:g} to {_MOST:g}, not {epsilon}"
-        if table.get("schedule") == "fixed" and table.get("every") is None:
-            yield ("every",), 'is missing: schedule = "fixed" needs it, a number of slots >= 1'
-
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield the keys that the chosen mode does not use."""
+    def check(self) -> Checks:
+        """Yield a fixed schedule without its interval, budgets that no number can hold, and keys without effect."""
+        if not _LEAST <= self.epsilon <= _MOST and self.epsilon != inf:
+            yield Mistake("epsilon", f"must be inf, or from {_LEAST:g} to {_MOST:g}, not {self.epsilon}")
+        if self.schedule == "fixed" and self.every is None:
+            yield Mistake("every", 'is missing: schedule = "fixed" needs it, a number of slots >= 1')
         unused: dict[str, str] = {}
         if self.schedule == "fixed":
             unused["threshold"] = 'is not used with schedule = "fixed"'
@@ -87,208 +92,213 @@ class FedUcbSettings(LearnerSettings):
             unused["regularizer"] = "is used only where there is no noise: with epsilon = inf, or alone"
         for key, text in unused.items():
             if key in self.model_fields_set and getattr(self, key) is not None:
-                yield key, text
+                yield Note(key, text)
 
+    def replicas(self, sets: int) -> list[Self]:
+        """Return learners that share one array of beliefs, which the first to start makes; see the base class."""
+        found = super().replicas(sets)
+        common: dict[str, Any] = {}
+        for learner in found:
+            learner._have(common)
+        return found
 
-class FedUcb(SlotLearner):
-    """The beliefs of all agents, and their Privatizers.
+    def _have(self, common: dict[str, Any]) -> None:
+        self._common = common
 
-    A release is the upper triangle of the d x d matrix U^, row by row, and then the d numbers of u^: the sums over all
-    that the agent has seen, not over what is new. A synchronised matrix that is not positive definite, because noise
-    was larger than what it hides, has its eigenvalues clipped at rho_min.
-
-    Args:
-        settings: The keys.
-        surroundings: The world and the protocol.
-        streams: The streams of this replication; noise comes from ``tree.<set>``, index: the agent.
-
-    Attributes:
-        radii: The bounds of each agent, M of them.
-        threshold: D, for each agent, shape (M,); infinite where no test is made.
-        every: Slots from one synchronisation to the next, or 0 where a test decides.
-        columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
-        bonus_terms: What the compiled loop makes the bonus of, shape (M, 5); see `linear_play.play`.
-        beliefs: The state that compiled steps work on.
-        clipped: Adoptions in which eigenvalues had to be clipped.
-    """
-
-    Settings: ClassVar[type[LearnerSettings]] = FedUcbSettings
-
-    def __init__(self, settings: FedUcbSettings, surroundings: Surroundings, streams: Streams) -> None:
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Believe in the initial matrix; noise comes from ``tree.<set>``, index: the agent."""
         from netbandit.learners import ellipsoid
 
+        assert world.members is not None
         self._steps = ellipsoid
-        self._settings = settings
-        around = self.surroundings = surroundings
+        self.world = world
         self.noise = self._noise()
-        members = np.ones(around.agents, dtype=np.int64) if around.alone else around.members
-        if settings.members == "all" and not around.alone:
-            members = np.full(around.agents, around.agents, dtype=np.int64)
+        members = np.ones(agents, dtype=np.int64) if world.isolated else world.members
+        if self.members == "all" and not world.isolated:
+            members = np.full(agents, agents, dtype=np.int64)
         known: dict[int, Radius] = {size: self._radius(size) for size in set(members.tolist())}
         self.radii = [known[size] for size in members.tolist()]
-        fixed = settings.schedule == "fixed" and not around.alone
-        self.called = not fixed
-        self.every = (settings.every or 0) if fixed else 0
-        self.threshold: NDArray[np.float64] = np.full(around.agents, inf)
-        if not fixed and not around.alone:
-            self.threshold[:] = [self._threshold(radius) for radius in self.radii]
-        self.columns: NDArray[np.float64] = np.zeros((around.dimension, 0))
-        if around.fixed_actions is not None:
-            self.columns = np.ascontiguousarray(around.fixed_actions.T)
-        scale = settings.beta_scale
-        self.bonus_terms = np.array(
-            [
-                (
-                    scale * one.sub_gaussian,
-                    2 * log(2 / one.alpha),
-                    one.most / one.least,
-                    one.dimension * one.least,
-                    scale * one.offset,
-                )
-                for one in self.radii
-            ]
-        )
-        tested = not fixed and not around.alone
+        fixed = self.schedule == "fixed" and not world.isolated
+        self.interval = (self.every or 0) if fixed else 0
+        self.thresholds: NDArray[np.float64] = np.full(agents, inf)
+        if not fixed and not world.isolated:
+            self.thresholds[:] = [self._test_at(radius) for radius in self.radii]
+        self.columns: NDArray[np.float64] = np.zeros((world.dimension, 0))
+        if world.fixed_actions is not None:
+            self.columns = np.ascontiguousarray(world.fixed_actions.T)
+        self.bonus_terms = np.array([self._bonus_terms(one) for one in self.radii])
+        tested = not fixed and not world.isolated
         inflation = np.array([radius.inflation if tested else 0.0 for radius in self.radii])
-        self.beliefs = ellipsoid.ellipsoids(
-            around.sets, around.agents, around.dimension, self.columns.shape[1], inflation
-        )
+        if "beliefs" not in self._common:
+            self._common["beliefs"] = ellipsoid.ellipsoids(
+                world.sets, agents, world.dimension, self.columns.shape[1], inflation
+            )
+        self.beliefs: ellipsoid.Ellipsoids = self._common["beliefs"]
+        own = world.param_set
         for agent, radius_of in enumerate(self.radii):
-            self.beliefs.shared_gram[:, agent] = radius_of.start * np.eye(around.dimension)
-        for own in range(around.sets):
-            for agent in range(around.agents):
-                if agent and self.radii[agent] == self.radii[agent - 1]:
-                    ellipsoid.copy(self.beliefs, own, agent - 1, agent)
-                else:
-                    ellipsoid.refresh(self.beliefs, own, agent, self.columns)
-        self._streams = streams
-        self._trees: dict[tuple[int, int], Tree] = {}
-        self._excess: dict[tuple[int, int], NDArray[np.float64]] = {}
-        self._lent: dict[tuple[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-        self._upper = np.triu_indices(around.dimension)
-        self._product = np.zeros(around.dimension)
-        self._adopted: tuple[int, int, NDArray[np.float64]] | None = None
+            self.beliefs.shared_gram[own, agent] = radius_of.start * np.eye(world.dimension)
+        for agent in range(agents):
+            if agent and self.radii[agent] == self.radii[agent - 1]:
+                ellipsoid.copy(self.beliefs, own, agent - 1, agent)
+            else:
+                ellipsoid.refresh(self.beliefs, own, agent, self.columns)
+        self._trees: dict[int, Tree] = {}
+        self._excess: dict[int, NDArray[np.float64]] = {}
+        self._lent: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._upper = np.triu_indices(world.dimension)
+        self._adopted: tuple[int, NDArray[np.float64]] | None = None
         self.clipped = 0
         self._clipped = False  # whether the sums adopted last were
 
-    @classmethod
-    def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
-        """See :meth:`SlotLearner.build`."""
-        return cls(settings, surroundings, streams)
+    @property
+    def called(self) -> bool:
+        """Whether a synchronisation must be called for by a message."""
+        return self.interval == 0
+
+    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float]:
+        scale = self.beta_scale
+        return (
+            scale * radius.sub_gaussian,
+            2 * log(2 / radius.alpha),
+            radius.most / radius.least,
+            radius.dimension * radius.least,
+            scale * radius.offset,
+        )
 
     def _noise(self) -> TreeNoise | None:
-        settings, around = self._settings, self.surroundings
-        if settings.epsilon == inf or around.alone:
+        world = self.world
+        if self.epsilon == inf or world.isolated:
             return None  # without company nothing leaves an agent
-        releases: float = around.horizon / around.sets
-        if settings.schedule == "fixed":
-            assert settings.every is not None  # checked by FedUcbSettings.problems
-            uses = -(-around.horizon // around.sets)
-            releases = max(1, uses // -(-settings.every // around.sets))
+        releases: float = world.horizon / world.sets
+        if self.schedule == "fixed":
+            assert self.every is not None  # said by check
+            uses = -(-world.horizon // world.sets)
+            releases = max(1, uses // -(-self.every // world.sets))
         return calibrate(
-            settings.calibration,
-            epsilon=settings.epsilon,
-            delta=settings.delta,
-            alpha=settings.alpha,
-            dimension=around.dimension,
+            self.calibration,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            alpha=self.alpha,
+            dimension=world.dimension,
             releases=releases,
-            trees=around.agents * around.sets**2,  # ln(2 T M gamma / alpha) with n = T / gamma
+            trees=world.agents * world.sets**2,  # ln(2 T M gamma / alpha) with n = T / gamma
         )
 
     def _radius(self, members: int) -> Radius:
-        settings, around = self._settings, self.surroundings
         return radius(
             members=members,
-            dimension=around.dimension,
-            alpha=settings.alpha,
-            sub_gaussian=around.sub_gaussian,
-            regularizer=settings.regularizer,
+            dimension=self.world.dimension,
+            alpha=self.alpha,
+            sub_gaussian=self.world.sub_gaussian,
+            regularizer=self.regularizer,
             noise=self.noise,
-            paper_beta=settings.beta == "paper",
-            epsilon=settings.epsilon,
+            paper_beta=self.beta == "paper",
+            epsilon=self.epsilon,
         )
 
-    def _threshold(self, radius: Radius) -> float:
-        threshold, around = self._settings.threshold, self.surroundings
-        if threshold == "paper":
-            return paper_threshold(radius, around.horizon)
-        if threshold == "dislinucb":
-            return dislinucb_threshold(around.dimension, around.agents, around.horizon)
-        return threshold
+    def _test_at(self, radius: Radius) -> float:
+        world = self.world
+        if self.threshold == "paper":
+            return paper_threshold(radius, world.horizon)
+        if self.threshold == "dislinucb":
+            return dislinucb_threshold(world.dimension, world.agents, world.horizon)
+        return self.threshold
 
-    def bonus(self, agent: int, slot: int) -> float:
-        """Return what the width of an arm is multiplied with, in *slot*, from 0."""
-        return self._settings.beta_scale * self.radii[agent].beta(slot + 1)
-
-    def choose(self, agent: int, own: int, slot: int, actions: NDArray[np.float64]) -> int:
-        """See :meth:`SlotLearner.choose`."""
-        bonus = self.bonus(agent, slot)
+    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the arm with the largest upper bound, for each agent."""
+        steps, own = self._steps, self.world.param_set
         if self.columns.shape[1]:
-            return int(self._steps.choose_fixed(self.beliefs, own, agent, bonus))
-        return int(self._steps.choose_fresh(self.beliefs, own, agent, bonus, actions))
+            return np.asarray(steps.choose_fixed_all(self.beliefs, own, slot, agents, self.bonus_terms))
+        shown = self._shown(agents)
+        return np.asarray(steps.choose_fresh_all(self.beliefs, own, slot, agents, self.bonus_terms, shown))
 
-    def learn(self, agent: int, own: int, action: NDArray[np.float64], reward: float) -> bool:
-        """See :meth:`SlotLearner.learn`; the test is line 12 of Algorithm 1."""
-        beliefs = self.beliefs
-        square = float(action @ action)
-        if square > 1 and self.noise is not None:
-            self._clip(agent, own, action, min(max(reward, -1.0), 1.0), 1 / sqrt(square))
-        self._steps.learn(beliefs, own, agent, action, reward, self.columns, self._product)
-        wants = bool(self._steps.wants(beliefs, own, agent, self.threshold[agent], self.every, self.surroundings.sets))
-        if wants:
-            beliefs.quiet[own, agent] = True
-        return wants
+    def _shown(self, agents: NDArray[np.int64]) -> NDArray[np.float64]:
+        assert self.world.actions is not None
+        return self.world.actions(agents)
 
-    def _clip(self, agent: int, own: int, action: NDArray[np.float64], reward: float, factor: float) -> None:
+    def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take in what was paid: a new outer product, and a new response."""
+        own = self.world.param_set
+        actions = self._shown(agents)[np.arange(len(agents)), arms]
+        if self.noise is not None:
+            squares = np.einsum("ni,ni->n", actions, actions)
+            for row in np.flatnonzero(squares > 1).tolist():
+                reward = min(max(float(rewards[row]), -1.0), 1.0)
+                self._clip(int(agents[row]), actions[row], reward, 1 / sqrt(squares[row]))
+        self._steps.learn_all(self.beliefs, own, agents, actions, rewards, self.columns)
+
+    def _clip(self, agent: int, action: NDArray[np.float64], reward: float, factor: float) -> None:
         """Note what must be added to the next leaf so that only the part of *action* that is 1 long is in it."""
         whole, part = np.append(action, reward), np.append(factor * action, reward)
-        found = self._excess.setdefault((own, agent), np.zeros((whole.size, whole.size)))
+        found = self._excess.setdefault(agent, np.zeros((whole.size, whole.size)))
         found += np.outer(part, part) - np.outer(whole, whole)
 
-    def sync_started(self, agent: int, own: int) -> None:
-        """See :meth:`SlotLearner.sync_started`."""
-        self.beliefs.quiet[own, agent] = True
+    def wants(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whose test says so (line 12 of Algorithm 1), or for whom it is time."""
+        own = self.world.param_set
+        found = self._steps.wants_all(self.beliefs, own, agents, self.thresholds, self.interval, self.world.sets)
+        self.beliefs.quiet[own, agents[found]] = True
+        return np.asarray(found)
 
-    @classmethod
-    def release_numbers(cls, dimension: int) -> int:
+    def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Make no test meanwhile."""
+        self.beliefs.quiet[self.world.param_set, agents] = True
+
+    def share_numbers(self, dimension: int) -> int:
         """Return ``d (d + 1) / 2 + d``."""
         return dimension * (dimension + 1) // 2 + dimension
 
-    def release(self, agent: int, own: int) -> NDArray[np.float64]:
-        """Return U^ and u^ of all that *agent* has seen (Algorithm 2), d (d + 1) / 2 + d numbers."""
-        beliefs = self.beliefs
-        dimension = self.surroundings.dimension
+    def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return U^ and u^ of all that each agent has seen (Algorithm 2), d (d + 1) / 2 + d numbers."""
+        return np.stack([self._release(agent) for agent in agents.tolist()])
+
+    def _release(self, agent: int) -> NDArray[np.float64]:
+        beliefs, own = self.beliefs, self.world.param_set
+        dimension = self.world.dimension
         gram, response = beliefs.own_gram[own, agent], beliefs.own_response[own, agent]
-        self._lent[own, agent] = gram.copy(), response.copy()
+        self._lent[agent] = gram.copy(), response.copy()
         leaf = np.empty((dimension + 1, dimension + 1))
         leaf[:-1, :-1] = gram
         # Only what enters a noisy sum has to be bounded.
         leaf[-1, :-1] = leaf[:-1, -1] = response if self.noise is None else beliefs.leaf_response[own, agent]
         leaf[-1, -1] = beliefs.leaf_square[own, agent]
-        if (own, agent) in self._excess:
-            leaf += self._excess.pop((own, agent))
+        if agent in self._excess:
+            leaf += self._excess.pop(agent)
         beliefs.leaf_response[own, agent] = 0.0
         beliefs.leaf_square[own, agent] = 0.0
         beliefs.uses[own, agent] = 0
         beliefs.quiet[own, agent] = True
-        released = self._tree(agent, own).release(leaf)
+        released = self._tree(agent).release(leaf)
         if self.noise is not None:
             released[np.diag_indices(dimension)] += 2 * self.noise.shift
         return np.concatenate([released[self._upper], released[:-1, -1]])
 
-    def _tree(self, agent: int, own: int) -> Tree:
-        tree = self._trees.get((own, agent))
+    def _tree(self, agent: int) -> Tree:
+        tree = self._trees.get(agent)
         if tree is None:
-            rng = self._streams.generator(f"tree.{own}", agent)
+            rng = self.world.streams.generator(f"tree.{self.world.param_set}", agent)
             deviation = self.noise.deviation if self.noise else 0.0
-            tree = self._trees[own, agent] = Tree(self.surroundings.dimension + 1, deviation, rng)
+            tree = self._trees[agent] = Tree(self.world.dimension + 1, deviation, rng)
         return tree
 
-    def adopt(self, agent: int, own: int, combined: NDArray[np.float64]) -> None:
+    def combine(
+        self, shared: Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the sum of what was *shared*, in order."""
+        total = shared[0].copy()
+        for release in shared[1:]:
+            total += release
+        return total
+
+    def adopt(self, slot: int, agents: NDArray[np.int64], combined: NDArray[np.float64]) -> None:
         """Replace S and s, and forget of U and u what is in them now."""
-        beliefs = self.beliefs
-        dimension = self.surroundings.dimension
-        gram, response = self._lent.pop((own, agent))
+        for agent in agents.tolist():
+            self._adopt(agent, combined)
+
+    def _adopt(self, agent: int, combined: NDArray[np.float64]) -> None:
+        beliefs, own = self.beliefs, self.world.param_set
+        dimension = self.world.dimension
+        gram, response = self._lent.pop(agent)
         own_gram, own_response = beliefs.own_gram[own, agent], beliefs.own_response[own, agent]
         nothing_new = beliefs.uses[own, agent] == 0
         if nothing_new:
@@ -299,8 +309,8 @@ class FedUcb(SlotLearner):
             own_response -= response
         beliefs.quiet[own, agent] = False
         same = self._adopted
-        if same is not None and same[0] == own and same[2] is combined and self.radii[same[1]] == self.radii[agent]:
-            source = same[1]
+        if same is not None and same[1] is combined and self.radii[same[0]] == self.radii[agent]:
+            source = same[0]
             self.clipped += self._clipped
             beliefs.shared_gram[own, agent] = beliefs.shared_gram[own, source]
             beliefs.shared_response[own, agent] = beliefs.shared_response[own, source]
@@ -314,12 +324,12 @@ class FedUcb(SlotLearner):
         shared[self._upper] = combined[:-dimension]
         shared += np.triu(shared, 1).T
         if self.noise is None:
-            shared[np.diag_indices(dimension)] += self._settings.regularizer
+            shared[np.diag_indices(dimension)] += self.regularizer
         else:
             shared = self._positive(shared, self.radii[agent].least)
         beliefs.shared_gram[own, agent] = shared
         beliefs.shared_response[own, agent] = combined[-dimension:]
-        self._adopted = own, agent, combined
+        self._adopted = agent, combined
         self._steps.refresh(beliefs, own, agent, self.columns)
 
     def _positive(self, matrix: NDArray[np.float64], least: float) -> NDArray[np.float64]:
@@ -332,19 +342,18 @@ class FedUcb(SlotLearner):
         return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
     def account(self, releases: int) -> PrivacySpent:
-        """See :meth:`SlotLearner.account`."""
-        settings = self._settings
-        claimed = 0.0 if self.surroundings.alone else settings.epsilon
+        """Return the privacy spent by the agent that released one of its sets most often."""
+        claimed = 0.0 if self.world.isolated else self.epsilon
         deviation = self.noise.deviation if self.noise else 0.0
-        ahead = not self.called or self.surroundings.alone
-        return account_tree(deviation, settings.delta, releases=releases, claimed=claimed, trigger_is_private=ahead)
+        ahead = not self.called or self.world.isolated
+        return account_tree(deviation, self.delta, releases=releases, claimed=claimed, trigger_is_private=ahead)
 
     def remarks(self) -> tuple[str, ...]:
         """Say that noise outweighs all observations, where it does."""
         if self.noise is None:
             return ()
-        around = self.surroundings
-        hidden, seen = 2 * self.noise.shift * around.dimension, around.horizon / around.sets
+        world = self.world
+        hidden, seen = 2 * self.noise.shift * world.dimension, world.horizon / world.sets
         if hidden <= seen:
             return ()
         return (

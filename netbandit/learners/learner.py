@@ -1,71 +1,30 @@
-"""What every learner is: a rhythm, the ways it needs to talk, and its keys."""
+"""What every learner is: a part whose keys are its fields, and the ways it needs to talk."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.privacy.accountant import PrivacySpent
-from netbandit.settings import Problem, Settings
-
-Rhythm = Literal["epochs", "slots"]
-"""``epochs``: phases known ahead; ``slots``: a decision in every slot."""
+from netbandit.part import Part
+from netbandit.privacy.accountant import PrivacySpent, account_openly
 
 Talk = Literal["round", "call", "broadcast", "gather"]
 """``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
 ``broadcast``: an item reaches others one by one; ``gather``: one node needs all parts before it can act."""
 
 
-class LearnerSettings(Settings):
-    """The keys that every learner has.
+class AnyLearner(Part, ABC):
+    """Marks a learner; what it must be able to do follows from the driver it is made for: see its subclasses.
 
-    Attributes:
-        kind: Which learner.
+    ``netbandit.learners.slots:Learner`` decides in every slot and is the common case; an `EpochLearner` pulls arms in
+    blocks; a ``GatherLearner`` decides at one node.
     """
 
-    kind: str
-
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield the mistakes between keys of a raw *table*, paths relative to it.
-
-        The table is the raw one, so that these mistakes are shown together with those of single keys; what is
-        wrong with a key alone is reported by the model and must be passed over here.
-        """
-        yield from ()
-
-    def problems_with(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield the mistakes between these keys and the bandit, paths relative to the learner's table.
-
-        Args:
-            facts: What the bandit's settings know before anything is drawn; a fact may be missing.
-        """
-        yield from ()
-
-    def problems_over(self, *, server_chooses: bool) -> Iterator[Problem]:
-        """Yield the mistakes between these keys and the protocol, paths relative to the learner's table.
-
-        Args:
-            server_chooses: Whether the protocol has a server that can choose the participants of a round.
-        """
-        yield from ()
-
-
-class Learner(ABC):
-    """Marks a learner; what it must be able to do follows from its rhythm.
-
-    Attributes:
-        Settings: Its keys.
-        rhythm: What drives it.
-        talks: The ways to talk it can use; the protocol must offer one of them.
-    """
-
-    Settings: ClassVar[type[LearnerSettings]]
-    rhythm: ClassVar[Rhythm]
-    talks: ClassVar[frozenset[Talk]]
+    talks: ClassVar[frozenset[Talk]] = frozenset()
+    """The ways to talk it can use; the protocol must offer one of them."""
 
 
 @dataclass(frozen=True)
@@ -95,50 +54,43 @@ class Commit:
     arm: int
 
 
-class EpochLearner(Learner):
+class EpochLearner(AnyLearner):
     """A learner whose phases are known ahead: explore, share, conclude, and again.
 
-    One object is the common state of a *cohort*: agents that move through the epochs together. Once an epoch:
+    One started object is the common state of a *cohort*: agents that move through the epochs together. Once an epoch:
     :meth:`begin`, then (unless the horizon cuts the phase) :meth:`observe` with the rewards, then, when the round
     has ended, :meth:`conclude` with the aggregated means. Arrays it has handed out never change.
 
-    Attributes:
-        active: The active arms, ascending, shape (a,).
-        releases: After :meth:`observe`: what each member may share of the active arms, shape (members, a).
-        best_arms: After :meth:`observe`: what each member pulls while it waits, shape (members,).
+    A learner keeps up to date:
+
+    * ``active``: the active arms, ascending, shape (a,);
+    * ``releases``, after :meth:`observe`: what each member may share of the active arms, shape (members, a);
+    * ``best_arms``, after :meth:`observe`: what each member pulls while it waits, shape (members,).
     """
 
-    rhythm: ClassVar[Rhythm] = "epochs"
     talks: ClassVar[frozenset[Talk]] = frozenset({"round"})
 
-    active: NDArray[np.int64]
-    releases: NDArray[np.float64]
-    best_arms: NDArray[np.int64]
-
-    @classmethod
-    @abstractmethod
-    def build(
-        cls, settings: Any, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None
-    ) -> Self:
-        """Return the state of a cohort before its first epoch.
+    def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:
+        """Make the state of a cohort before its first epoch.
 
         Args:
-            settings: The validated keys, an instance of ``cls.Settings``.
             arms: The number K of arms.
             horizon: T, in slots.
             members: Agents in the cohort; row i of every array is member i.
             participants: The number N of agents that share in a round.
             smallest_gap: The bandit's smallest gap above zero, or None where no arm is worse than another.
         """
+        self.active: NDArray[np.int64] = np.arange(arms)
+        self.releases: NDArray[np.float64] = np.zeros((members, arms))
+        self.best_arms: NDArray[np.int64] = np.zeros(members, dtype=np.int64)
 
-    @classmethod
-    def participants(cls, settings: Any, members: int) -> int:
+    def participants(self, members: int) -> int:
         """Return the number N of agents that share in a round of *members*; by default all of them."""
         return members
 
-    @classmethod
-    def weighted(cls, settings: Any) -> bool:
-        """Return whether averages of groups of agents are to be weighted by their sizes; by default they are."""
+    @property
+    def weighted(self) -> bool:
+        """Whether averages of groups of agents are to be weighted by their sizes; by default they are."""
         return True
 
     @abstractmethod
@@ -147,7 +99,7 @@ class EpochLearner(Learner):
 
     @abstractmethod
     def observe(self, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Take in the rewards of the phase, and make :attr:`releases` and :attr:`best_arms` from them.
+        """Take in the rewards of the phase, and make ``releases`` and ``best_arms`` from them.
 
         Args:
             sums: The rewards of each member and active arm, summed over the phase's pulls, shape (members, a).
@@ -158,21 +110,23 @@ class EpochLearner(Learner):
     def conclude(self, means: NDArray[np.float64]) -> None:
         """End the round with the aggregated mean of each active arm, shape (a,)."""
 
-    @staticmethod
-    @abstractmethod
     def combine(
-        values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
+        self, values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
     ) -> NDArray[np.float64]:
-        """Return the mean of what was released, for each arm; one row a participant, shape (n, a)."""
-
-    @classmethod
-    @abstractmethod
-    def account(cls, settings: Any, *, participants: int, members: int, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that is worst off.
+        """Return what stands for what was released: by default the mean of each arm.
 
         Args:
-            settings: The validated keys.
+            values: One row for each participant or component, shape (n, a).
+            weights: One for each row, such as a component's size; absent: all alike.
+        """
+        return np.asarray(np.average(np.asarray(values), axis=0, weights=weights))
+
+    def account(self, *, participants: int, members: int, releases: int) -> PrivacySpent:
+        """Return the privacy spent by the agent that is worst off: by default none is left once anything was shared.
+
+        Args:
             participants: The number N of agents that share in a round.
             members: The number M of agents.
             releases: How often the agent that shared most often did.
         """
+        return account_openly(releases)

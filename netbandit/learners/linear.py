@@ -4,46 +4,41 @@ Both keep ``V = regularizer I + sum x x'`` and ``u = sum r x`` of the arms chose
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
+from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
-from netbandit.learners.linear_settings import LinTsSettings, LinUcbSettings
-from netbandit.learners.slots import SlotLearner
+from netbandit.learners.slots import Learner
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
+
+if TYPE_CHECKING:
+    from netbandit.learners.shared_linear import SharedLinUcb
 
 TIE = 1e-12
 """Scores closer than this are equal; the arm with the lowest index is chosen."""
 
 
-class GatherLearner(Learner):
-    """A learner at one node that sees the contexts of a user once all parts of them have arrived.
+class GatherLearner(AnyLearner):
+    """A learner at one node that sees the contexts of a user once all parts of them have arrived."""
 
-    Attributes:
-        draws_normals: Whether it needs a standard normal vector a user.
-    """
-
-    rhythm: ClassVar[Rhythm] = "slots"
     talks: ClassVar[frozenset[Talk]] = frozenset({"gather"})
     draws_normals: ClassVar[bool] = False
+    """Whether it needs a standard normal vector a user."""
+    stands_in_slots: ClassVar[bool] = False
+    """Whether there is a learner that stands for it where each agent decides in every slot."""
 
-    @classmethod
-    def in_slots(cls) -> type[SlotLearner] | None:
-        """Return the learner that stands for it where each agent decides in every slot; None if there is none."""
-        return None
+    def in_slots(self) -> Learner:
+        """Return the learner that stands for it where each agent decides in every slot, if there is one."""
+        raise NotImplementedError
 
-    @classmethod
     @abstractmethod
-    def build(cls, settings: Any, *, dimension: int) -> Self:
-        """Return the learner before its first user.
-
-        Args:
-            settings: The validated keys.
-            dimension: The columns m of a context.
-        """
+    def start(self, dimension: int) -> None:
+        """Make the state before the first user, whose contexts have as many columns m."""
 
     @abstractmethod
     def play(
@@ -62,8 +57,7 @@ class GatherLearner(Learner):
             The arm of each user, shape (users,).
         """
 
-    @classmethod
-    def operations(cls, arms: int, dimension: int) -> int | None:
+    def operations(self, arms: int, dimension: int) -> int | None:
         """Return the unit operations of a decision, by the paper's count, or None where nobody has counted, as here.
 
         Args:
@@ -78,40 +72,44 @@ class GatherLearner(Learner):
         """The present estimate theta_hat, shape (m,)."""
 
 
-class LinUcb(GatherLearner):
+class LinearLearner(GatherLearner):
+    """What both learners have in common: their keys, and that they can decide in every slot too."""
+
+    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call"})
+    stands_in_slots: ClassVar[bool] = True
+
+    regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
+    """What V starts from, times the identity."""
+    every: int = Field(default=1, ge=1, le=10**12)
+    """Slots from one synchronisation to the next, where each agent decides on its own and shares its sums."""
+
+    def _shared(self, kind: "type[SharedLinUcb]", weight: float) -> Learner:
+        return kind(epsilon=inf, schedule="fixed", every=self.every, regularizer=self.regularizer, weight=weight)
+
+
+class LinUcb(LinearLearner):
     """Chooses the arm with the largest ``<x, theta_hat> + alpha sqrt(x' V^-1 x)`` (Li et al. 2010).
 
     V^-1 is kept up to date by rank-one updates and made afresh from V now and then, so rounding does not pile up.
-
-    Args:
-        settings: The keys.
-        dimension: The columns m of a context.
     """
 
-    Settings: ClassVar[type[LearnerSettings]] = LinUcbSettings
-    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call"})
+    alpha: float = Field(default=0.1, ge=0)
+    """The weight of the width of the confidence interval."""
 
-    @classmethod
-    def in_slots(cls) -> type[SlotLearner] | None:
+    def in_slots(self) -> Learner:
         """Return `SharedLinUcb`."""
         from netbandit.learners.shared_linear import SharedLinUcb
 
-        return SharedLinUcb
+        return self._shared(SharedLinUcb, self.alpha)
 
-    def __init__(self, settings: LinUcbSettings, dimension: int) -> None:
-        self._alpha = settings.alpha
-        self._gram = np.eye(dimension) * settings.regularizer
-        self._inverse = np.eye(dimension) / settings.regularizer
+    def start(self, dimension: int) -> None:
+        """Know nothing yet."""
+        self._gram = np.eye(dimension) * self.regularizer
+        self._inverse = np.eye(dimension) / self.regularizer
         self._response = np.zeros(dimension)
         self._updates = np.zeros(1, dtype=np.int64)
 
-    @classmethod
-    def build(cls, settings: LinUcbSettings, *, dimension: int) -> Self:
-        """Return the learner before its first user."""
-        return cls(settings, dimension)
-
-    @classmethod
-    def operations(cls, arms: int, dimension: int) -> int:
+    def operations(self, arms: int, dimension: int) -> int:
         """Return the unit operations of a decision; see :mod:`netbandit.learners.linear_costs`."""
         return linucb_slot(arms, dimension)
 
@@ -122,7 +120,7 @@ class LinUcb(GatherLearner):
         from netbandit.learners.linear_kernels import play_linucb
 
         arms = np.empty(len(contexts), dtype=np.int64)
-        play_linucb(contexts, rewards, self._alpha, TIE, self._gram, self._inverse, self._response, self._updates, arms)
+        play_linucb(contexts, rewards, self.alpha, TIE, self._gram, self._inverse, self._response, self._updates, arms)
         return arms
 
     @property
@@ -131,45 +129,33 @@ class LinUcb(GatherLearner):
         return np.asarray(np.linalg.solve(self._gram, self._response), dtype=np.float64)
 
 
-class LinTs(GatherLearner):
+class LinTs(LinearLearner):
     """Draws ``theta ~ N(theta_hat, v^2 V^-1)`` for each user and chooses the arm with the largest ``<x, theta>``.
 
     The draw is ``theta_hat + v V^(-1/2) z`` with the symmetric root: if contexts and z are rotated alike, the draw is
     too, so masked and plain runs follow the same path (Agrawal & Goyal 2013; papers/vertical-2022-vfucb, A.1). How the
     root is found: :mod:`netbandit.learners.symmetric_root`.
-
-    Args:
-        settings: The keys.
-        dimension: The columns m of a context.
     """
-
-    Settings: ClassVar[type[LearnerSettings]] = LinTsSettings
-    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call"})
-
-    @classmethod
-    def in_slots(cls) -> type[SlotLearner] | None:
-        """Return `SharedLinTs`."""
-        from netbandit.learners.shared_linear import SharedLinTs
-
-        return SharedLinTs
 
     draws_normals: ClassVar[bool] = True
 
-    def __init__(self, settings: LinTsSettings, dimension: int) -> None:
-        self._v = settings.v
-        self._regularizer = settings.regularizer
-        self._gram = np.eye(dimension) * settings.regularizer
+    v: float = Field(default=0.02, ge=0)
+    """The spread of the sampled parameter."""
+
+    def in_slots(self) -> Learner:
+        """Return `SharedLinTs`."""
+        from netbandit.learners.shared_linear import SharedLinTs
+
+        return self._shared(SharedLinTs, self.v)
+
+    def start(self, dimension: int) -> None:
+        """Know nothing yet."""
+        self._gram = np.eye(dimension) * self.regularizer
         self._response = np.zeros(dimension)
         self._expansion: Expansion | None = None
         self._largest = 0.0
 
-    @classmethod
-    def build(cls, settings: LinTsSettings, *, dimension: int) -> Self:
-        """Return the learner before its first user."""
-        return cls(settings, dimension)
-
-    @classmethod
-    def operations(cls, arms: int, dimension: int) -> int:
+    def operations(self, arms: int, dimension: int) -> int:
         """Return the unit operations of a decision; see :mod:`netbandit.learners.linear_costs`."""
         return lints_slot(arms, dimension)
 
@@ -186,9 +172,9 @@ class LinTs(GatherLearner):
         done = 0
         while done < len(contexts):
             if self._expansion is None:
-                self._expansion = expand(self._gram, self._response, self._regularizer, self._largest)
+                self._expansion = expand(self._gram, self._response, self.regularizer, self._largest)
             done = play_lints(
-                contexts, rewards, normals, self._v, TIE, self._gram, self._response, self._expansion, arms, done
+                contexts, rewards, normals, self.v, TIE, self._gram, self._response, self._expansion, arms, done
             )
             if self._expansion.used[0] == ROOM:
                 self._expansion = None

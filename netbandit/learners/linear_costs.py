@@ -1,4 +1,4 @@
-"""What linear learners and masks cost, counted in unit operations and numbers sent (papers/vertical-2022-vfucb, C).
+"""What linear learners and masks cost, counted in unit operations (papers/vertical-2022-vfucb, C).
 
 An addition, multiplication, comparison or random number is one operation, a dot product of n numbers 2n - 1, and an
 inverse, a Cholesky factor or an orthogonalisation of an n x n matrix n^3. These are upper bounds of a plain
@@ -55,37 +55,3 @@ def masks_slot(arms: int, dimension: int) -> int:
     However the columns are split: ``sum_i d (2 d_i - 1) + (N - 1) d = 2 d^2 - d`` an arm.
     """
     return arms * (2 * dimension**2 - dimension)
-
-
-def relative(slot: int, arms: int, dimension: int, slots: int) -> float:
-    """Return the operations of *slots* masked decisions over those without masks.
-
-    Args:
-        slot: The operations of a decision without masks.
-        arms: K.
-        dimension: The columns d of a context.
-        slots: How many decisions there are.
-    """
-    return 1.0 + (masks_setup(dimension) / slots + masks_slot(arms, dimension)) / slot
-
-
-def numbers_bound(arms: int, dimension: int, participants: int) -> tuple[int, int]:
-    """Return the paper's bound on the numbers sent: for masks once, and for contexts a slot.
-
-    It counts what the generator and the active participant would send to themselves.
-    """
-    return dimension**2, participants * arms * dimension
-
-
-def numbers_sent(arms: int, dimension: int, participants: int, generator: int | None) -> tuple[int, int]:
-    """Return the numbers that are really sent, end to end: for masks once, and for contexts a slot.
-
-    Args:
-        arms: K.
-        dimension: The columns d of a context.
-        participants: N, each with at least one column.
-        generator: How many columns the participant has that makes the mask; None: somebody else makes it, and masks
-            come out of band.
-    """
-    masks = 0 if generator is None else dimension**2 - dimension * generator
-    return masks, (participants - 1) * arms * dimension

@@ -4,7 +4,7 @@ Source: Solanki et al. 2022, Algorithms 1 and 2. Notation: n agents, m producers
 W units in all (own and accepted), Y of them good, and w and y own ones that it has not told anybody yet.
 """
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
 from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.learners.learner import Learner, LearnerSettings, Rhythm, Talk
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
+from netbandit.learners.slots import Learner
+from netbandit.learners.world import World
+from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.privacy.accountant import PrivacySpent, account_statistics
 from netbandit.privacy.gaussian import gaussian, noise_multiplier
-from netbandit.settings import PositiveOrInfinite, Problem
+from netbandit.settings import PositiveOrInfinite
 
 
 def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -27,178 +29,178 @@ def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("explore", 'must be a number of slots, at least 1, or "theory"') from None
 
 
-class PfcbSettings(LearnerSettings):
-    """The keys of the ``pfcb`` learner.
+class Pfcb(Learner):
+    """The state of all agents; row j of every array is agent j.
 
-    Attributes:
-        epsilon: Privacy budget of all rounds together; ``inf``: no noise.
-        delta: The other privacy parameter, of one release.
-        start: The first slot in which agents may share.
-        stop: The last one.
-        band: Half-width of what an agent believes, in confidence widths (omega_1).
-        weight: What a unit that is heard of counts, compared with an own one (omega_2).
-        explore: Slots in which one unit of each producer is procured, or ``theory`` for the paper's bound.
-        zeta: With ``theory``: the precision of qualities that is asked for.
-        margin: Added to the threshold when quantities are chosen.
-        share: ``private``: noisy, within the band; ``exact``: all, as it is; ``never``: agents alone.
-        communicate: When agents share: rounds that double, every slot, or doubling as the listing is printed.
+    Slots are numbered from 0, as in the listings; row 0 explores, so no W is zero from then on.
+
+    State: ``units`` and ``good``, W and Y, shape (n, m); ``fresh_units`` and ``fresh_good``, w and y, same shape;
+    ``slots``, those in which all agents share; ``explored``, for each agent the slots it explores, shape (n,);
+    ``sharers``, for each agent the number of agents it shares with, itself included, shape (n,); ``factors``, what t is
+    multiplied with in its logarithm, shape (n,): n where everything everybody observes is everybody's (Algorithm 1).
     """
 
-    kind: str = "pfcb"
+    plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
+
     epsilon: PositiveOrInfinite = 1.0
+    """Privacy budget of all rounds together; ``inf``: no noise."""
     delta: float = Field(default=0.01, gt=0, lt=1)
-    start: int = Field(default=200, ge=0)
+    """The other privacy parameter, of one release."""
+    begin: int = Field(default=200, ge=0, alias="start")
+    """The first slot in which agents may share."""
     stop: int = Field(default=40_000, ge=0)
+    """The last one."""
     band: float = Field(default=10.0, ge=0)
+    """Half-width of what an agent believes, in confidence widths (omega_1)."""
     weight: float = Field(default=0.1, ge=0)
+    """What a unit that is heard of counts, compared with an own one (omega_2)."""
     explore: Annotated[Annotated[int, Field(ge=1)] | Literal["theory"], WrapValidator(_explore)] = 1
+    """Slots in which one unit of each producer is procured, or ``theory`` for the paper's bound."""
     zeta: float | None = Field(default=None, gt=0)
+    """With ``theory``: the precision of qualities that is asked for."""
     margin: float = Field(default=0.0, ge=0, le=1)
-    share: Literal["private", "exact", "never"] = "private"
+    """Added to the threshold when quantities are chosen."""
+    sharing: Literal["private", "exact", "never"] = Field(default="private", alias="share")
+    """``private``: noisy, within the band; ``exact``: all, as it is; ``never``: agents alone."""
     communicate: Literal["doubling", "every", "literal"] = "doubling"
+    """When agents share: rounds that double, every slot, or doubling as the listing is printed."""
 
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield an exploration without its precision, and a window that ends before it begins."""
-        if table.get("explore") == "theory" and table.get("zeta") is None:
-            yield ("zeta",), 'is missing: explore = "theory" needs it, a number > 0'
-        start, stop = table.get("start", 200), table.get("stop", 40_000)
-        if type(start) is int and type(stop) is int and 0 <= stop < start:
-            yield ("stop" if "stop" in table else "start",), f"the window ends (stop = {stop}) before it begins"
-
-    def problems_with(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield a margin with which nothing could be procured."""
-        threshold = facts.get("quality_threshold")
-        if threshold is not None and threshold + self.margin > 1:
-            yield ("margin",), f"must be at most {1 - threshold:g}: no quality is above 1"
-
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield the keys that the chosen mode does not use."""
+    def check(self) -> Checks:
+        """Yield an exploration without its precision, a window that ends before it begins, and keys without effect."""
+        if self.explore == "theory" and self.zeta is None:
+            yield Mistake("zeta", 'is missing: explore = "theory" needs it, a number > 0')
+        if self.stop < self.begin:
+            key = "stop" if "stop" in self.model_fields_set else "start"
+            yield Mistake(key, f"the window ends (stop = {self.stop}) before it begins")
         unused: dict[str, str] = {}
         if self.explore != "theory":
             unused["zeta"] = 'is used only with explore = "theory"'
         if self.epsilon == inf:
             unused["delta"] = "is not used with epsilon = inf"
         if self.communicate == "every":
-            unused |= dict.fromkeys(("start", "stop"), 'is not used with communicate = "every"')
-        if self.share != "private":
-            text = f'is not used with share = "{self.share}"'
+            unused |= dict.fromkeys(("begin", "stop"), 'is not used with communicate = "every"')
+        if self.sharing != "private":
+            text = f'is not used with share = "{self.sharing}"'
             unused |= dict.fromkeys(("epsilon", "delta", "band", "weight"), text)
-        if self.share == "never":
-            unused |= dict.fromkeys(("start", "stop", "communicate"), 'is not used with share = "never"')
+        if self.sharing == "never":
+            unused |= dict.fromkeys(("begin", "stop", "communicate"), 'is not used with share = "never"')
         for key, text in unused.items():
             if key in self.model_fields_set and getattr(self, key) is not None:
-                yield key, text
+                yield Note("start" if key == "begin" else key, text)
 
+    def check_with(self, others: Others) -> Checks:
+        """Yield a margin with which nothing could be procured."""
+        threshold = getattr(others.bandit, "quality_threshold", None)
+        if threshold is not None and threshold + self.margin > 1:
+            yield Mistake("margin", f"must be at most {1 - threshold:g}: no quality is above 1")
 
-class Pfcb(Learner):
-    """The state of all agents; row j of every array is agent j.
-
-    Slots are numbered from 0, as in the listings; row 0 explores, so no W is zero from then on.
-
-    Args:
-        settings: The keys.
-        costs: c, shape (n, m).
-        capacities: k, shape (n, m).
-        horizon: T, in slots.
-        sharers: For each agent the number of agents it shares with, itself included, shape (n,).
-
-    Attributes:
-        units, good: W and Y, shape (n, m).
-        fresh_units, fresh_good: w and y, shape (n, m).
-        explore: For each agent the slots it explores, shape (n,).
-        slots: The slots in which all agents share.
-        pooled: Whether everything everybody observes is everybody's (Algorithm 1): then ln(n t) stands for ln t.
-        accepted, heard: Statistics of single producers that were taken in, and all that were heard.
-    """
-
-    Settings: ClassVar[type[LearnerSettings]] = PfcbSettings
-    rhythm: ClassVar[Rhythm] = "slots"
-    talks: ClassVar[frozenset[Talk]] = frozenset({"broadcast"})
-
-    def __init__(
-        self,
-        settings: PfcbSettings,
-        *,
-        costs: NDArray[np.float64],
-        capacities: NDArray[np.int64],
-        horizon: int,
-        sharers: NDArray[np.int64],
-    ) -> None:
-        from netbandit.learners.pfcb_steps import weigh
-
-        self._weigh = weigh
-        self._settings = settings
-        self._horizon = horizon
-        self._capacities = capacities
-        self.sharers = np.ones_like(sharers) if settings.share == "never" else sharers
-        self.units = np.zeros(costs.shape)
-        self.good = np.zeros(costs.shape)
-        self.fresh_units = np.zeros(costs.shape)
-        self.fresh_good = np.zeros(costs.shape)
-        self.pooled = settings.share == "exact" and settings.communicate == "every"
-        self.slots = (
-            ()
-            if settings.share == "never"
-            else sharing_slots(settings.communicate, settings.start, settings.stop, horizon)
-        )
-        self.explore: NDArray[np.int64] = np.array([self._exploration(count) for count in self.sharers.tolist()])
-        self._band = settings.band if settings.share == "private" else inf
-        self._weight = settings.weight if settings.share == "private" else 1.0
-        self._spreads = [0.0] * len(self.sharers)
-        self._spreads_at = -1
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Know nothing yet; noise comes from ``noise``, index: the round."""
+        assert world.costs is not None
+        assert world.capacities is not None
+        assert world.members is not None
+        self.world = world
+        self.costs, self.capacities = world.costs, world.capacities
+        self.aim = world.quality_threshold + self.margin
+        never = self.sharing == "never"
+        self.sharers: NDArray[np.int64] = np.ones_like(world.members) if never else world.members
+        self.units = np.zeros(self.costs.shape)
+        self.good = np.zeros(self.costs.shape)
+        self.fresh_units = np.zeros(self.costs.shape)
+        self.fresh_good = np.zeros(self.costs.shape)
+        pooled = self.sharing == "exact" and self.communicate == "every"
+        self.factors = self.sharers if pooled else np.ones_like(self.sharers)
+        self.slots = () if never else sharing_slots(self.communicate, self.begin, self.stop, world.horizon)
+        self.explored: NDArray[np.int64] = np.array([self._exploration(count) for count in self.sharers.tolist()])
+        private = self.sharing == "private"
+        self._band, self._weight = (self.band, self.weight) if private else (inf, 1.0)
+        self._rounds = 0
         self.accepted = 0
         self.heard = 0
 
     def _exploration(self, sharers: int) -> int:
-        settings = self._settings
-        if settings.explore == "theory":
-            assert settings.zeta is not None  # checked by PfcbSettings.problems
-            return exploration_rounds(sharers, self._horizon, settings.zeta)
-        return settings.explore
+        if self.explore == "theory":
+            assert self.zeta is not None  # said by check
+            return exploration_rounds(sharers, self.world.horizon, self.zeta)
+        return self.explore
 
-    def share(self, number: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return what every agent tells in round z = *number*, shape (n, 2, m): w~ and y~; then w = y = 0.
+    def exploration(self) -> NDArray[np.int64]:
+        """Return the slots each agent explores, shape (n,)."""
+        return self.explored
+
+    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the quantities each agent procures, shape (n, m): whole numbers, as floats (Algorithm 2)."""
+        from netbandit.learners.pfcb_steps import quantities
+
+        world = self.world
+        beliefs = self.units, self.good, self.factors, self.explored
+        return np.asarray(quantities(slot, agents, *beliefs, world.rho, self.costs, self.capacities, self.aim))
+
+    def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Count the units that were procured, and those of them that were good."""
+        for known, fresh, seen in ((self.units, self.fresh_units, arms), (self.good, self.fresh_good, rewards)):
+            known[agents] += seen
+            fresh[agents] += seen
+
+    def next_share(self, slot: int) -> int | None:
+        """Return the next slot of the schedule."""
+        place = bisect_left(self.slots, slot)
+        return self.slots[place] if place < len(self.slots) else None
+
+    def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what every agent tells in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.
 
         Equations 10 and 11: noise of standard deviation ``k sqrt(2 ln(1.25 / delta)) / epsilon_z`` on both.
         """
+        self._rounds += 1
         told = np.stack([self.fresh_units, self.fresh_good], axis=1)
-        multiplier = self._multiplier(number, len(self.slots))
+        multiplier = self._multiplier(self._rounds, len(self.slots))
         if multiplier:
-            scale = np.repeat(multiplier * self._capacities[:, None, :], 2, axis=1)
-            told += gaussian(rng, scale)
+            scale = np.repeat(multiplier * self.capacities[:, None, :], 2, axis=1)
+            told += gaussian(self.world.streams.generator("noise", self._rounds), scale)
         self.fresh_units[:] = 0.0
         self.fresh_good[:] = 0.0
-        return told
+        return told.reshape(len(told), -1)[agents]
 
     def _multiplier(self, number: int, rounds: int) -> float:
-        settings = self._settings
-        if settings.share != "private" or settings.epsilon == inf:
+        if self.sharing != "private" or self.epsilon == inf:
             return 0.0
-        return noise_multiplier(round_epsilon(settings.epsilon, self._horizon, rounds, number), settings.delta)
+        return noise_multiplier(round_epsilon(self.epsilon, self.world.horizon, rounds, number), self.delta)
 
-    def weigh(self, agent: int, heard: NDArray[np.float64], slot: int) -> None:
-        """Let *agent*, whose latest decision was that of *slot*, weigh what it hears, one message after the other.
+    def hear(
+        self,
+        slot: int,
+        agents: NDArray[np.int64],
+        sources: NDArray[np.int64],
+        told: NDArray[np.float64],
+        said: NDArray[np.int64],
+    ) -> None:
+        """Let agents weigh what they hear, one message after the other, by what they believed in the slot before."""
+        from netbandit.learners.pfcb_steps import weigh
 
-        Args:
-            agent: The agent.
-            heard: w~ and y~ of each message in order of arrival, shape (messages, 2, m).
-            slot: The slot.
-        """
-        if slot != self._spreads_at:
-            self._spreads_at = slot
-            self._spreads = [sqrt(1.5 * log(count * max(slot, 1))) for count in self.sharers.tolist()]
-        spread = self._spreads[agent]
-        self.accepted += self._weigh(self.units[agent], self.good[agent], heard, spread, self._band, self._weight)
-        self.heard += heard.shape[0] * heard.shape[2]
+        latest = max(slot - 1, 1)
+        spreads = np.array([sqrt(1.5 * log(count * latest)) for count in self.sharers.tolist()])
+        statistics = told.reshape(len(told), 2, -1)
+        self.accepted += weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
+        self.heard += statistics.shape[0] * statistics.shape[2]
 
-    def account(self, rounds: int) -> PrivacySpent:
-        """Return the privacy spent in *rounds* rounds, per producer."""
-        settings = self._settings
-        private = settings.share == "private" and settings.epsilon < inf
+    def account(self, releases: int) -> PrivacySpent:
+        """Return the privacy spent in as many rounds, per producer."""
+        private = self.sharing == "private" and self.epsilon < inf
         epsilons = [
-            round_epsilon(settings.epsilon, self._horizon, len(self.slots), number) if private else inf
-            for number in range(1, rounds + 1)
+            round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
+            for number in range(1, releases + 1)
         ]
-        claimed = 0.0 if settings.share == "never" else settings.epsilon if private else inf
-        return account_statistics(epsilons, settings.delta, claimed=claimed)
+        claimed = 0.0 if self.sharing == "never" else self.epsilon if private else inf
+        return account_statistics(epsilons, self.delta, claimed=claimed)
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return the share of what was heard that was accepted."""
+        return {"accepted": self.accepted / self.heard if self.heard else None}
+
+    def remarks(self) -> tuple[str, ...]:
+        """Say that agents never get to use what they learn, where they do not."""
+        longest, horizon = int(self.explored.max()), self.world.horizon
+        if longest < horizon:
+            return ()
+        return (f"agents that explore for {longest:,} slots never exploit: the horizon is {horizon:,}",)

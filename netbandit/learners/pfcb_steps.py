@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from netbandit.learners.greedy import choose
+
 
 @njit(cache=True)
 def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore[no-untyped-def]
@@ -26,30 +28,64 @@ def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore
 
 
 @njit(cache=True)
-def weigh(units, good, heard, spread, band, weight):  # type: ignore[no-untyped-def]
+def quantities(  # type: ignore[no-untyped-def]
+    slot, agents, units, good, factors, explored, rho, costs, capacities, aim
+):
+    """Return what each of some agents procures in *slot*, shape (n, m).
+
+    Args:
+        slot: The slot, from 0.
+        agents: The agents, shape (n,).
+        units: W of all agents, shape (M, m).
+        good: Y, same shape.
+        factors: What t is multiplied with in the logarithm, for all agents, shape (M,).
+        explored: Slots in which one unit of each producer is procured, for all agents, shape (M,).
+        rho: What a good unit is worth.
+        costs: c of all agents, shape (M, m).
+        capacities: k, same shape.
+        aim: The threshold that agents keep to.
+    """
+    producers = units.shape[1]
+    chosen = np.ones((agents.size, producers))
+    qualities = np.empty(producers)
+    revenues = np.empty(producers)
+    order = np.empty(producers, dtype=np.int64)
+    for row in range(agents.size):
+        agent = agents[row]
+        if slot >= explored[agent]:
+            spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot, 1)))
+            trust(units[agent], good[agent], spread, rho, costs[agent], qualities, revenues)
+            choose(qualities, revenues, capacities[agent], aim, order, chosen[row])
+    return chosen
+
+
+@njit(cache=True)
+def weigh(units, good, agents, heard, spreads, band, weight):  # type: ignore[no-untyped-def]
     """Take in what fits of some agents' statistics, one after the other; return how many of them did.
 
     Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
 
     Args:
-        units: W, own and accepted, shape (m,); updated.
-        good: Y, shape (m,); updated.
-        heard: w~ and y~ of each, in order of arrival, shape (messages, 2, m).
-        spread: ``sqrt(1.5 ln(n t))``.
+        units: W of all agents, own and accepted, shape (M, m); updated.
+        good: Y, shape (M, m); updated.
+        agents: Who hears each message, in order of arrival, shape (messages,).
+        heard: w~ and y~ of each message, shape (messages, 2, m).
+        spreads: ``sqrt(1.5 ln(n t))`` of all agents, shape (M,).
         band: Half-width of the band, in confidence widths; ``inf`` accepts all, also w~ = 0.
         weight: What a unit heard of counts, compared with an own one.
     """
     accepted = 0
     for message in range(heard.shape[0]):
-        for producer in range(units.shape[0]):
+        agent = agents[message]
+        for producer in range(units.shape[1]):
             heard_units, heard_good = heard[message, 0, producer], heard[message, 1, producer]
             if band < np.inf:
                 if not heard_units > 0.0:
                     continue
-                distance = abs(heard_good / heard_units - good[producer] / units[producer])
-                if distance > band * spread / np.sqrt(units[producer]):
+                distance = abs(heard_good / heard_units - good[agent, producer] / units[agent, producer])
+                if distance > band * spreads[agent] / np.sqrt(units[agent, producer]):
                     continue
-            units[producer] += weight * heard_units
-            good[producer] += weight * heard_good
+            units[agent, producer] += weight * heard_units
+            good[agent, producer] += weight * heard_good
             accepted += 1
     return accepted

@@ -1,50 +1,28 @@
 """LinUCB and linear Thompson sampling for agents that each decide in every slot, and share their sums now and then."""
 
-from math import inf
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from netbandit.learners.feducb import FedUcb, FedUcbSettings
-from netbandit.learners.learner import LearnerSettings
-from netbandit.learners.linear_settings import LinTsSettings, LinUcbSettings
-from netbandit.learners.slots import Surroundings
-from netbandit.streams import Streams
+from netbandit.learners.feducb import FedUcb
+from netbandit.learners.feducb_radius import Radius
+from netbandit.learners.world import World
 
 
 class SharedLinUcb(FedUcb):
-    """FedUCB without noise, on a fixed schedule, with a bonus that does not grow (Li et al. 2010).
+    """FedUCB without noise, on a fixed schedule, with a bonus that does not grow (Li et al. 2010)."""
 
-    Args:
-        settings: The keys of ``linucb`` or ``lints``.
-        surroundings: The world and the protocol.
-        streams: The streams of this replication.
-        alpha: The weight of the width of an arm.
-    """
+    weight: float = Field(default=0.1, ge=0)
+    """What the width of an arm is multiplied with: alpha of ``linucb``."""
 
-    Settings: ClassVar[type[LearnerSettings]] = LinUcbSettings
-
-    def __init__(
-        self, settings: LinUcbSettings | LinTsSettings, surroundings: Surroundings, streams: Streams, alpha: float
-    ) -> None:
-        schedule = FedUcbSettings(epsilon=inf, schedule="fixed", every=settings.every, regularizer=settings.regularizer)
-        super().__init__(schedule, surroundings, streams)
-        self.bonus_terms[:] = (0.0, 0.0, 1.0, 1.0, alpha)  # nothing but what does not grow
-        self._alpha = alpha
-
-    @classmethod
-    def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
-        """See :meth:`SlotLearner.build`."""
-        return cls(settings, surroundings, streams, settings.alpha)
-
-    def bonus(self, agent: int, slot: int) -> float:
-        """Return alpha."""
-        return self._alpha
+    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float]:
+        return 0.0, 0.0, 1.0, 1.0, self.weight  # nothing but what does not grow
 
     def remarks(self) -> tuple[str, ...]:
         """Say that agents explore too little for the noise of the rewards, where they do."""
-        return self._daring("alpha", self._alpha, 2 * self.surroundings.sub_gaussian)
+        return self._daring("alpha", self.weight, 2 * self.world.sub_gaussian)
 
     def _daring(self, key: str, value: float, enough: float) -> tuple[str, ...]:
         if value >= enough:
@@ -56,34 +34,25 @@ class SharedLinUcb(FedUcb):
 
 
 class SharedLinTs(SharedLinUcb):
-    """Chooses the arm with the largest ``<x, theta>``, ``theta ~ N(theta_hat, v^2 V^-1)`` (Agrawal & Goyal 2013).
+    """Chooses the arm with the largest ``<x, theta>``, ``theta ~ N(theta_hat, v^2 V^-1)`` (Agrawal & Goyal 2013)."""
 
-    Args:
-        settings: The keys.
-        surroundings: The world and the protocol.
-        streams: The streams of this replication; draws come from ``thompson``, index: the agent.
-    """
-
-    Settings: ClassVar[type[LearnerSettings]] = LinTsSettings
-
-    def __init__(self, settings: LinTsSettings, surroundings: Surroundings, streams: Streams) -> None:
-        super().__init__(settings, surroundings, streams, 0.0)
-        self._v = settings.v
-        self._rngs = [streams.generator("thompson", agent) for agent in range(surroundings.agents)]
-
-    @classmethod
-    def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
-        """See :meth:`SlotLearner.build`."""
-        return cls(settings, surroundings, streams)
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Begin as FedUCB; draws come from ``thompson``, index: the agent."""
+        super().start(world, agents, rng)
+        # An agent draws one stream, whichever of its sets decides.
+        self._rngs = self._common.setdefault(
+            "thompson", [world.streams.generator("thompson", agent) for agent in range(agents)]
+        )
 
     def remarks(self) -> tuple[str, ...]:
         """Say that agents explore too little for the noise of the rewards, where they do."""
-        return self._daring("v", self._v, self.surroundings.sub_gaussian)
+        return self._daring("v", self.weight, self.world.sub_gaussian)
 
-    def choose(self, agent: int, own: int, slot: int, actions: NDArray[np.float64]) -> int:
-        """Draw theta, and choose."""
-        beliefs = self.beliefs
+    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Draw theta for each agent, and choose."""
+        beliefs, own = self.beliefs, self.world.param_set
         # With V^-1 = C C', C z has the covariance V^-1.
-        factor = np.linalg.cholesky(beliefs.inverse[own, agent])
-        drawn = self._rngs[agent].standard_normal(len(factor))
-        return int(np.argmax(actions @ (beliefs.estimate[own, agent] + self._v * (factor @ drawn))))
+        factors = np.linalg.cholesky(beliefs.inverse[own, agents])
+        normals: Any = np.stack([self._rngs[agent].standard_normal(factors.shape[-1]) for agent in agents.tolist()])
+        drawn = beliefs.estimate[own, agents] + self.weight * (factors @ normals[:, :, None])[:, :, 0]
+        return np.asarray(np.argmax((self._shown(agents) @ drawn[:, :, None])[:, :, 0], axis=1))

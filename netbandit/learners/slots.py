@@ -1,117 +1,206 @@
-"""What a learner is that decides in every slot among vectors, and now and then synchronises with its group."""
+"""What a learner is that decides in every slot: whole-population numpy, one call a slot."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.learner import Learner, Rhythm, Talk
-from netbandit.privacy.accountant import PrivacySpent
-from netbandit.streams import Streams
+from netbandit.learners.learner import AnyLearner, Talk
+from netbandit.learners.world import World
+from netbandit.privacy.accountant import PrivacySpent, account_openly
+
+Agents = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+_NUMBER_BYTES = 8
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What a learner is told of the world and of the protocol when it is built, as plain data.
+class Learner(AnyLearner):
+    """The learner of all agents: one object that keeps what each of them knows, a row an agent.
 
-    Attributes:
-        agents: The number M of agents.
-        arms: The number K of actions in a slot.
-        dimension: The length d of an action; no action is longer than 1.
-        fixed_actions: The actions of all slots where they stay the same, shape (K, d), or None.
-        sub_gaussian: The sub-Gaussian constant sigma of the rewards.
-        horizon: T, in slots.
-        members: For each agent the size of the group that it synchronises with, itself included, shape (M,).
-        sets: Sets of parameters an agent keeps and uses in turn.
-        alone: Whether nothing is shared at all.
+    Methods are told the *agents* concerned as an array of their numbers, ascending, shape (n,), and take or return a
+    row for each: all agents of a network as a rule, some of them where only some act at an instant. In every slot, from
+    0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it.
+
+    How agents talk follows from which of these methods a learner has:
+
+    ============================  ====================================================================================
+    methods                       what happens
+    ============================  ====================================================================================
+    none of them                  Nobody tells anything.
+    ``share``, ``hear``           *Broadcasts*: after its decision each agent tells the others a row of numbers; each
+                                  hears a row when it arrives. In every slot, or in those that ``next_share`` names.
+    ``share``, ``adopt``          *Rounds*: after the decision of every slot that ``next_share`` names, known to all,
+                                  agents give a row each; each adopts what ``combine`` made of all rows, by default
+                                  their mean, when it learns of it. An agent that still waits misses the next round.
+    ``share``, ``adopt``,         *Calls*: the same, but a round begins when any agent ``wants`` it, and by a message
+    ``wants``                     of its own (unless ``called`` is False: then all know without one).
+    ============================  ====================================================================================
+
+    Which messages carry this, how long they take and who hears whom is the protocol's affair. A row weighs 8 bytes a
+    number, or what :meth:`item_bytes` says. An example, with its keys:
+
+    .. code-block:: python
+
+        class EpsilonGreedy(nb.Learner):
+            epsilon: float = 0.1
+
+            def start(self, world, agents, rng):
+                self.rng, self.arms = rng, world.arms
+                self.pulls, self.sums = np.zeros((agents, world.arms)), np.zeros((agents, world.arms))
+
+            def choose(self, slot, agents):
+                means = self.sums[agents] / np.maximum(self.pulls[agents], 1)
+                random = self.rng.random(len(agents)) < self.epsilon
+                return np.where(random, self.rng.integers(self.arms, size=len(agents)), means.argmax(axis=1))
+
+            def learn(self, slot, agents, arms, rewards):
+                self.pulls[agents, arms] += 1
+                self.sums[agents, arms] += rewards
+
+    Where a protocol has agents keep several sets of parameters and use them in turn (``local``, for calls), each set is
+    a learner of its own, made by :meth:`replicas`: it is asked to decide in every ``sets``-th slot, and never knows.
+
+    Compiled loops (:mod:`netbandit.simulation.kernels`) play many slots at once in place of ``choose`` and ``learn``;
+    they have the same law, and are tested against it.
     """
 
-    agents: int
-    arms: int
-    dimension: int
-    fixed_actions: NDArray[np.float64] | None
-    sub_gaussian: float
-    horizon: int
-    members: NDArray[np.int64]
-    sets: int
-    alone: bool
+    plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
+    """What it chooses among: arms of any world that has a number of them, arms that are vectors, or quantities."""
 
-
-class SlotLearner(Learner):
-    """The learner of all agents: one object that keeps what each of them knows.
-
-    In every slot, for each agent: :meth:`choose`, then :meth:`learn`, which says whether the agent wants to
-    synchronise. For each agent of a group that does: :meth:`release`, and when the sums of the group are there
-    :meth:`adopt`; slots may have been played in between. From its wish on, or from :meth:`sync_started`, until it
-    adopts, an agent must not wish again.
-
-    Attributes:
-        called: Whether a synchronisation must be called for by a message; if not, all agents know its slot.
-    """
-
-    rhythm: ClassVar[Rhythm] = "slots"
-    talks: ClassVar[frozenset[Talk]] = frozenset({"call"})
-    called: bool = True
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "talks" not in cls.__dict__:
+            talk = cls.talk()
+            cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})
 
     @classmethod
-    @abstractmethod
-    def build(cls, settings: Any, surroundings: Surroundings, streams: Streams) -> Self:
-        """Return the learner before the first slot.
-
-        Args:
-            settings: The validated keys, an instance of ``cls.Settings``.
-            surroundings: What it must know of the world and of the protocol.
-            streams: The random streams of this replication.
-        """
-
-    @abstractmethod
-    def choose(self, agent: int, own: int, slot: int, actions: NDArray[np.float64]) -> int:
-        """Return the arm that *agent* pulls.
-
-        Args:
-            agent: The agent.
-            own: The set of parameters that is in use.
-            slot: The slot, from 0.
-            actions: What there is to choose from, shape (K, d).
-        """
-
-    @abstractmethod
-    def learn(self, agent: int, own: int, action: NDArray[np.float64], reward: float) -> bool:
-        """Take in what *action*, shape (d,), paid *agent*; return whether it wants to synchronise set *own*."""
-
-    def sync_started(self, agent: int, own: int) -> None:
-        """Tell *agent* that a synchronisation of its set *own* is under way; by default it need not know."""
+    def talk(cls) -> Talk | None:
+        """Return how its agents talk, which follows from the methods it has; None: they never do."""
+        shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
+        if not shares:
+            return None
+        return ("broadcast" if hears else "call") if hears or adopts else None
 
     @classmethod
-    @abstractmethod
-    def release_numbers(cls, dimension: int) -> int:
-        """Return how many numbers a release has, for actions of this *dimension*."""
+    def unfinished(cls) -> str | None:
+        """Return which methods are missing for what it has; None: none."""
+        if cls.has("share") and not cls.has("hear") and not cls.has("adopt"):
+            return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds)"
+        if not cls.has("share") and (cls.has("hear") or cls.has("adopt") or cls.has("wants")):
+            return "nothing is ever told: it has no method share"
+        if cls.has("wants") and not cls.has("adopt"):
+            return "it wants synchronisations, but has no method adopt"
+        return None
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Return whether it has a method *name* of its own."""
+        return getattr(cls, name) is not getattr(Learner, name)
+
+    def replicas(self, sets: int) -> list[Self]:
+        """Return *sets* learners with the keys of this one, none of them started."""
+        return [self.fresh() for _ in range(sets)]
 
     @abstractmethod
-    def release(self, agent: int, own: int) -> NDArray[np.float64]:
-        """Return the numbers that *agent* gives away of its set *own*, shape (release_numbers,)."""
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Make the state before the first slot.
 
-    def combine(self, releases: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return what a group makes of its members' *releases*: by default their sum, in order.
-
-        A protocol may combine some of them on the way, and what comes of that later: as for a sum, what comes out must
-        not depend on how releases are put together.
+        Args:
+            world: What agents know of the world and of each other.
+            agents: The number M of agents.
+            rng: What the learner draws for all agents at once (purpose ``learner``, index: the set of parameters).
         """
-        total = releases[0].copy()
-        for release in releases[1:]:
-            total += release
-        return total
 
     @abstractmethod
-    def adopt(self, agent: int, own: int, combined: NDArray[np.float64]) -> None:
-        """Let *agent* take over in its set *own* what its group has *combined*; the array is not to be changed."""
+    def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
+        """Return the arm that each of *agents* pulls in *slot*, integers, shape (n,).
+
+        In a market: the units that each of them buys of each producer, shape (n, m).
+        """
 
     @abstractmethod
+    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take in what the chosen *arms* paid.
+
+        Args:
+            slot: The slot.
+            agents: Who decided in it, shape (n,).
+            arms: What :meth:`choose` returned.
+            rewards: The rewards, shape (n,), float64; in a market the good units of each producer, shape (n, m).
+        """
+
+    def share(self, slot: int, agents: Agents) -> Numbers | None:
+        """Return what each of *agents* tells after its decision of *slot*, a row each; None: nobody tells anything.
+
+        Without it nothing is ever told.
+        """
+        raise NotImplementedError
+
+    def next_share(self, slot: int) -> int | None:
+        """Return the first slot from *slot* on in which all agents share, None if none is left; by default *slot*."""
+        return slot
+
+    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
+        """Take in what has reached agents, in order of arrival, before anybody decides in *slot*.
+
+        Row i: ``agents[i]`` hears the numbers ``told[i]`` that ``sources[i]`` told after its decision of slot
+        ``said[i]``. An agent may occur in several rows. Who has no decision left hears nothing any more.
+        """
+        raise NotImplementedError
+
+    def wants(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
+        """Return which of *agents* want a synchronisation after their decision of *slot*, shape (n,).
+
+        It is not asked of an agent that takes part in one already.
+        """
+        raise NotImplementedError
+
+    def combine(self, shared: Sequence[Numbers], weights: Sequence[int] | None = None) -> Numbers:
+        """Return what a round makes of the rows that agents *shared*: by default their mean.
+
+        Args:
+            shared: The rows, in order of their agents' numbers.
+            weights: How many agents' rows each stands for, where a protocol has combined some on the way; absent: one
+                each. What comes out must not depend on how rows are put together.
+        """
+        return np.asarray(np.average(np.asarray(shared), axis=0, weights=weights))
+
+    def adopt(self, slot: int, agents: Agents, combined: Numbers) -> None:
+        """Let *agents*, who decide in *slot* next, adopt what a round has *combined*: one row, which stays as it is."""
+        raise NotImplementedError
+
+    @property
+    def called(self) -> bool:
+        """Whether a synchronisation that agents want must be called for by a message; if not, all know of it."""
+        return True
+
+    def sync_started(self, slot: int, agents: Agents) -> None:
+        """Tell *agents* that a synchronisation is under way; by default they need not know."""
+
+    def share_numbers(self, dimension: int) -> int:
+        """Return how many numbers a row has, for actions of this *dimension*; 0, the default: not known ahead.
+
+        Where bandwidth is limited, ``local`` waits as long as this many numbers take; the rest it cannot know.
+        """
+        return 0
+
+    def item_bytes(self, numbers: int) -> int:
+        """Return the bytes of a row of so many *numbers*, without the header of its message; by default 8 a number."""
+        return _NUMBER_BYTES * numbers
+
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that released one of its sets most often, *releases* times."""
+        """Return the privacy spent by the agent that shared most often, *releases* times.
+
+        By default nothing is private once anything was shared.
+        """
+        return account_openly(releases)
+
+    def exploration(self) -> NDArray[np.int64] | None:
+        """Return the slots in which each agent only explores at first, shape (M,), for traces; None: it has none."""
+        return None
 
     def figures(self) -> dict[str, float | int | None]:
         """Return metrics of its own; by default there are none."""

@@ -45,10 +45,9 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
     if interval is not None:
         ends = [interval.value, interval.low, interval.high, interval.confidence]
         numbers = [*(f"{end:.10g}" for end in ends), str(interval.replications)]
-    of = claim.of + (f" over {claim.over}" if claim.over else f" to {claim.to}" if claim.to else "")
-    measure = claim.measure
+    measure = claim.measure + (" in each run" if claim.every_run else "")
     return [
-        paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, of, one.what, *numbers,
+        paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, claim.what, one.what, *numbers,
         str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)),
     ]  # fmt: skip
 

@@ -1,42 +1,46 @@
 """A claim in words: what the paper says, what was measured, and the verdict, in one line."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from netbandit.papers.regions import HOLDS
-from netbandit.papers.verdicts import Judgement
+from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.numbers import shortest, with_ends
 from netbandit.results.statistics import Interval
+
+_HOW = {"mean": "mean of", "share": "share of runs with"}
+_BOUND = {"upper": "an upper bound, which refutes nothing", "lower": "a lower bound, which refutes nothing"}
+_FITTED = "the setting was chosen so that this comes out: this is no test of it"
 
 
 def line(judgement: Judgement) -> str:
     """Return a claim in one line: what the paper says, what was measured, and the verdict at the end."""
     claim = judgement.claim
-    first = judgement.deciding.interval
-    parts = [f"{one.what}: {interval_text(one.interval)}" for one in judgement.comparisons]
-    how = {"mean": "mean of", "share": "share of runs with", "slope": "slope of"}.get(
-        claim.measure, f"{claim.measure} of"
-    )
-    over = f" over {claim.over}" if claim.over else f" to {claim.to}" if claim.to else ""
-    facts = [f"holds if {claim.region}"]
-    if first is not None:
-        each = " each" if len(parts) > 1 else ""
-        facts = [f"{100 * first.confidence:.4g} % intervals{each}", f"{first.replications} replications", *facts]
-    if claim.measure in ("difference", "ratio"):
-        facts.insert(-1, "paired" if claim.paired else "not paired")
+    parts = [f"{one.what}: {comparison_text(judgement, one)}" for one in judgement.comparisons]
     remark = "".join(f" ({text})" for text in remarks(judgement))
-    measured = f"{how} {claim.of}{over}: {'; '.join(parts)} ({', '.join(facts)})"
+    measured = f"{measure_text(judgement)} {claim.what}: {'; '.join(parts)} ({', '.join(_facts(judgement))})"
     said = f'{claim.id}: "{claim.says}" ({claim.where}). Read as: {claim.read_as}'
     return f"{said}. Measured: {measured}{remark}: {judgement.verdict}"
 
 
-def remarks(judgement: Judgement) -> Iterator[str]:
-    """Yield what a reader of the verdict must know, and why a claim that does not hold may not."""
-    if judgement.claim.note:
-        yield judgement.claim.note
-    if judgement.claim.if_not and judgement.verdict != HOLDS:
-        yield judgement.claim.if_not
+def measure_text(judgement: Judgement) -> str:
+    """Return what is done with the numbers of the runs: ``mean of``, or ``in each run,`` what stands in each."""
+    claim = judgement.claim
+    if not claim.every_run:
+        return _HOW.get(claim.measure, f"{claim.measure} of")
+    return "in each run," if claim.measure == "mean" else f"in each pair of runs, {claim.measure} of"
+
+
+def comparison_text(judgement: Judgement, one: Comparison) -> str:
+    """Return a number of a claim: with its interval, or with the least and the largest of all runs."""
+    found = one.interval
+    if found is None or not judgement.claim.every_run:
+        return interval_text(found)
+    return (
+        shortest(found.value, 6)
+        if found.low == found.high
+        else f"{shortest(found.low, 4)} to {shortest(found.high, 4)}"
+    )
 
 
 def interval_text(interval: Interval | None) -> str:
@@ -48,16 +52,34 @@ def interval_text(interval: Interval | None) -> str:
     return with_ends(interval.value, interval.low, interval.high)
 
 
-def selector_text(point: Mapping[str, Any], against: Mapping[str, Any] | None) -> str:
-    """Return which points a comparison is of: ``star against ring, horizon 10,000``."""
-    if against is None:
-        return ", ".join(_named(key, value) for key, value in point.items()) or "all runs"
-    differ = [key for key in dict.fromkeys([*point, *against]) if point.get(key) != against.get(key)]
-    sides = [" ".join(_named(key, side[key]) for key in differ if key in side) or "all" for side in (point, against)]
-    alike = [_named(key, value) for key, value in point.items() if key not in differ]
-    return ", ".join([" against ".join(sides) if differ else "", *alike]).removeprefix(", ")
+def remarks(judgement: Judgement) -> Iterator[str]:
+    """Yield what a reader of the verdict must know, and why a claim that does not hold may not."""
+    claim = judgement.claim
+    if judgement.held:
+        yield judgement.held
+    if claim.fitted:
+        yield _FITTED
+    if judgement.chosen:
+        yield f"chosen after looking: {judgement.chosen}"
+    if claim.bound in _BOUND:
+        yield _BOUND[claim.bound]
+    if judgement.look.of > 1:
+        number, most = judgement.look.number, judgement.look.of
+        yield f"look {number} of at most {most}, planned beforehand; each errs {most} times more rarely than one would"
+    reasons = [one.interval.why_none for one in judgement.comparisons if one.interval is not None]
+    yield from (f"no interval: {why}" for why in dict.fromkeys(filter(None, reasons)))
+    if claim.note:
+        yield claim.note
+    if claim.if_not and judgement.verdict != HOLDS:
+        yield claim.if_not
 
 
-def _named(key: str, value: Any) -> str:
-    text = shortest(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
-    return text if key in ("series", "scenario") else f"{key.split('.')[-1]} {text}"
+def _facts(judgement: Judgement) -> Iterator[str]:
+    claim, first = judgement.claim, judgement.deciding.interval
+    if first is not None:
+        if not claim.every_run:
+            yield f"{100 * first.confidence:.4g} % intervals{' each' if len(judgement.comparisons) > 1 else ''}"
+        yield f"{first.replications} replication{'s' * (first.replications != 1)}"
+    if claim.measure in ("difference", "ratio") and not claim.every_run:
+        yield "paired" if claim.paired else "not paired"
+    yield f"holds if {claim.region}"

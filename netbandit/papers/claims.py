@@ -1,8 +1,12 @@
 """What a paper claims, as data.
 
 A claim is one sentence of a paper, read as one or more comparisons of numbers.
+
+What is measured is exact, or a bound: the epsilon that an accountant finds is an upper bound of what was spent, that of
+an attack a lower one. An upper bound can bear out that a number is small, and never refutes it.
 """
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise, product
 from typing import Annotated, Any, Literal, Self
@@ -11,10 +15,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from netbandit.papers.expressions import Expression
 from netbandit.papers.regions import Region
+from netbandit.papers.selectors import Selector, selector_text
 from netbandit.settings import Settings
-
-Selector = dict[str, Any]
-"""Which points: dotted key of the scenario -> value; ``series`` and ``scenario`` name one of the figure."""
 
 
 def _arithmetic(text: str) -> str:
@@ -24,6 +26,10 @@ def _arithmetic(text: str) -> str:
 
 Formula = Annotated[str, AfterValidator(_arithmetic)]
 """The text of an `Expression`."""
+
+
+BOUNDS = frozenset({"epsilon", "delta"})
+"""Metrics that an accountant finds: in general more than what was spent."""
 
 
 class Claim(Settings):
@@ -46,9 +52,14 @@ class Claim(Settings):
         points: Selectors of the points.
         against: Selectors of the points they are compared to.
         less: Keys that, in place of a point's own, select the one point whose figure is taken off both sides first,
-            replication by replication: the ratio of two gains over it.
+            replication by replication: what is compared is two gains over it, and said to be.
         along: One key and the values along which neighbours are compared.
         each: Keys and their values: everything is measured for each combination.
+        every_run: Whether the region is for the number of each run, or pair of runs, and not for its mean: for what
+            follows from an algorithm and no chance decides. One run outside refutes it.
+        bound: What the number is of the quantity the sentence speaks of: the quantity itself, an upper or a lower bound
+            of it. A formula that names a metric of `BOUNDS` must say it.
+        fitted: Whether the setting was chosen so that this comes out, so that measuring it again is no test of it.
         paired: Whether replications of two points with the same number are pairs.
         region: Where each number must lie.
         confidence: Of all intervals of the claim together.
@@ -70,6 +81,9 @@ class Claim(Settings):
     less: Selector | None = None
     along: dict[str, list[Any]] = Field(default={}, max_length=1)
     each: dict[str, list[Any]] = Field(default={})
+    every_run: bool = False
+    bound: Literal["exact", "upper", "lower"] | None = None
+    fitted: bool = False
     paired: bool = True
     region: Region
     confidence: float = Field(default=0.95, gt=0, lt=1)
@@ -87,7 +101,24 @@ class Claim(Settings):
             raise ValueError("less belongs to a difference or a ratio of pairs, with the same formula on both sides")
         if (self.measure == "slope") != (self.over is not None):
             raise ValueError("a slope needs over, the formula of its horizontal axis; other measures do not")
+        if self.every_run and (self.measure in ("share", "slope") or not self.paired):
+            raise ValueError("every_run belongs to a mean, or to a difference or a ratio of pairs")
+        named = sorted(BOUNDS & Expression(self.of).names)
+        if named and self.bound is None:
+            raise ValueError(
+                f"{' and '.join(named)} may be a bound of what was spent: say bound = exact, upper or lower"
+            )
+        if self.bound == "upper" and self.region.lowest > -math.inf:
+            raise ValueError("an upper bound cannot show that a number is large: its region has below or at_most alone")
+        if self.bound == "lower" and self.region.highest < math.inf:
+            raise ValueError("a lower bound cannot show that a number is small: its region has above or at_least alone")
         return self
+
+    @property
+    def what(self) -> str:
+        """What is measured, in words: ``regret less regret at epsilon 4`` where the regret there is taken off."""
+        taken_off = "" if self.less is None else f" less {self.of} at {selector_text(self.less)}"
+        return self.of + taken_off + (f" over {self.over}" if self.over else f" to {self.to}" if self.to else "")
 
     @property
     def formulas(self) -> tuple[Expression, ...]:

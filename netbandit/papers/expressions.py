@@ -81,6 +81,14 @@ class Expression:
         names = {function.id for function in calls if isinstance(function, ast.Name)}
         return bool(names & set(_OF_THE_RUN))
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The metrics and facts of the topology that it names; keys of the scenario are none of them."""
+        inner = {id(node.value) for node in ast.walk(self._tree) if isinstance(node, ast.Attribute)}
+        called = {id(node.func) for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
+        plain = (node for node in ast.walk(self._tree) if isinstance(node, ast.Name))
+        return frozenset(node.id for node in plain if id(node) not in inner | called)
+
     def of(self, run: RunResult) -> float | None:
         """Return the value for *run*; None where it does not exist: a figure is infinite, or a division by zero.
 

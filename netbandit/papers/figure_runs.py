@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netbandit.papers.claims import Selector
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
-from netbandit.results.store import load_study
+from netbandit.papers.selectors import Selector
+from netbandit.results.store import load_study, lookup
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
@@ -64,6 +64,19 @@ class FigureRuns:
     points: Sequence[PointRuns]
     failed: Sequence[FailedRun] = ()
 
+    @property
+    def held(self) -> str:
+        """What is the same in all replications though it might be drawn, in words; empty if nothing is."""
+        key = self.figure.average
+        if key is None:
+            return ""
+        found = [lookup(point.resolved, key, None) for point in self.points]
+        values = list(dict.fromkeys(value for value in found if value is not None))
+        return (
+            f"of {key} {', '.join(map(str, values))} alone: the interval is for the mean over these {len(values)}, "
+            "and says nothing of others"
+        )
+
     def select(self, selector: Selector) -> list[PointRuns]:
         """Return the points that *selector* names.
 
@@ -100,16 +113,20 @@ class _Together:
     points: list[PointConfig]
 
 
-def points_of(paper: Paper, figure: Figure, replications: int | None) -> list[tuple[str, PointConfig, Document]]:
+def points_of(
+    paper: Paper, figure: Figure, replications: int | None, times: int = 1
+) -> list[tuple[str, PointConfig, Document]]:
     """Return the checked points of a figure, each with the name of its scenario.
 
     Raises:
         ScenarioError: A scenario has mistakes.
     """
-    overrides = [] if replications is None else [f"run.replications={replications}"]
     found = []
     for name in figure.scenarios:
-        document = load(paper.folder / name, overrides)
+        document = load(paper.folder / name)
+        if replications is not None or times > 1:
+            first = replications or document.data.get("run", {}).get("replications", 1)
+            document = load(paper.folder / name, [f"run.replications={first * times}"])
         found += [(Path(name).stem, point, document) for point in check(document).points]
     return found
 
@@ -120,17 +137,27 @@ def run_figure(
     out: Path,
     *,
     replications: int | None = None,
+    times: int = 1,
     jobs: int = 1,
     progress: Progress = sweep.unheard,
 ) -> FigureRuns:
     """Do the runs of a figure that are not in the results folder *out*, and return all of them.
+
+    Args:
+        paper: The paper.
+        figure: The figure.
+        out: The folder of its results.
+        replications: How many replications each point has; absent: as its scenario says.
+        times: How many times as many.
+        jobs: How many processes run at once; 0 means one for each core.
+        progress: Is told how far the runs are.
 
     Raises:
         ScenarioError: A scenario has mistakes.
         StorageError: The results cannot be written.
         Interrupted: Ctrl-C was pressed.
     """
-    points = points_of(paper, figure, replications)
+    points = points_of(paper, figure, replications, times)
     study = _Together(points[0][2], [point for _, point, _ in points])
     result = sweep.run(study, out, jobs=jobs, progress=progress)
     curves = any(panel.kind == "curves" for panel in figure.panels)

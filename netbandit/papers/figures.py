@@ -3,6 +3,7 @@
 A paper is a folder with a ``claims.toml`` and scenario files::
 
     paper = "Li & Song 2022, ..."
+    setting = "How its setting was found: what the paper leaves open, what was tried, what was chosen after looking"
 
     [[figures]]
     id = "fig4"
@@ -29,7 +30,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 import netbandit
-from netbandit.papers.claims import Claim, Formula, Selector
+from netbandit.papers.claims import Claim, Formula
+from netbandit.papers.selectors import Selector
 from netbandit.settings import Settings
 
 FILE = "claims.toml"
@@ -123,6 +125,7 @@ class Figure(Settings):
         series: The series, in the order of the legend.
         references: What they are set beside, in panels of points.
         panels: The axes, side by side; none for runs that only decide claims.
+        chosen: What was chosen after looking at verdicts, such as the number of replications; said with each claim.
     """
 
     id: Annotated[str, AfterValidator(_file_name)]
@@ -133,10 +136,12 @@ class Figure(Settings):
     series: list[Series] = Field(default=[])
     references: list[Reference] = Field(default=[], max_length=3)
     panels: list[Panel] = Field(default=[])
+    chosen: str = ""
 
 
 class _File(Settings):
     paper: str
+    setting: str = Field(min_length=1)
     figures: list[Figure] = Field(min_length=1)
     claims: list[Claim]
 
@@ -148,6 +153,7 @@ class Paper:
     Attributes:
         name: The name of its folder.
         title: The paper.
+        setting: How its setting was found: what the paper leaves open, and what was tried.
         folder: Where its scenarios are.
         figures: Its figures.
         claims: Its claims.
@@ -155,6 +161,7 @@ class Paper:
 
     name: str
     title: str
+    setting: str
     folder: Path
     figures: tuple[Figure, ...]
     claims: tuple[Claim, ...]
@@ -170,7 +177,7 @@ class Paper:
             known = [one.id for one in self.figures]
             raise PaperError(f"{self.name} has no figure {figure}{_hint(figure, known)}: it has {', '.join(known)}")
         claims = tuple(claim for claim in self.claims if claim.figure == figure)
-        return Paper(self.name, self.title, self.folder, chosen, claims)
+        return Paper(self.name, self.title, self.setting, self.folder, chosen, claims)
 
 
 def papers_folder() -> Path:
@@ -224,7 +231,7 @@ def read_paper(folder: Path) -> Paper:
     mistakes = list(_mistakes(content, folder))
     if mistakes:
         raise PaperError("\n".join(f"{path}: {mistake}" for mistake in mistakes))
-    return Paper(folder.name, content.paper, folder, tuple(content.figures), tuple(content.claims))
+    return Paper(folder.name, content.paper, content.setting, folder, tuple(content.figures), tuple(content.claims))
 
 
 def _mistakes(content: _File, folder: Path) -> Iterator[str]:

@@ -1,15 +1,15 @@
 """What the runs of a figure say of a claim: the samples of each of its comparisons."""
 
-from netbandit.papers.claim_text import selector_text
 from netbandit.papers.claims import Claim
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import FigureRuns, PointRuns
 from netbandit.papers.figures import PaperError
-from netbandit.papers.verdicts import Judgement, judge
+from netbandit.papers.selectors import selector_text
+from netbandit.papers.verdicts import Judgement, Look, judge
 
 
-def judged(claim: Claim, runs: FigureRuns) -> Judgement:
-    """Return the verdict of *runs* on *claim*.
+def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgement:
+    """Return the verdict of *runs* on *claim*, at one look or at one of several.
 
     Raises:
         PaperError: The claim names points that are not there.
@@ -31,8 +31,8 @@ def judged(claim: Claim, runs: FigureRuns) -> Judgement:
             ]
             for place, point in enumerate(points)
         ]
-        found.append((selector_text(selector, against), samples))
-    return judge(claim, found)
+        found.append((selector_text(selector, against, claim.less), samples))
+    return judge(claim, found, runs.held, runs.figure.chosen, look)
 
 
 def _less(point: PointRuns, off: PointRuns | None, formula: Expression) -> dict[int, float | None]:

@@ -1,6 +1,7 @@
 """Regions in which a number must lie for a claim to be true."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import model_validator
@@ -65,6 +66,10 @@ class Region(Settings):
         too_low = interval.high < self.lowest or (interval.high == self.lowest and self.above is not None)
         too_high = interval.low > self.highest or (interval.low == self.highest and self.below is not None)
         return FAILS if too_low or too_high else OPEN
+
+    def holds_all(self, values: Sequence[float]) -> bool:
+        """Say whether each of *values* lies inside the region."""
+        return all(self.verdict(Interval(value, value, value, 1.0, 1)) == HOLDS for value in values)
 
     def room(self, interval: Interval) -> float:
         """Return how far inside the region *interval* ends; negative where it sticks out."""

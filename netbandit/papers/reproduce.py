@@ -1,17 +1,23 @@
 """Reproducing a paper: run its figures, judge its claims, draw its pictures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from netbandit.papers.claim_text import line
-from netbandit.papers.figure_runs import run_figure
-from netbandit.papers.figures import Paper
+from netbandit.papers.figure_runs import FigureRuns, run_figure
+from netbandit.papers.figures import Figure, Paper
 from netbandit.papers.measuring import judged
-from netbandit.papers.verdicts import Judgement
+from netbandit.papers.regions import OPEN
+from netbandit.papers.verdicts import Judgement, Look
 from netbandit.results.safe_files import storage
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
+
+UNTIL_DECIDED = (1, 2, 4, 8)
+"""How many times as many replications there are at each look, if claims are to be decided."""
+
+Reporting = Callable[[], AbstractContextManager[Progress]]
 
 
 def reproduce(
@@ -19,8 +25,9 @@ def reproduce(
     out: Path,
     *,
     replications: int | None = None,
+    looks: Sequence[int] = (1,),
     jobs: int = 1,
-    reporting: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(sweep.unheard),
+    reporting: Reporting = lambda: nullcontext(sweep.unheard),
     tell: Callable[[str], None] = print,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
@@ -29,6 +36,8 @@ def reproduce(
         paper: The paper, or a figure of it.
         out: The folder of the pictures; each figure's results are in a folder of its own in it.
         replications: How many replications each point has; absent: as its scenario says.
+        looks: How many times as many at each look, ascending: a figure whose claims are all decided is not looked at
+            again. The more looks, the wider each interval, so that all of them err as often as one would.
         jobs: How many processes run at once; 0 means one for each core.
         reporting: Makes what tells how far a figure's runs are.
         tell: Takes a line for each claim.
@@ -47,16 +56,46 @@ def reproduce(
     judgements: list[Judgement] = []
     failed: list[FailedRun] = []
     for figure in paper.figures:
-        with reporting() as progress:
-            runs = run_figure(paper, figure, out / figure.id, replications=replications, jobs=jobs, progress=progress)
+
+        def at(times: int, figure: Figure = figure) -> FigureRuns:
+            with reporting() as progress:
+                return run_figure(
+                    paper,
+                    figure,
+                    out / figure.id,
+                    replications=replications,
+                    times=times,
+                    jobs=jobs,
+                    progress=progress,
+                )
+
+        runs, found = _looked_at(paper, figure, at, looks)
         failed += runs.failed
         if any(not point.runs for point in runs.points):
             continue
-        for claim in paper.claims:
-            if claim.figure == figure.id:
-                judgements.append(judged(claim, runs))
-                tell(line(judgements[-1]))
+        for judgement in found:
+            tell(line(judgement))
+        judgements += found
         if figure.panels:
             with storage(out):
                 save(draw_figure(runs), out / figure.id)
     return judgements, failed
+
+
+def _looked_at(
+    paper: Paper, figure: Figure, at: Callable[[int], FigureRuns], looks: Sequence[int]
+) -> tuple[FigureRuns, list[Judgement]]:
+    """Return the runs of the last look at *figure*, and each claim as it was at the look that decided it."""
+    claims = [claim for claim in paper.claims if claim.figure == figure.id]
+    decided: dict[str, Judgement] = {}
+    for number, times in enumerate(looks, start=1):
+        runs = at(times)
+        if any(not point.runs for point in runs.points):
+            return runs, []
+        for claim in claims:
+            # Whoever has decided does not look again: that would be one more chance to err.
+            if claim.id not in decided or decided[claim.id].verdict == OPEN:
+                decided[claim.id] = judged(claim, runs, Look(number, len(looks)))
+        if all(judgement.verdict != OPEN for judgement in decided.values()):
+            break
+    return runs, [decided[claim.id] for claim in claims]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results.summary import CONFIDENCE
+from netbandit.results import statistics
+from netbandit.results.statistics import CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Band:
 
 
 def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
-    """Return the mean over the first axis of *samples* with its t-interval.
+    """Return the mean over the first axis of *samples* with its interval, which has no width where all are alike.
 
     Args:
         samples: One row (or number) per replication, shape (replications, ...), at least one.
@@ -42,10 +43,10 @@ def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
     mean = values.mean(axis=0)
     if count < 2:
         return Band(mean, mean, mean, count)
-    from scipy.special import stdtrit
-
-    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
-    half = quantile * values.std(axis=0, ddof=1) / np.sqrt(count)
-    # Equal values have no spread; in floats their mean may differ from them in the last digit.
-    half = np.where(values.max(axis=0) == values.min(axis=0), 0.0, half)
+    if values.ndim == 1:  # a number, as the table has it
+        width = statistics.mean(values.tolist(), CONFIDENCE).half_width
+        half = np.asarray(np.nan if width is None else width)
+    else:
+        half = statistics.half_widths(values)
+    half = np.where(np.isnan(half), 0.0, half)  # all alike: no interval, and nothing to draw
     return Band(mean, mean - half, mean + half, count)

@@ -76,6 +76,12 @@ def account_block_means(epsilon: float, *, participants: int, members: int, rele
     )
 
 
+def account_openly(releases: int) -> PrivacySpent:
+    """Account for what is shared as it is: nothing is private once anything was released (*releases* times)."""
+    spent = inf if releases else 0.0
+    return PrivacySpent(spent, 0.0, spent, "one reward of one agent", accountant="no noise", caveats=(MADE,))
+
+
 def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: float) -> PrivacySpent:
     """Account for rounds in which two sums over a block are released, both with Gaussian noise (P-FCB).
 

@@ -84,7 +84,7 @@ class BroadcastOverRounds(BroadcastProtocol):
             self.hear(agent, sorted(heard for part in parts for heard in part))
 
 
-def _together(items: Sequence[Item]) -> Item:
+def _together(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
     """Return all that *items* tell, each with its label."""
     told = tuple(heard for item in items for heard in item.value)
     return Item(sum(LABEL_BYTES + heard.item.size for heard in told), told)

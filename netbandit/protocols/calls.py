@@ -17,8 +17,13 @@ class SyncHandler(Protocol):
     def release(self, agent: int, param_set: int) -> Item:
         """Return what *agent* releases of one of its sets of parameters, now, after the decision of this slot."""
 
-    def aggregate(self, items: Sequence[Item]) -> Item:
-        """Return what stands for some releases of a group, in order of their agents' numbers: it adds up."""
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        """Return what stands for some releases of a group, in order of their agents' numbers.
+
+        Args:
+            items: The releases, or what stands for several of them.
+            weights: How many releases each item stands for; absent: one each.
+        """
 
     def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
         """Let *agent* take over what stands for the releases of *round*, now, before the decision of this slot."""

@@ -7,19 +7,23 @@ from simpy.events import EventPriority
 from netbandit.network.clock import AGENTS
 from netbandit.protocols.protocol import Item
 
+Together = Callable[[Sequence[Item], Sequence[int] | None], Item]
+"""Returns what stands for some items, which may themselves stand for as many as the second argument says."""
+
 
 class Everybody:
     """See `Aggregation`.
 
     Args:
         agents: The number of agents.
-        together: Returns what stands for some items; how they are put together makes no difference.
+        together: Returns what stands for some items, given how many agents' items each of them stands for (None: one);
+            how they are put together makes no difference.
     """
 
     turn: EventPriority = AGENTS
     """What a hop brings is there before the decision of its slot."""
 
-    def __init__(self, agents: int, together: Callable[[Sequence[Item]], Item]) -> None:
+    def __init__(self, agents: int, together: Together) -> None:
         self._agents = range(agents)
         self._together = together
 
@@ -28,8 +32,8 @@ class Everybody:
         return self._agents
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Return what stands for *items*, however many agents each of them stands for."""
-        return self._together(items)
+        """Return what stands for *items*."""
+        return self._together(items, weights)
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
         """Return the *aggregate* itself."""

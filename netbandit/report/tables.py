@@ -20,6 +20,7 @@ _MOST_COLUMNS = 12
 _MOST_METRICS = 8
 _LEAST_METRICS = 4
 _NOTHING = "–"
+_HALF_WIDTH = "half-width of its 95 % interval; none where all replications are alike"
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,12 @@ def _metrics(caption: str, found: dict[str, Estimate]) -> Table:
             mean = INFINITE
         name, unit = heading[:-1].split(" (") if heading.endswith(")") else (heading, "")
         rows.append([Cell(name, name), Cell(mean, value.key), _half(half, estimate), Cell(unit, unit or None)])
-    headings = [("metric", ""), ("mean", ""), ("±", "half-width of its 95 % interval"), ("unit", "")]
+    headings = [
+        ("metric", ""),
+        ("mean", ""),
+        ("±", _HALF_WIDTH),
+        ("unit", ""),
+    ]
     return Table(caption, headings, rows)
 
 

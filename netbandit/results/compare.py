@@ -1,7 +1,10 @@
-"""Differences between the points of a study, pair by pair: the same replication has the same random numbers at both.
+"""Differences between the points of a study, pair by pair: the same replication has the same seed at both.
 
 What two points have in common, such as an instance that is hard for everybody, is no part of the interval of their
-difference, which is therefore much narrower than the intervals of the two means suggest.
+difference, which may therefore be much narrower than the intervals of the two means suggest. How much they have in
+common is up to what they differ in. What is drawn of what is the same in both (the means of the arms, the graph, the
+latencies) is the same; another epsilon or another number of agents leads to other pulls and other draws, and there
+pairs gain little. The interval is right in any case.
 """
 
 import math
@@ -10,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netbandit.results.statistics import Interval, mean
-from netbandit.results.summary import CONFIDENCE, Estimate
+from netbandit.results.statistics import CONFIDENCE, Interval, mean
+from netbandit.results.summary import Estimate
 from netbandit.results.table import FIXED, cell
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ def compare(
     against: Mapping[str, Any] | None = None,
     confidence: float = CONFIDENCE,
 ) -> "DataFrame":
-    """Return how much *metric* differs between points, of pairs of replications with the same random numbers.
+    """Return how much *metric* differs between points, of pairs of replications with the same seed.
 
     Args:
         results: What `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
@@ -65,7 +68,8 @@ def compare(
     Returns:
         One row for each point that is not compared with itself: its parameters, ``value`` and ``baseline`` (means of
         the metric over the pairs), ``difference`` (value minus baseline), ``low`` and ``high`` (the ends of its
-        interval of Student's t; NaN with one pair) and ``pairs``, the number of replications that both have.
+        interval; NaN with one pair, or where all pairs differ alike) and ``pairs``, the number of replications that
+        both have.
 
     Raises:
         CompareError: There is no such metric, key or value.
@@ -183,9 +187,10 @@ def show_differences(
         table.add_row(*map(Text, row))
     console.print(table)
     many = "" if len(set(pairs)) > 1 or pairs[0] == "1" else f"{pairs[0]} "
-    over = f"over {many}pairs of replications with the same random numbers"
-    text = f"difference {sign} half-width of its 95 % interval {over}"
-    console.print(Text(text), soft_wrap=True)
+    over = f"over {many}pairs of replications with the same seed"
+    alike = any(each.interval.why_none for each in found)
+    without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if alike else ""
+    console.print(Text(f"difference {sign} half-width of its 95 % interval {over}{without}"), soft_wrap=True)
 
 
 def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Point]:
@@ -223,5 +228,4 @@ def _several(found: Sequence[Difference], name: str) -> bool:
 
 
 def _estimate(interval: Interval) -> Estimate:
-    half = (interval.high - interval.low) / 2
-    return Estimate(interval.value, half if math.isfinite(half) else None, [])
+    return Estimate(interval.value, interval.half_width, [], interval.why_none)

@@ -32,7 +32,11 @@ def show(study: StudyResult, console: "Console") -> None:
     table = _vertical(study, sign) if len(study.points) == 1 else _horizontal(study, console, sign)
     console.print(table)
     if any(len(point.finished) > 1 for point in study.points):
-        console.print(Text(f"mean {sign} half-width of the 95 % interval over replications"), soft_wrap=True)
+        alike = any(
+            each.why_none for point in study.points for each in estimates(point).values() if each.mean is not None
+        )
+        without = f"; no {sign} where all replications are alike: how far others lie is not known" if alike else ""
+        console.print(Text(f"mean {sign} half-width of the 95 % interval over replications{without}"), soft_wrap=True)
     for line in [*privacy_lines(study), *remarks(study)]:
         console.print(Text(line), soft_wrap=True)
 

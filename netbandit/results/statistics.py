@@ -1,15 +1,29 @@
-"""Intervals for what a claim compares: means, differences, ratios, shares and slopes over replications.
+"""Intervals for what is measured and compared: means, differences, ratios, shares and slopes over replications.
 
-Two points of a study whose scenarios share the root seed have the same random numbers in the same replication, so
-they are compared pair by pair: what both have in common is no part of the interval.
+Two points of a study are compared pair by pair where they have the same seed and the same replication: what both have
+in common, such as an instance that is hard for everybody, is no part of the interval.
+
+Nothing here is sure of what it has not seen: one replication, or several that are all alike, have no interval, and
+`Interval.why_none` says so.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.results import repeated_values
+
+CONFIDENCE = 0.95
+"""The probability with which the intervals of tables and pictures cover."""
+
 Samples = Sequence[float]
 """One number for each replication."""
+
+ONE = "one replication says nothing of others"
+"""Why a single number has no interval."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +36,7 @@ class Interval:
         high: The upper end; ``inf`` where the data say nothing.
         confidence: The probability with which such intervals cover what they estimate.
         replications: How many replications the estimate is of.
+        why_none: Why there is no interval; empty where there is one.
     """
 
     value: float
@@ -29,12 +44,19 @@ class Interval:
     high: float
     confidence: float
     replications: int
+    why_none: str = ""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width; None where there is no interval."""
+        return (self.high - self.low) / 2 if math.isfinite(self.high - self.low) else None
 
 
 def mean(samples: Samples, confidence: float) -> Interval:
-    """Return the mean of *samples* with its interval of Student's t.
+    """Return the mean of *samples* with its interval of Student's t, a wider one where values repeat.
 
-    With one sample the interval is the whole line: one number says nothing about the spread.
+    What repeats is read as counts (`repeated_values`). One sample, and several that are all alike, say nothing about
+    the spread: there is no interval.
 
     Raises:
         ValueError: There is no sample.
@@ -42,35 +64,57 @@ def mean(samples: Samples, confidence: float) -> Interval:
     count = len(samples)
     if not count:
         raise ValueError("no replication has a value")
-    if count == 1:
-        return Interval(float(samples[0]), -math.inf, math.inf, confidence, 1)
+    if count == 1 or repeated_values.alike(samples):
+        return _none(float(samples[0]), confidence, count)
     centre, variance = _moments(samples)
-    half = _t(count - 1, confidence) * math.sqrt(variance / count)
+    half = _quantile(count - 1, confidence) * math.sqrt(variance / count)
+    if repeated_values.repeat(samples):
+        half = max(half, repeated_values.half_width(samples, confidence))
     return Interval(centre, centre - half, centre + half, confidence, count)
+
+
+def half_widths(samples: NDArray[np.float64], confidence: float = CONFIDENCE) -> NDArray[np.float64]:
+    """Return half the widths of Student's intervals of many means at once, such as those of the points of a curve.
+
+    Args:
+        samples: One row for each replication, shape (replications, ...).
+        confidence: Of each interval.
+
+    Returns:
+        Shape (...); NaN where there is no interval: one replication, or all are alike.
+    """
+    count = len(samples)
+    if count < 2:
+        return np.full(samples.shape[1:], math.nan)
+    half = _quantile(count - 1, confidence) * samples.std(axis=0, ddof=1) / math.sqrt(count)
+    # In floats the mean of equal values may differ from them in the last digit.
+    return np.where(samples.max(axis=0) == samples.min(axis=0), math.nan, half)
 
 
 def difference(first: Samples, second: Samples, confidence: float, *, paired: bool) -> Interval:
     """Return ``mean(first) - mean(second)`` with its interval: of the pairs, or Welch's if they are not *paired*.
+
+    Where values of either sample repeat, that is no narrower than the square root of the sum of squares of both
+    half-widths (Zou and Donner 2008).
 
     Raises:
         ValueError: There is no sample, or pairs were asked for and the lengths differ.
     """
     if paired:
         return mean([one - other for one, other in zip(first, second, strict=True)], confidence)
-    if not first or not second:
-        raise ValueError("no replication has a value")
-    counts = len(first), len(second)
-    if min(counts) == 1:
-        return Interval(
-            math.fsum(first) / counts[0] - math.fsum(second) / counts[1], -math.inf, math.inf, confidence, 1
-        )
-    (one, spread), (other, width) = _moments(first), _moments(second)
-    parts = spread / counts[0], width / counts[1]
-    half = 0.0
-    if sum(parts) > 0:
-        freedom = sum(parts) ** 2 / sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
-        half = _t(freedom, confidence) * math.sqrt(sum(parts))
-    return Interval(one - other, one - other - half, one - other + half, confidence, min(counts))
+    sides = [mean(side, confidence) for side in (first, second)]
+    count = min(side.replications for side in sides)
+    value = sides[0].value - sides[1].value
+    halves = [side.half_width for side in sides]
+    if halves[0] is None or halves[1] is None:
+        return _none(value, confidence, count)
+    from scipy.stats import ttest_ind
+
+    ends = ttest_ind(first, second, equal_var=False).confidence_interval(confidence)
+    half = float(ends.high - ends.low) / 2
+    if repeated_values.repeat(first) or repeated_values.repeat(second):
+        half = max(half, math.hypot(halves[0], halves[1]))
+    return Interval(value, value - half, value + half, confidence, count)
 
 
 def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -> Interval:
@@ -79,7 +123,8 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     It holds each ratio theta for which ``mean(first) - theta mean(second) = 0`` is not rejected by a t-test (of the
     pairs, if they are *paired*). Where the second mean may be zero no ratio can be ruled out from one side, and the
     interval is the whole line. Samples that are not paired take the degrees of freedom of the smaller sample, which
-    makes the interval a little wider than it must be.
+    makes the interval a little wider than it must be. Where values repeat, it is no narrower than the interval of
+    ``mean(first) - ratio mean(second)``, divided by the second mean.
 
     Raises:
         ValueError: There is no sample, or pairs were asked for and the lengths differ.
@@ -91,24 +136,25 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     count = min(len(first), len(second))
     above, below = math.fsum(first) / len(first), math.fsum(second) / len(second)
     if below == 0:
-        return Interval(math.nan, -math.inf, math.inf, confidence, count)
+        return Interval(math.nan, -math.inf, math.inf, confidence, count, "the second mean is zero")
     value = above / below
-    if count == 1:
-        return Interval(value, -math.inf, math.inf, confidence, 1)
+    linear = _linear(first, second, value, confidence, paired=paired)
+    if linear.half_width is None:
+        return _none(value, confidence, count)
     (above, spread), (below, width) = _moments(first), _moments(second)
     common = _covariance(first, second, above, below) / count if paired else 0.0
-    if spread == 0 and width == 0:
-        return Interval(value, value, value, confidence, count)
-    square = _t(count - 1, confidence) ** 2
+    square = _quantile(count - 1, confidence) ** 2
     # mean(first)^2 - 2 theta ... <= t^2 var: a quadratic in theta, opened downwards only if the lower mean is sure.
     leading = below**2 - square * width / len(second)
     middle = above * below - square * common
     constant = above**2 - square * spread / len(first)
     if leading <= 0:
-        return Interval(value, -math.inf, math.inf, confidence, count)
+        return Interval(value, -math.inf, math.inf, confidence, count, "the second mean may be zero")
     root = math.sqrt(max(middle**2 - leading * constant, 0.0))
-    ends = sorted(((middle - root) / leading, (middle + root) / leading))
-    return Interval(value, min(ends[0], value), max(ends[1], value), confidence, count)
+    ends = [value, (middle - root) / leading, (middle + root) / leading]
+    if any(map(repeated_values.repeat, (first, second))):
+        ends += [value - linear.half_width / abs(below), value + linear.half_width / abs(below)]
+    return Interval(value, min(ends), max(ends), confidence, count)
 
 
 def share(samples: Samples, confidence: float) -> Interval:
@@ -122,13 +168,11 @@ def share(samples: Samples, confidence: float) -> Interval:
         raise ValueError("no replication has a value")
     if any(sample not in (0, 1) for sample in samples):
         raise ValueError("a share is counted over samples that are 0 or 1")
-    from scipy.special import betaincinv
+    from scipy.stats import binomtest
 
-    found = sum(map(int, samples))
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(found, count - found + 1, tail)) if found else 0.0
-    high = float(betaincinv(found + 1, count - found, 1 - tail)) if found < count else 1.0
-    return Interval(found / count, low, high, confidence, count)
+    found = binomtest(sum(map(int, samples)), count)
+    ends = found.proportion_ci(confidence, method="exact")
+    return Interval(found.statistic, float(ends.low), float(ends.high), confidence, count)
 
 
 def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: float) -> Interval:
@@ -153,6 +197,27 @@ def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: floa
     return ratio(products, squares, confidence, paired=True)
 
 
+def _none(value: float, confidence: float, count: int) -> Interval:
+    """Return an estimate without an interval, of samples that are all alike."""
+    return Interval(value, -math.inf, math.inf, confidence, count, ONE if count == 1 else all_alike(count))
+
+
+def all_alike(count: int) -> str:
+    """Say why replications that are all alike have no interval."""
+    return f"all {count} replications are alike, so how far others lie is not known"
+
+
+def _linear(first: Samples, second: Samples, ratio: float, confidence: float, *, paired: bool) -> Interval:
+    """Return ``mean(first) - ratio mean(second)``, which is about zero, with its interval."""
+    scaled = [ratio * value for value in second]
+    if not paired:
+        return difference(first, scaled, confidence, paired=False)
+    rests = [one - other for one, other in zip(first, scaled, strict=True)]
+    largest = max(map(abs, [*first, *scaled]))
+    # A rest that is nothing beside what it is the rest of is zero.
+    return mean([0.0 if abs(rest) <= 1e-12 * largest else rest for rest in rests], confidence)
+
+
 def _moments(samples: Samples) -> tuple[float, float]:
     """Return mean and sample variance; equal samples have that mean and no variance, to the last digit."""
     if min(samples) == max(samples):
@@ -166,7 +231,12 @@ def _covariance(first: Samples, second: Samples, one: float, other: float) -> fl
     return math.fsum(products) / (len(first) - 1)
 
 
-def _t(freedom: float, confidence: float) -> float:
+def _quantile(freedom: float, confidence: float) -> float:
+    """Return Student's quantile.
+
+    ``scipy.stats.ttest_1samp`` gives the same interval, but takes half a second more to import, which every run whose
+    table is printed would wait for.
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))

@@ -1,16 +1,18 @@
 """What the replications of a point say together: means, 95 % intervals, and the object that ``--json`` prints."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import netbandit
+from netbandit.results import statistics
+from netbandit.results.statistics import CONFIDENCE
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import Metric
 
-CONFIDENCE = 0.95
 TOPOLOGY = ("agents", "links", "diameter", "radius")
+
+_NO_MEAN = "it does not exist or is infinite in some replication"
 
 
 @dataclass(frozen=True)
@@ -19,13 +21,15 @@ class Estimate:
 
     Attributes:
         mean: The mean; None where a value does not exist or is infinite, or where no run has finished.
-        half_width: Half the width of the 95 % interval around the mean; None with fewer than two values.
+        half_width: Half the width of the 95 % interval around the mean; None where there is no interval.
         values: One value for each replication; None where it failed, does not exist or is infinite.
+        why_none: Why there is no interval; empty where there is one.
     """
 
     mean: float | None
     half_width: float | None
     values: list[Metric]
+    why_none: str = ""
 
     @property
     def interval(self) -> list[float] | None:
@@ -33,22 +37,6 @@ class Estimate:
         if self.mean is None or self.half_width is None:
             return None
         return [self.mean - self.half_width, self.mean + self.half_width]
-
-
-def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean of *values* and half the width of its two-sided 95 % interval of Student's t.
-
-    The half-width is None for one value: it says nothing about the spread.
-    """
-    count = len(values)
-    if min(values) == max(values):
-        return float(values[0]), 0.0 if count > 1 else None
-    from scipy.special import stdtrit
-
-    mean = math.fsum(values) / count
-    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
-    return mean, quantile * math.sqrt(variance / count)
 
 
 def estimates(point: PointResult) -> dict[str, Estimate]:
@@ -71,9 +59,9 @@ def _estimate(point: PointResult, name: str) -> Estimate:
     found = [run.metrics.get(name) for run in point.finished]
     numbers = [float(value) for value in found if value is not None]
     if not numbers or len(numbers) < len(found):
-        return Estimate(None, None, values)
-    mean, half_width = mean_and_half_width(numbers)
-    return Estimate(mean, half_width, values)
+        return Estimate(None, None, values, _NO_MEAN if found else "no run has come to its end")
+    interval = statistics.mean(numbers, CONFIDENCE)
+    return Estimate(interval.value, interval.half_width, values, interval.why_none)
 
 
 def _point_as_json(point: PointResult) -> dict[str, Any]:
@@ -81,14 +69,16 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
     return {
         "parameters": {key: _finite(value) for key, value in point.parameters.items()},
         "topology": {name: over_replications(point, name) for name in TOPOLOGY},
-        "metrics": {
-            name: {"mean": estimate.mean, "ci95": estimate.interval, "values": estimate.values}
-            for name, estimate in estimates(point).items()
-        },
+        "metrics": {name: _as_json(estimate) for name, estimate in estimates(point).items()},
         **_privacy(point),
         **({"remarks": remarks} if remarks else {}),
         "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
     }
+
+
+def _as_json(estimate: Estimate) -> dict[str, Any]:
+    why = {"ci95_why_null": estimate.why_none} if estimate.interval is None else {}
+    return {"mean": estimate.mean, "ci95": estimate.interval, **why, "values": estimate.values}
 
 
 def _privacy(point: PointResult) -> dict[str, Any]:

@@ -5,13 +5,14 @@ simulation finds their classes. A check collects all mistakes, then turns them i
 
     from netbandit.scenario.load import load
     from netbandit.scenario.sweep import expand, problems
-    from netbandit.scenario.validate import read, validate
+    from netbandit.reading import read
+    from netbandit.scenario.validate import validate
 
     document = load("scenario.toml", ["run.horizon=1000"])
     found = problems(document.data)
     for point in expand(document.data, document.parameters):
         scenario, mistakes = validate(point.data)
-        learner, more = read(LearnerSettings, point.data["learner"], ("learner",))
+        run, more = read(RunSettings, point.data["run"], ("run",))
         found += [point.origin(problem) for problem in mistakes + more]
     if found:
         raise document.error(found)  # its .lines: FILE:LINE:COLUMN: key.path: what is wrong, what is allowed

@@ -1,31 +1,31 @@
 """What cannot be together among the tables that every scenario has."""
 
+from netbandit.registry import BUILT_IN
 from netbandit.scenario.links import LinksSettings, UniformLatency
-from netbandit.scenario.model import RunSettings, TopologySettings
-from netbandit.scenario.wording import show
+from netbandit.scenario.model import RunSettings
 from netbandit.settings import Problem
 from netbandit.units import parse_duration
+from netbandit.wording import show
 
 
-def combinations(
-    run: RunSettings | None, topology: TopologySettings | None, links: LinksSettings | None
-) -> list[Problem]:
+def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:
     """Return what cannot be together among the tables of this package, whichever of them are valid so far.
 
     Args:
         run: ``[run]``, or None if it has mistakes.
-        topology: ``[topology]``, or None if it has mistakes.
+        family: The family of the topology, whatever was written.
         links: ``[links]``, or None if it has mistakes.
     """
     problems: list[Problem] = []
     if links is None:
         return problems
-    if topology is not None and topology.family != "file" and links.peer.latency == "geographic":
+    ours = isinstance(family, str) and family in BUILT_IN["topology"]
+    if ours and family != "file" and links.peer.latency == "geographic":
         problems.append(
             (
                 ("links", "peer", "latency"),
                 f'"geographic" needs the coordinates of a topology file: '
-                f'must be a duration such as "10 ms" with topology.family = {show(topology.family)}',
+                f'must be a duration such as "10 ms" with topology.family = {show(family)}',
             )
         )
     for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.scenario.wording import Allowed, did_you_mean, show
 from netbandit.settings import Settings
 from netbandit.units import BANDWIDTH, DURATION, parse_bandwidth, parse_duration
+from netbandit.wording import Allowed, did_you_mean, show
 
 
 def duration_text(text: Any, *, also: str = "") -> Any:

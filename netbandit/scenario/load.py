@@ -11,8 +11,8 @@ from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.merge import FIRST_OVERRIDE, Merged, Origin, written_order
 from netbandit.scenario.overrides import Override, read_overrides
 from netbandit.scenario.source import Source, read_source, source_of
-from netbandit.scenario.wording import key_text, show
 from netbandit.settings import KeyPath, Problem
+from netbandit.wording import key_text, show
 
 _KEYS = re.compile(r"\b(?:run|topology|links|bandit|learner|protocol)(?:\.[a-z_]+)+")
 """Keys of a scenario in the text of a message."""

@@ -1,27 +1,17 @@
 """The scenario file: the tables every scenario has, and the parts' tables as they were written."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from netbandit.scenario.links import LinksSettings, duration_text
-from netbandit.scenario.wording import Allowed, show
 from netbandit.settings import Raw, Settings
 from netbandit.units import parse_duration
+from netbandit.wording import Allowed, show
 
-MOST_AGENTS = 10**7
 LONGEST_HORIZON = 10**12
 LARGEST_SEED = 2**63 - 1  # the largest integer of TOML
 
-SimpleFamily = Literal[
-    "star", "ring", "complete", "path", "grid", "tree", "random", "regular", "small-world", "scale-free", "geometric"
-]
-"""A family of graphs that can also stand inside each component of a ``hybrid``."""
-Family = Literal[
-    "star", "ring", "complete", "path", "grid", "tree", "random", "regular", "small-world", "scale-free", "geometric",
-    "hybrid", "file",
-]  # fmt: skip
-"""A family of graphs."""
 PARTS = ("bandit", "learner", "protocol")
 """The tables that belong to parts; this package does not know their keys."""
 
@@ -41,7 +31,6 @@ def _slot(text: Any) -> Any:
     return text
 
 
-Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
@@ -66,36 +55,6 @@ class RunSettings(Settings):
         return parse_duration(self.slot).nanoseconds(1)
 
 
-class TopologySettings(Settings):
-    """``[topology]``: the keys of all families; which of them a family needs and uses is the network's to say."""
-
-    family: Family = Field(description="The family of graphs.")
-    agents: int | None = Field(default=None, ge=1, le=MOST_AGENTS, description="Number of agents (M).")
-    p: float | None = Field(
-        default=None, ge=0, le=1, description="random: probability of a link; small-world: of rewiring one (0.1)."
-    )
-    mean_degree: float | None = Field(default=None, gt=0, description="random: mean number of neighbours.")
-    degree: int | None = Field(
-        default=None, ge=0, description="regular: number of neighbours; small-world: of the lattice, even (4)."
-    )
-    attach: int | None = Field(default=None, ge=1, description="scale-free: links of each new agent (2).")
-    reach: float | None = Field(
-        default=None, gt=0, description="geometric: longest link in the unit square (just above connectivity)."
-    )
-    branching: int | None = Field(default=None, ge=1, description="tree: children of each agent (2).")
-    components: list[Count] | None = Field(default=None, min_length=1, description="hybrid: sizes of the components.")
-    inside: SimpleFamily | None = Field(
-        default=None, description="hybrid: the family inside each component (complete)."
-    )
-    file: str | None = Field(
-        default=None,
-        min_length=1,
-        description="file: GraphML, GML, edge list or node-link JSON, relative to this file.",
-    )
-    component: Literal["largest"] | None = Field(default=None, description="file: accept a disconnected graph.")
-    seed: Seed | None = Field(default=None, description="Fixes the graph across replications.")
-
-
 class _Kind(BaseModel):
     """The one key that every part's table has."""
 
@@ -110,6 +69,23 @@ def _part(table: Any) -> Any:
     return table
 
 
+class _Family(BaseModel):
+    """The one key that every topology has."""
+
+    model_config = ConfigDict(strict=True, extra="allow", arbitrary_types_allowed=True)
+
+    family: Annotated[str, Field(min_length=1), Allowed('a string: a known family, or "package.module:Class"')]
+
+
+def _topology(table: Any) -> Any:
+    _Family.model_validate(table)
+    return table
+
+
+TopologyPart = Annotated[
+    Raw, BeforeValidator(_topology), Allowed('a table with the key "family" and those of its family', keys=_Family)
+]
+"""The topology's table as it was written; its ``family`` is a string."""
 Part = Annotated[Raw, BeforeValidator(_part), Allowed('a table with the key "kind" and those of its kind', keys=_Kind)]
 """A part's table as it was written; its ``kind`` is a string."""
 
@@ -126,7 +102,7 @@ class Scenario(Settings):
     description: str = Field(default="", description="What the scenario shows.")
     extends: str | None = Field(default=None, exclude=True, description="A file whose tables this one overrides.")
     run: RunSettings
-    topology: TopologySettings
+    topology: TopologyPart
     links: LinksSettings = LinksSettings()
     bandit: Part
     learner: Part
@@ -134,8 +110,3 @@ class Scenario(Settings):
     sweep: dict[str, list[Any]] = Field(
         default={}, exclude=True, description="Dotted key -> list of values; the grid of all."
     )
-
-
-def families() -> tuple[str, ...]:
-    """Return the names of all families, in the order in which they are documented."""
-    return get_args(Family)

@@ -8,7 +8,7 @@ from typing import Any
 
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.source import flat_sweep
-from netbandit.scenario.wording import key_text, show
+from netbandit.wording import key_text, show
 
 _PIECE = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _OVERRIDE = re.compile(rf"\s*({_PIECE}(?:\s*\.\s*{_PIECE})*)\s*=(.*)", re.DOTALL)

@@ -23,10 +23,15 @@ def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
     with ``extends`` or ``sweep``, so the schema asks for them only in files with neither.
 
     Args:
-        parts: For each of ``bandit``, ``learner`` and ``protocol``, its kinds with their settings.
+        parts: For each of ``topology``, ``bandit``, ``learner`` and ``protocol``, its kinds with their keys.
     """
     definitions: Schema = {}
     schema = _of(Scenario, definitions)
+    definitions["topology"] = _topology(parts.get("topology", {}), definitions)
+    schema["properties"]["topology"] = {
+        "$ref": "#/$defs/topology",
+        "description": "The graph; its family decides which keys it uses.",
+    }
     for table in PARTS:
         definitions[table] = _part(table, parts.get(table, {}), definitions)
         described = {"description": f"The {table}; its kind decides which keys it has."}
@@ -74,6 +79,24 @@ def _part(table: str, kinds: Mapping[str, type[BaseModel]], definitions: Schema)
     return {"type": "object", "properties": {"kind": choice}, "required": ["kind"], "allOf": branches}
 
 
+def _topology(families: Mapping[str, type[BaseModel]], definitions: Schema) -> Schema:
+    """Return the schema of the topology's table: the keys of all families, as one may be left over from another."""
+    own = {**_OWN_PART, "description": 'A family of your own, "package.module:Class".'}
+    keys: Schema = {"family": {"anyOf": [{"enum": list(families)}, own], "description": "The family of graphs."}}
+    said: dict[str, dict[str, list[str]]] = {}
+    for family, model in families.items():
+        for key, value in _of(model, definitions).get("properties", {}).items():
+            said.setdefault(key, {}).setdefault(value.pop("description", ""), []).append(family)
+            value.pop("default", None)
+            keys.setdefault(key, value)
+    for key, texts in said.items():
+        lines = [text if len(texts) == 1 else f"{', '.join(names)}: {text}" for text, names in texts.items()]
+        keys[key] = {"description": " ".join(lines), **keys[key]}
+    known = {"if": {"properties": {"family": {"enum": list(families)}}, "required": ["family"]}}
+    only = {"then": {"properties": dict.fromkeys(keys, True), "additionalProperties": False}}
+    return {"type": "object", "properties": keys, "required": ["family"], **known, **only}
+
+
 def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
     """Return the schema of the sweep: a list of values for each dotted key; tables are keys without quotes."""
     lists = {
@@ -82,7 +105,8 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
         for key, value in _keys(schema["properties"][table], table, definitions)
         if key not in ("run.seed", "run.replications")
     }
-    for table, kinds in parts.items():
+    for table in PARTS:
+        kinds = parts.get(table, {})
         lists[f"{table}.kind"] = {"type": "array", "minItems": 1, "items": {"type": "string"}}
         for settings in kinds.values():
             for key in {field.alias or name for name, field in settings.model_fields.items()} - {"kind"}:

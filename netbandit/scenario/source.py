@@ -10,8 +10,8 @@ from typing import Any
 
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
-from netbandit.scenario.wording import key_text
 from netbandit.settings import KeyPath
+from netbandit.wording import key_text
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _REPEATED = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Cannot redefine")

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netbandit.scenario.validate import UNKNOWN_KEY
-from netbandit.scenario.wording import quoted, show
+from netbandit.reading import UNKNOWN_KEY
 from netbandit.settings import KeyPath, Problem, Raw
+from netbandit.wording import quoted, show
 
 MOST_POINTS = 100_000
 """The largest grid."""

@@ -1,14 +1,12 @@
 """From what the user wrote to a graph and a network of it."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network import families
 from netbandit.network.clock import Clock
+from netbandit.network.families.family import Family
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
@@ -16,32 +14,23 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
-from netbandit.scenario.model import TopologySettings
 from netbandit.settings import Problem
 from netbandit.streams import Streams
 from netbandit.units import parse_bandwidth, parse_duration
 
 
-def topology_streams(settings: TopologySettings, seed: int, replication: int) -> Streams:
+def topology_streams(family: Family, seed: int, replication: int) -> Streams:
     """Return the streams of the graph and its latencies: those of the replication, or fixed by ``topology.seed``."""
-    return Streams(seed, replication) if settings.seed is None else Streams(settings.seed, 0)
+    return Streams(seed, replication) if family.seed is None else Streams(family.seed, 0)
 
 
-def build_topology(settings: TopologySettings, streams: Streams, file: Path | None) -> Topology:
-    """Return the graph.
-
-    Args:
-        settings: ``[topology]``.
-        streams: The streams of the graph.
-        file: Where the file of the graph is, if it comes from one.
+def build_topology(family: Family, streams: Streams) -> Topology:
+    """Return a graph of *family*.
 
     Raises:
         TopologyError: There is no such graph.
     """
-    keys: dict[str, Any] = settings.model_dump(exclude={"family", "seed"})
-    if file is not None:
-        keys["file"] = str(file)
-    return Topology(families.build(settings.family, rng=streams.generator("topology"), **keys))
+    return Topology(family.build(streams.generator("topology")))
 
 
 def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, streams: Streams) -> NDArray[np.int64]:

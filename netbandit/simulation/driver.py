@@ -66,10 +66,10 @@ class Driver(ABC):
         stage: All that it works with.
 
     Attributes:
-        talk: How its agents talk; the protocol must offer it.
+        talk: How its agents talk, which the protocol must offer; None where that follows from the learner.
     """
 
-    talk: ClassVar[Talk]
+    talk: ClassVar[Talk | None] = None
 
     def __init__(self, stage: ReplicationContext) -> None:
         self.stage = stage

@@ -1,18 +1,17 @@
-"""Which driver makes a learner play a bandit."""
+"""Which driver makes a learner play a bandit, and how its agents talk there."""
 
 from netbandit.bandits.action_set import ActionSetBandit
-from netbandit.bandits.bandit import Bandit, FiniteBandit
+from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
-from netbandit.learners.learner import EpochLearner, Learner
-from netbandit.learners.pfcb import Pfcb
-from netbandit.learners.slots import SlotLearner
+from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
+from netbandit.learners.linear import GatherLearner
+from netbandit.learners.slots import Learner
 from netbandit.simulation.driver import Driver
-from netbandit.simulation.slot_learner import slot_learner
 
 
-def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
-    """Return the driver of a learner's rhythm.
+def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
+    """Return the driver of a learner.
 
     Raises:
         TypeError: The learner cannot play the bandit; the message says why.
@@ -23,22 +22,47 @@ def driver_of(bandit: type[Bandit], learner: type[Learner]) -> type[Driver]:
         from netbandit.simulation.epochs import Epochs
 
         return Epochs
-    if slot_learner(learner) is not None and (issubclass(learner, SlotLearner) or issubclass(bandit, ActionSetBandit)):
-        if not issubclass(bandit, ActionSetBandit):
-            raise TypeError("this learner chooses among vectors, which this bandit does not show")
-        from netbandit.simulation.slots import Slots
-
-        return Slots
-    if issubclass(learner, Pfcb):
-        if not issubclass(bandit, Procurement):
-            raise TypeError("this learner procures quantities, which only the bandit procurement offers")
-        from netbandit.simulation.exchange import Exchange
-
-        return Exchange
-    if "gather" in learner.talks and issubclass(bandit, VerticalContextBandit):
+    if issubclass(learner, GatherLearner) and issubclass(bandit, VerticalContextBandit):
         from netbandit.simulation.gathers import Gathers
 
         return Gathers
-    if "broadcast" in learner.talks:
-        raise TypeError("this learner tells others item by item, and only those derived from pfcb can")
-    raise TypeError("this learner needs contexts to choose by, which this bandit does not show")
+    slotted = issubclass(learner, Learner) or (
+        issubclass(learner, GatherLearner) and learner.stands_in_slots and issubclass(bandit, ActionSetBandit)
+    )
+    if not slotted:
+        raise TypeError("this learner needs contexts to choose by, which this bandit does not show")
+    if issubclass(learner, Learner):
+        _check_slots(bandit, learner)
+    from netbandit.simulation.slots import Slots
+
+    return Slots
+
+
+def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
+    missing = learner.unfinished()
+    if missing is not None:
+        raise TypeError(f"this learner lacks a method: {missing}")
+    if issubclass(bandit, Procurement) != (learner.plays == "market"):
+        raise TypeError(
+            "this learner procures quantities, which only the bandit procurement offers"
+            if learner.plays == "market"
+            else "this learner chooses among arms, and this bandit asks for quantities"
+        )
+    if issubclass(bandit, ActionSetBandit | Procurement):
+        return
+    if learner.plays == "vectors":
+        raise TypeError("this learner chooses among vectors, which this bandit does not show")
+    if not issubclass(bandit, ArmBandit):
+        raise TypeError("this learner decides in every slot, which this bandit does not offer")
+
+
+def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> Talk | None:
+    """Return how the agents of a learner talk in this world; None: never.
+
+    Raises:
+        TypeError: The learner cannot play the bandit; the message says why.
+    """
+    driver = driver_of(bandit, learner)
+    if driver.talk is not None:
+        return driver.talk
+    return learner.talk() if issubclass(learner, Learner) else "call"

@@ -85,8 +85,7 @@ class Epochs(Driver):
         point = stage.point
         bandit = stage.bandit
         assert isinstance(bandit, FiniteBandit)
-        assert issubclass(point.learner, EpochLearner)
-        self._learner = point.learner
+        self._learner: EpochLearner = point.learner_settings
         self._bandit = bandit
         self._clock = stage.clock
         self._agents = bandit.agents
@@ -97,30 +96,26 @@ class Epochs(Driver):
         agents = range(bandit.agents)
         groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
         self._own = [self._generators(agent) for agent in agents] if self._isolated else []
-        settings = point.learner_settings
-        self._weighted = self._learner.weighted(settings)
-        self._participating = 1 if self._isolated else self._learner.participants(settings, bandit.agents)
-        self._cohorts = [
-            Cohort(
-                number,
-                members,
-                self._learner.build(
-                    settings,
-                    arms=bandit.arm_count,
-                    horizon=stage.clock.horizon,
-                    members=len(members),
-                    participants=self._participating,
-                    smallest_gap=bandit.smallest_gap,
-                ),
-            )
-            for number, members in enumerate(groups)
-        ]
+        self._participating = 1 if self._isolated else self._learner.participants(bandit.agents)
+        self._cohorts = [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
         self._everybody = self._isolated or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, list[int]] = {}
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
+
+    def _started(self, members: int) -> EpochLearner:
+        """Return the learner of a cohort of *members*, before its first epoch."""
+        learner = self._learner.fresh()
+        learner.start(
+            arms=self._bandit.arm_count,
+            horizon=self._clock.horizon,
+            members=members,
+            participants=self._participating,
+            smallest_gap=self._bandit.smallest_gap,
+        )
+        return learner
 
     def start(self) -> None:
         """Start a process for every agent."""
@@ -140,7 +135,6 @@ class Epochs(Driver):
         # What stays in an agent is not released: nothing is where nobody was ever told.
         told = bool(self.stage.network.ledger.kinds)
         spent = self._learner.account(
-            self.stage.point.learner_settings,
             participants=self._participating,
             members=self._agents,
             releases=int(self._contributions.max()) if told else 0,
@@ -179,7 +173,7 @@ class Epochs(Driver):
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner average *items*: as many numbers as in each of them."""
-        used = weights if self._weighted else None
+        used = weights if self._learner.weighted else None
         return Item(items[0].size, self._learner.combine([item.value for item in items], used))
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:

@@ -50,12 +50,11 @@ class Gathers(Driver):
         bandit = stage.bandit
         settings = point.protocol_settings
         assert isinstance(bandit, VerticalContextBandit)
-        assert issubclass(point.learner, GatherLearner)
         assert isinstance(settings, GatherSettings)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner = point.learner
+        self._learner: GatherLearner = point.learner_settings
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []
@@ -69,7 +68,9 @@ class Gathers(Driver):
     @cached_property
     def learner(self) -> GatherLearner:
         """Agent 0's learner; there is none before the first decision."""
-        return self._learner.build(self.stage.point.learner_settings, dimension=self._bandit.seen)
+        learner = self._learner.fresh()
+        learner.start(self._bandit.seen)
+        return learner
 
     @cached_property
     def mask(self) -> NDArray[np.float64] | None:

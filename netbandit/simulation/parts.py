@@ -9,30 +9,31 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.learners.learner import Learner, LearnerSettings, Talk
-from netbandit.network import families
-from netbandit.network.message import NUMBER_BYTES
+from netbandit.learners.learner import AnyLearner, Talk
+from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.part import Others, Part, found_by
 from netbandit.protocols.adapters import misfit
 from netbandit.protocols.adapters import problems as problems_of
 from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
+from netbandit.reading import read, read_part
+from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
-from netbandit.scenario.model import PARTS, Scenario, TopologySettings
+from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
-from netbandit.scenario.validate import read, read_part, validate
-from netbandit.scenario.wording import one_of, show
+from netbandit.scenario.topology import read_topology
+from netbandit.scenario.validate import validate
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import PointParts
-from netbandit.simulation.registry import BUILT_IN, KindError, key_names, keys_of, part_class
 from netbandit.simulation.simulation import Simulation
-from netbandit.simulation.slot_learner import slot_learner
+from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
+from netbandit.wording import one_of, show
 
 
 class PointConfig(PointParts):
@@ -130,51 +131,44 @@ class _Check:
         data = self._point.data
         scenario, problems = validate(data)
         self.problems += problems
-        topology_settings, _ = read(TopologySettings, data.get("topology"))
-        if topology_settings is not None:
-            self._check_family(topology_settings)
-            file = self._file(topology_settings)
-            if file is not None and not file.exists():
-                self.problems.append((("topology", "file"), f"{file}: cannot be read: No such file or directory"))
+        family, problems, notes = read_topology(data.get("topology"), self._document.folder)
+        self.problems += problems
+        self.notes += notes
         bandit, bandit_settings = self._part("bandit")
         learner, learner_settings = self._part("learner")
         protocol, protocol_settings = self._part("protocol")
         talks = frozenset() if learner is None else learner.talks
         if bandit is not None and learner is not None:
             talks = self._check_world(bandit, learner)
-        if isinstance(learner_settings, LearnerSettings) and bandit_settings is not None:
-            self._within("learner", learner_settings.problems_with(_facts(bandit_settings)))
-        if learner is not None and protocol is not None:
-            self._check_pair(talks, learner_settings, protocol)
-        files = {} if bandit_settings is None else self._bandit_files(bandit_settings)
-        if bandit_settings is not None:
-            bandit_settings = bandit_settings.model_copy(update={key: str(path) for key, path in files.items()})
+        fits = learner is not None and protocol is not None and self._check_pair(talks, protocol)
+        inputs: dict[str, Path] = {}
+        family = self._with_files("topology", family, inputs)
+        bandit_settings = self._with_files("bandit", bandit_settings, inputs)
         known: dict[str, Any] = {
-            "bandit": bandit_settings if isinstance(bandit_settings, Part) else bandit,
-            "learner": learner_settings if isinstance(learner_settings, Part) else learner,
-            "protocol": protocol_settings if isinstance(protocol_settings, Part) else protocol,
-            "kinds": {table: self._kind(table) for table in PARTS},
+            "bandit": bandit_settings,
+            "learner": learner_settings,
+            "protocol": (protocol_settings if isinstance(protocol_settings, Part) else protocol) if fits else None,
+            "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
         }
         self._check_among(known)
         if scenario is not None:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
-        if self.problems or scenario is None:
+        if self.problems or scenario is None or family is None:
             return None
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
-        file = self._file(scenario.topology)
         parts = PointConfig(
             parameters=self._point.parameters,
-            resolved=_resolved(scenario, file, known["kinds"], bandit_settings, learner_settings, protocol_settings),
+            resolved=_resolved(scenario, known["kinds"], family, bandit_settings, learner_settings, protocol_settings),
             scenario=scenario,
+            family=family,
             bandit_settings=bandit_settings,
             learner_settings=learner_settings,
             protocol_settings=protocol_settings,
-            file=file,
             folder=self._document.folder.absolute(),
-            bandit_files=files,
+            inputs=inputs,
         )
         self._check_graph(parts, known)
         return None if self.problems else parts
@@ -238,24 +232,21 @@ class _Check:
                 return True
         return False
 
-    def _check_family(self, settings: TopologySettings) -> None:
-        keys = settings.model_dump(exclude={"family"})
-        self._within("topology", iter(families.problems(settings.family, keys)))
-        self.notes += [(("topology", key), text) for key, text in families.unused(settings.family, keys)]
-
-    def _check_world(self, bandit: type[Bandit], learner: type[Learner]) -> frozenset[Talk]:
+    def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[Talk]:
         """Return how the learner talks in this world."""
         try:
-            return frozenset({driver_of(bandit, learner).talk})
+            talk = talk_of(bandit, learner)
+            return learner.talks if talk is None else frozenset({talk})
         except TypeError as error:
             self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
 
     def _kind(self, table: str) -> str:
         written = self._point.data.get(table)
-        return str(written.get("kind")) if isinstance(written, Mapping) else ""
+        return str(written.get(kind_key(table))) if isinstance(written, Mapping) else ""
 
-    def _check_pair(self, talks: frozenset[Talk], settings: Any, protocol: type[NetworkProtocol]) -> None:
+    def _check_pair(self, talks: frozenset[Talk], protocol: type[NetworkProtocol]) -> bool:
+        """Return whether the protocol can carry how the learner talks."""
         if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
@@ -264,32 +255,27 @@ class _Check:
                 f"must be {one_of(_offering(talks))} or one of your own"
             )
             self.problems.append((("protocol", "kind"), text))
-            return
+            return False
         for talk in sorted(talks & protocol.patterns):
             misfits = misfit(protocol, talk)
             if misfits is not None:
                 self.problems.append((("protocol", "kind"), misfits))
-                return
-        if isinstance(settings, LearnerSettings) and not protocol.isolated:
-            over = f"(protocol.kind = {show(self._kind('protocol'))})"
-            found = settings.problems_over(server_chooses=protocol.chooses)
-            self._within("learner", ((path, f"{text} {over}") for path, text in found))
+                return False
+        return True
 
-    def _file(self, settings: TopologySettings) -> Path | None:
-        if settings.family != "file" or settings.file is None:
+    def _with_files(self, table: str, part: Any, inputs: dict[str, Path]) -> Any:
+        """Return the part with absolute paths, noting its files among the *inputs*."""
+        if part is None:
             return None
-        return (self._document.base_of(("topology", "file")) / settings.file).absolute()
-
-    def _bandit_files(self, settings: Any) -> dict[str, Path]:
-        files = {}
-        for key, written in settings.files().items():
-            path = (self._document.base_of(("bandit", key)) / written).absolute()
+        for key, written in part.files().items():
+            path = (self._document.base_of((table, key)) / written).absolute()
             if not path.is_file():
                 what = "is not a file" if path.exists() else "is not there"
                 text = f"{path} {what}; a relative path starts at the folder of the file it is written in"
-                self.problems.append((("bandit", key), text))
-            files[key] = path
-        return files
+                self.problems.append(((table, key), text))
+            inputs[f"{table}.{key}"] = path
+            part = part.model_copy(update={key: str(path)})
+        return part
 
     def _check_graph(self, parts: PointConfig, known: Mapping[str, Any]) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
@@ -317,11 +303,11 @@ class _Check:
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             if not issubclass(parts.protocol, Part):
-                for key, text in problems_of(parts.protocol, known["talk"], parts.protocol_settings, facts):
+                for key, text in problems_of(parts.protocol, known["talk"] or "call", parts.protocol_settings, facts):
                     self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
-                streams = topology_streams(scenario.topology, scenario.run.seed, 0)
+                streams = topology_streams(parts.family, scenario.run.seed, 0)
                 peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)
             except TopologyError as error:
                 path = ("links", "peer", "latency")
@@ -333,9 +319,10 @@ class _Check:
 
 def _release_size(parts: PointConfig) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
-    dimension = _facts(parts.bandit_settings).get("dimension")
-    learner = slot_learner(parts.learner)
-    return 0 if dimension is None or learner is None else NUMBER_BYTES * learner.release_numbers(dimension)
+    if "call" not in parts.learner.talks:
+        return 0
+    learner = in_slots(parts.learner_settings)
+    return learner.item_bytes(learner.share_numbers(parts.bandit_settings.outline().dimension or 0))
 
 
 _TALKS = {
@@ -362,21 +349,12 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
     return 'give them, or set links.peer.missing = "median"'
 
 
-def _facts(bandit: Any) -> Raw:
-    """Return what the keys of a bandit say of it, for learners of the old style."""
-    found: Raw = {**bandit.table(), **bandit.outline()._asdict()}
-    return {key: value for key, value in found.items() if value is not None}
-
-
 def _resolved(
-    scenario: Scenario, file: Path | None, kinds: Mapping[str, str], bandit: Any, learner: Any, protocol: Any
+    scenario: Scenario, kinds: Mapping[str, str], family: Family, bandit: Any, learner: Any, protocol: Any
 ) -> dict[str, Any]:
     """Return the whole scenario with every default filled in."""
     whole = scenario.model_dump(mode="json")
-    used = families.resolve(scenario.topology.family, whole["topology"])
-    whole["topology"] = {"family": scenario.topology.family, **used, "seed": scenario.topology.seed}
-    if file is not None:
-        whole["topology"]["file"] = str(file)
+    whole["topology"] = {"family": kinds["topology"], **family.table()}
     for table, settings in zip(PARTS, (bandit, learner, protocol), strict=True):
         whole[table] = (
             {"kind": kinds[table], **settings.table()} if isinstance(settings, Part) else settings.model_dump()

@@ -60,7 +60,7 @@ class Simulation:
                 scenario.links,
                 topology,
                 clock,
-                topology_streams(scenario.topology, scenario.run.seed, self._replication),
+                topology_streams(point.family, scenario.run.seed, self._replication),
                 fingerprint,
                 writer,
                 own_streams=streams,

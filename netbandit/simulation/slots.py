@@ -1,24 +1,19 @@
-"""The rhythm of slots: a decision in every slot, from one network event to the next in a single call."""
+"""The driver of slots: every agent decides in every slot, from one network event to the next in a single step."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
 from simpy import Event
 
-from netbandit.bandits.action_set import ActionSetBandit
-from netbandit.learners.slots import Surroundings
+from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
-from netbandit.network.message import NUMBER_BYTES, Kind
-from netbandit.protocols.adapters import call_protocol
-from netbandit.protocols.protocol import Item
+from netbandit.simulation.account import Account
+from netbandit.simulation.communication import communication
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.play import Account, compiled, generic, is_compiled, say_if_new
+from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.slot_learner import slot_learner
-
-CHOOSE = Kind("choose")
+from netbandit.simulation.slot_learner import in_slots
+from netbandit.simulation.slot_worlds import slot_world
 
 _DIGEST = (1 << 63) - 1
 
@@ -26,115 +21,83 @@ _GENERIC = "this learner and this bandit have no compiled loop: the generic one 
 
 
 class Slots(Driver):
-    """Agents that decide in every slot, and synchronise when one of them calls for it.
+    """Agents that decide in every slot, whatever the world, and however they talk.
 
     Nothing but a message changes an agent's mind between two of its slots. So when it wakes, all slots that begin
-    before the next event of the network are played in one call; the first slot in which anybody calls ends it, because
-    from there on a message is under way that others could hear. Nobody has then passed a moment at which it could have
-    reached them. What is adopted at a boundary is adopted before its decision; what is released there, after it.
+    before the next event of the network are played in one step; the first slot after which anybody has something to say
+    ends it, because from there on a message is under way that others could hear. Nobody has then passed a moment at
+    which it could have reached them. What reaches an agent at a boundary is taken in before its decision; what it says
+    there, it says after it.
+
+    Three parts work together: the world (`slot_worlds`), the learner, and how its agents talk (`communication`). The
+    slots themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
-        stage: All that it works with; the bandit shows actions, the learner decides in slots.
+        stage: All that it works with.
     """
-
-    talk = "call"
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
-        assert isinstance(stage.bandit, ActionSetBandit)
-        self._bandit = stage.bandit
-        learner = slot_learner(stage.point.learner)
-        assert learner is not None
-        self._learner = learner
         self._clock = stage.clock
-        self._account = Account.open(stage.topology.agents, stage.clock.horizon)
+        self._agents = stage.topology.agents
+        self.world = slot_world(stage.bandit)
+        self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
         self._played = 0
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
-        self._released_at: dict[tuple[int, int], int] = {}
-        self._waits: dict[int, list[int]] = {}
-        self._quiet: set[tuple[int, int]] = set()
-        self._releases: dict[tuple[int, int], int] = {}
 
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
-        point, bandit = self.stage.point, self._bandit
-        self._protocol = call_protocol(point.protocol, point.protocol_settings, self.stage.network, self)
-        self._alone = self._protocol.isolated
-        groups = np.asarray(self._protocol.groups)
-        surroundings = Surroundings(
-            agents=bandit.agents,
-            arms=bandit.arm_count,
-            dimension=bandit.dimension,
-            fixed_actions=bandit.fixed_actions,
-            sub_gaussian=bandit.sub_gaussian,
-            horizon=self._clock.horizon,
-            members=np.bincount(groups)[groups],
-            sets=self._protocol.sets,
-            alone=self._alone,
+        stage = self.stage
+        template = in_slots(stage.point.learner_settings)
+        fast = is_compiled(type(stage.bandit), type(template))
+        if fast:
+            say_if_new(type(stage.bandit))
+        self.talking = talking = communication(stage, template)
+        self.learners = template.replicas(talking.sets)
+        for param_set, learner in enumerate(self.learners):
+            world = World(
+                agents=self._agents,
+                horizon=self._clock.horizon,
+                streams=stage.streams,
+                members=talking.members,
+                isolated=talking.isolated,
+                sets=talking.sets,
+                param_set=param_set,
+                **self.world.facts(),
+            )
+            learner.start(world, self._agents, stage.streams.generator("learner", param_set))
+        talking.open(self.learners)
+        self.world.start(stage.streams.generator, self._clock.horizon)
+        self._generic = not fast
+        self._play = (
+            compiled(self.world, self.learners, self.account)
+            if fast
+            else generic(self.world, self.learners, self.account, talking)
         )
-        if is_compiled(point.bandit, self._learner):
-            say_if_new()
-        self.learner = self._learner.build(point.learner_settings, surroundings, self.stage.streams)
-        bandit.begin(self.stage.streams.generator)
-        play = compiled(bandit, self.learner, self._account)
-        self._generic = play is None
-        self._play = play or generic(bandit, self.learner, self._account, self._protocol.sets)
         self._appoint()
 
     def finish(self) -> DriverResult:
         """Add up."""
-        account = self._account
+        account, talking, learner = self.account, self.talking, self.learners[0]
+        talking.finish()
         for agent, digest in enumerate(account.digests.tolist()):
-            self.stage.fingerprint.record(self._clock.end, agent, CHOOSE.code, digest & _DIGEST)
-        spent = self.learner.account(max(self._releases.values(), default=0))
-        ended = [round for round, time in self._protocol.ended.items() if time <= self._clock.end]
-        waits = [slots for round in ended for slots in self._waits.get(round, [])]
+            self.stage.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
+        spent = learner.account(talking.releases)
+        talked = talking.metrics()
         metrics: dict[str, Metric] = {
-            "rounds": len(ended),
-            "round_slots": sum(waits) / len(waits) if waits else 0.0,
+            "rounds": talked.pop("rounds"),
+            "round_slots": talked.pop("round_slots"),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
-            **self.learner.figures(),
-            **self._protocol.figures(),
+            **self.world.metrics(self._clock.horizon),
+            **learner.figures(),
+            **talked,
         }
-        curve = Curve(account.knots, account.curve)
-        remarks = (*self.learner.remarks(), *((_GENERIC,) if self._generic else ()))
-        return DriverResult(float(account.curve[-1]), {"regret": curve}, metrics, spent, remarks)
-
-    def sync_started(self, agent: int, param_set: int) -> None:
-        """Tell the learner; see `SyncHandler`."""
-        self._quiet.add((agent, param_set))
-        self.learner.sync_started(agent, param_set)
-
-    @property
-    def release_size(self) -> int:
-        """Bytes; see `SyncHandler`."""
-        return NUMBER_BYTES * self._learner.release_numbers(self._bandit.dimension)
-
-    def release(self, agent: int, param_set: int) -> Item:
-        """Ask the learner; see `SyncHandler`."""
-        key = agent, param_set
-        self._released_at[key] = self._clock.now
-        self._releases[key] = self._releases.get(key, 0) + 1
-        numbers = self.learner.release(agent, param_set)
-        return Item(NUMBER_BYTES * len(numbers), numbers)
-
-    def aggregate(self, items: Sequence[Item]) -> Item:
-        """Ask the learner; see `SyncHandler`."""
-        combined: NDArray[np.float64] = self.learner.combine([item.value for item in items])
-        return Item(NUMBER_BYTES * len(combined), combined)
-
-    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
-        """Tell the learner; see `SyncHandler`."""
-        released, now = self._released_at[agent, param_set], self._clock.now
-        waited = now - released
-        trace = self.stage.network.trace
-        if trace is not None and self._protocol.sets == 1:  # sets wait at the same time, and an agent has one track
-            trace.phase("exploit", agent, round, released, now)
-        self._waits.setdefault(round, []).append(-(-waited // self._clock.slot))
-        self._quiet.discard((agent, param_set))
-        self.learner.adopt(agent, param_set, aggregate.value)
+        values = account.total()
+        remarks = (*learner.remarks(), *((_GENERIC,) if self._generic else ()))
+        curves = {"regret": Curve(account.knots, values)}
+        return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 
     def _appoint(self) -> None:
         """Wake at the next slot, after what arrives and is adopted at its boundary."""
@@ -145,21 +108,17 @@ class Slots(Driver):
             )
 
     def _wake(self, _: Event) -> None:
-        """Play on until something else is due, or somebody calls."""
-        clock, account = self._clock, self._account
+        """Play on until something else is due, or somebody wants to talk."""
+        clock, talking = self._clock, self.talking
         environment, slot = clock.environment, clock.slot
         first = self._played
+        talking.hand_on(first)
         due = environment.peek()
         last = clock.horizon if due == inf else min(clock.horizon, -(-int(due) // slot))
-        self._played = self._play(first, max(last, first + 1))
-        if account.calls.any():
-            latest = self._played - 1
+        self._played = self._play(first, talking.last(first, max(last, first + 1)))
+        latest = self._played - 1
+        if talking.speaks(latest, self.account.calls):
             if latest > first:  # nothing else is due before
                 environment.advance(latest * slot)
-            own = latest % self._protocol.sets
-            begin = self._protocol.call if self.learner.called else self._protocol.begin
-            for agent in np.flatnonzero(account.calls).tolist():
-                if not self._alone and (agent, own) not in self._quiet:
-                    self._quiet.add((agent, own))
-                    begin(agent, own)
+            talking.talk(latest, self.account.calls)
         self._appoint()

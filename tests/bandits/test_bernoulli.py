@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from scipy import stats
 
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.scenario.validate import read_part
+from netbandit.reading import read_part
 from netbandit.streams import Streams
 
 
@@ -98,7 +98,8 @@ def test_an_instance_cannot_be_changed():
 def bandit_pulls(bandit, rng, arm, pulls, blocks):
     """Return the sums of *pulls* single pulls of agent 1, *blocks* times."""
     agents, arms = np.ones(blocks, dtype=np.int64), np.full(blocks, arm)
-    return sum(bandit.pull(rng, slot, agents, arms) for slot in range(pulls)).astype(np.int64)
+    drawn = (bandit.pull(slot, agents, arms, bandit.draw(rng, blocks)) for slot in range(pulls))
+    return sum(drawn).astype(np.int64)
 
 
 def test_a_block_has_the_law_of_single_pulls():

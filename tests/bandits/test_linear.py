@@ -4,7 +4,7 @@ from helpers.worlds import started
 
 from netbandit.bandits.draws import beta, states, uniform
 from netbandit.bandits.linear import Linear
-from netbandit.scenario.validate import read_part
+from netbandit.reading import read_part
 from netbandit.streams import Streams
 
 
@@ -48,32 +48,35 @@ def test_one_arm_lies_in_the_best_band_and_the_others_in_theirs(actions: str, di
     for seed in range(20):
         bandit = build(actions=actions, dimension=dimension, arms=arms, seed=seed)
         assert 0.85 <= np.linalg.norm(bandit.theta) <= 1
-        for agent in range(bandit.agents):
-            shown = bandit.actions(agent)
+        everybody = np.arange(bandit.agents)
+        sets = bandit.actions(everybody)
+        _, regrets = bandit.pull(everybody, np.zeros(bandit.agents, dtype=np.int64))
+        for shown, regret in zip(sets, regrets, strict=True):
             assert np.all(np.linalg.norm(shown, axis=1) <= 1 + 1e-12)
             means = np.sort(shown @ bandit.theta)
             assert 0.7 <= means[-1] <= 0.8
             assert np.all((means[:-1] >= 0.5) & (means[:-1] <= 0.6))
-            _, regret = bandit.pull(agent, 0)
             assert regret == pytest.approx(means[-1] - shown[0] @ bandit.theta, abs=1e-12)
 
 
 def test_fresh_sets_differ_by_slot_and_agent_and_fixed_ones_do_not() -> None:
     fresh = build(actions="fresh")
-    first = fresh.actions(0).copy()
-    assert not np.allclose(first, fresh.actions(0))
-    assert not np.allclose(first, fresh.actions(1))
+    everybody = np.arange(fresh.agents)
+    first = fresh.actions(everybody).copy()
+    assert not np.allclose(first, fresh.actions(everybody))
+    assert not np.allclose(first[0], first[1])
     fixed = build()
-    assert fixed.actions(0) is fixed.actions(2)
-    assert fixed.fixed_actions is fixed.actions(2)
+    assert np.shares_memory(fixed.actions(everybody), fixed.fixed_actions)
+    assert (fixed.actions(everybody)[2] == fixed.fixed_actions).all()
     assert fresh.fixed_actions is None
 
 
 @pytest.mark.parametrize(("law", "variance"), [("beta", None), ("bernoulli", None), ("gaussian", 0.04)])
 def test_rewards_have_the_mean_and_the_variance_of_their_law(law: str, variance: float | None) -> None:
     bandit = build(rewards=law, deviation=0.2) if law == "gaussian" else build(rewards=law)
-    mean = float(bandit.actions(0)[2] @ bandit.theta)
-    drawn = np.array([bandit.pull(0, 2)[0] for _ in range(20_000)])
+    who = np.zeros(1, dtype=np.int64)
+    mean = float(bandit.actions(who)[0, 2] @ bandit.theta)
+    drawn = np.array([bandit.pull(who, who + 2)[0][0] for _ in range(20_000)])
     # Beta(m, 1 - m) has the variance m (1 - m) / 2, half that of a coin.
     expected = variance or mean * (1 - mean) / (2 if law == "beta" else 1)
     assert drawn.mean() == pytest.approx(mean, abs=4 * np.sqrt(expected / drawn.size))

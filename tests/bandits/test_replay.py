@@ -7,7 +7,6 @@ from netbandit.bandits.recorded import Events
 from netbandit.bandits.replay import Replay
 from netbandit.bandits.synthetic_log import ClickLaw, MadeLog, write_log
 from netbandit.learners.linear import LinUcb
-from netbandit.learners.linear_settings import LinUcbSettings
 from netbandit.streams import Streams
 
 SURE = 4.8
@@ -34,7 +33,8 @@ def by_context(contexts, rewards):
 
 
 def learner(contexts, rewards):
-    player = LinUcb(LinUcbSettings(alpha=0.3), contexts.shape[2])
+    player = LinUcb(alpha=0.3)
+    player.start(contexts.shape[2])
     return player.play(np.ascontiguousarray(contexts), rewards, np.empty((0, contexts.shape[2])))
 
 

@@ -402,7 +402,7 @@ def test_topology_takes_the_keys_of_a_family():
         (["ring", "--agents", "2"], "--agents: agents: a ring has at least 3 agents"),
         (["ring", "--agents", "few"], "--agents: agents: must be an integer"),
         (["random", "--agents", "9"], "--set p: p: missing"),
-        (["random", "--agents", "9", "--set", "q=1"], "--set q: q: unknown key"),
+        (["random", "--agents", "9", "--set", "p=0.5", "--set", "q=1"], "--set q: q: unknown key"),
         (["random", "--agents", "9", "--set", "p.q=1"], "--set p.q: p.q: "),
         (["circle", "--agents", "9"], "circle: neither a file nor a family"),
         (["missing.toml"], "missing.toml:1:1: "),

@@ -1,11 +1,12 @@
 """A learner that never stops asking."""
 
+import numpy as np
+
 from netbandit.learners.feducb import FedUcb
 
 
 class Eager(FedUcb):
-    """Wishes for a synchronisation after every decision, whatever is under way."""
+    """Wishes for a synchronisation after every decision."""
 
-    def learn(self, agent, own, action, reward):
-        super().learn(agent, own, action, reward)
-        return True
+    def wants(self, slot, agents):
+        return np.ones(len(agents), dtype=bool)

@@ -41,7 +41,7 @@ def played(parts):
     streams = Streams(scenario.run.seed, 0)
     clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
     topology, fingerprint = parts.topology(0), Fingerprint()
-    graph_streams = topology_streams(scenario.topology, scenario.run.seed, 0)
+    graph_streams = topology_streams(parts.family, scenario.run.seed, 0)
     network = build_network(
         scenario.links, topology, clock, graph_streams, fingerprint, None, own_streams=streams, peers=True
     )

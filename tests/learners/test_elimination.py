@@ -2,14 +2,18 @@
 
 from decimal import ROUND_CEILING, Decimal, localcontext
 from math import inf, nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.known import mistakes as mistaken
+from helpers.known import notes, others
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from netbandit.learners.elimination import Commit, Elimination, EliminationSettings, Phase
+from netbandit.bandits.bandit import Outline
+from netbandit.learners.elimination import Commit, Elimination, Phase
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 
 
@@ -101,8 +105,9 @@ def instances(draw):
 
 
 def learner_of(*, epsilon=inf, rounds=None, gap=None, smallest_gap=None, **facts):
-    keys = EliminationSettings(epsilon=epsilon, rounds=rounds, gap=gap)
-    return Elimination(keys, smallest_gap=smallest_gap, **facts)
+    learner = Elimination(epsilon=epsilon, rounds=rounds, gap=gap)
+    learner.start(smallest_gap=smallest_gap, **facts)
+    return learner
 
 
 @settings(max_examples=150, deadline=None)
@@ -287,16 +292,16 @@ def test_a_mean_depends_on_no_order(rows, arms, seed):
     values = rng.laplace(0, 10.0 ** rng.integers(-8, 8), (rows, arms))
     weights = rng.integers(1, 100, rows)
     order = rng.permutation(rows)
-    assert Elimination.combine(values).tolist() == Elimination.combine(list(values[order])).tolist()
-    weighted = Elimination.combine(values, weights.tolist())
-    assert weighted.tolist() == Elimination.combine(values[order], weights[order].tolist()).tolist()
+    assert Elimination().combine(values).tolist() == Elimination().combine(list(values[order])).tolist()
+    weighted = Elimination().combine(values, weights.tolist())
+    assert weighted.tolist() == Elimination().combine(values[order], weights[order].tolist()).tolist()
     assert weighted == pytest.approx(np.average(values, axis=0, weights=weights), rel=1e-9, abs=1e-9)
 
 
 def test_components_weigh_by_their_size():
     components = [np.array([0.0, 1.0]), np.array([1.0, 0.0])]
-    assert Elimination.combine(components, [3, 1]).tolist() == [0.25, 0.75]
-    assert Elimination.combine(components).tolist() == [0.5, 0.5]
+    assert Elimination().combine(components, [3, 1]).tolist() == [0.25, 0.75]
+    assert Elimination().combine(components).tolist() == [0.5, 0.5]
 
 
 def test_calls_out_of_turn():
@@ -325,7 +330,7 @@ def test_impossible_cohorts(facts):
 
 def mistakes(**keys):
     with pytest.raises(ValidationError) as caught:
-        EliminationSettings(**keys)
+        Elimination(**keys)
     return [(error["loc"], error["msg"]) for error in caught.value.errors()]
 
 
@@ -350,7 +355,7 @@ def test_the_bare_word_true_is_told_what_to_be():
 
 
 def test_defaults():
-    keys = EliminationSettings()
+    keys = Elimination()
     assert (keys.epsilon, keys.rounds, keys.participation, keys.gap, keys.aggregate) == (
         inf,
         None,
@@ -358,34 +363,36 @@ def test_defaults():
         None,
         "weighted",
     )
-    assert EliminationSettings(epsilon=1, participation=1, gap=1, rounds=1).gap == 1.0
+    assert Elimination(epsilon=1, participation=1, gap=1, rounds=1).gap == 1.0
 
 
 def test_a_budget_needs_a_gap():
-    assert [path for path, _ in EliminationSettings.problems({"rounds": 4})] == [("gap",)]
-    assert list(EliminationSettings.problems({"rounds": 4, "gap": "true"})) == []
-    assert list(EliminationSettings.problems({})) == []
+    assert mistaken(Elimination(rounds=4).check()) == ["gap"]
+    assert mistaken(Elimination(rounds=4, gap="true").check()) == []
+    assert mistaken(Elimination().check()) == []
 
 
 def test_a_true_gap_needs_means_that_differ():
-    def paths(facts, **keys):
-        return [path for path, _ in EliminationSettings(**keys).problems_with(facts)]
+    def keys(facts, **keys):
+        return mistaken(
+            Elimination(**keys).check_with(others(bandit=SimpleNamespace(outline=lambda: Outline(**facts))))
+        )
 
     equal = {"arms": 3, "has_gap": False}
-    assert paths(equal, rounds=2, gap="true") == [("gap",)]
-    assert paths(equal, rounds=2, gap=0.1) == []
-    assert paths(equal, gap="true") == []
-    assert paths({"arms": 1, "has_gap": False}, rounds=2, gap="true") == []
-    assert paths({"arms": 3, "has_gap": True}, rounds=2, gap="true") == []
-    assert paths({}, rounds=2, gap="true") == []
+    assert keys(equal, rounds=2, gap="true") == ["gap"]
+    assert keys(equal, rounds=2, gap=0.1) == []
+    assert keys(equal, gap="true") == []
+    assert keys({"arms": 1, "has_gap": False}, rounds=2, gap="true") == []
+    assert keys({"arms": 3, "has_gap": True}, rounds=2, gap="true") == []
+    assert keys({}, rounds=2, gap="true") == []
 
 
 def test_a_gap_without_a_budget_is_unused():
-    assert [key for key, _ in EliminationSettings(gap=0.1).unused()] == ["gap"]
-    assert list(EliminationSettings(gap=0.1, rounds=2).unused()) == []
-    assert list(EliminationSettings().unused()) == []
+    assert notes(Elimination(gap=0.1).check()) == ["gap"]
+    assert notes(Elimination(gap=0.1, rounds=2).check()) == []
+    assert notes(Elimination().check()) == []
 
 
 def test_settings_have_a_json_schema():
-    schema = EliminationSettings.model_json_schema()["properties"]
+    schema = Elimination.model_json_schema()["properties"]
     assert {"const": "true", "type": "string"} in schema["gap"]["anyOf"]

@@ -2,14 +2,13 @@ from math import inf, log, sqrt
 
 import numpy as np
 import pytest
+from helpers.one_by_one import OneByOne
 
-from netbandit.learners.feducb import FedUcb, FedUcbSettings
-from netbandit.learners.slots import Surroundings
+from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.tree_calibration import DATA_DEPENDENT
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
-from netbandit.streams import Streams
 
 SCENARIO = """\
 schema = 1
@@ -23,19 +22,9 @@ kind = "feducb"
 """
 
 
-def learner(*, agents=3, dimension=2, horizon=1_000, sets=1, members=None, fixed_actions=None, **keys):
-    around = Surroundings(
-        agents=agents,
-        arms=4,
-        dimension=dimension,
-        fixed_actions=fixed_actions,
-        sub_gaussian=0.5,
-        horizon=horizon,
-        members=np.array(members or [agents] * agents),
-        sets=sets,
-        alone=False,
-    )
-    return FedUcb(FedUcbSettings(**keys), around, Streams(0, 0))
+def learner(*, agents=3, dimension=2, fixed_actions=None, sets=1, horizon=1_000, members=None, **keys):
+    facts = {"arms": 4, "dimension": dimension, "fixed_actions": fixed_actions, "horizon": horizon, "members": members}
+    return OneByOne(FedUcb(**keys), agents, sets=sets, **facts)
 
 
 def mistakes(tmp_path, keys, protocol="master-worker", more=""):
@@ -108,10 +97,10 @@ def test_the_radius_is_that_of_the_formulas():
 
 def test_thresholds_are_those_of_the_papers():
     exact = learner(epsilon=inf)
-    assert exact.threshold[0] == pytest.approx(2 * 1_000 * 2 / (log(1 + 1_000 * 3 / 2) + 1))
-    assert learner(epsilon=inf, threshold="dislinucb").threshold[0] == pytest.approx(1_000 * log(3_000) / 6)
-    assert learner(epsilon=inf, threshold=7.5).threshold[0] == 7.5
-    assert learner(epsilon=inf, schedule="fixed", every=3).threshold[0] == inf
+    assert exact.thresholds[0] == pytest.approx(2 * 1_000 * 2 / (log(1 + 1_000 * 3 / 2) + 1))
+    assert learner(epsilon=inf, threshold="dislinucb").thresholds[0] == pytest.approx(1_000 * log(3_000) / 6)
+    assert learner(epsilon=inf, threshold=7.5).thresholds[0] == 7.5
+    assert learner(epsilon=inf, schedule="fixed", every=3).thresholds[0] == inf
 
 
 def test_several_sets_share_the_budget_of_time_and_not_that_of_privacy():
@@ -238,7 +227,7 @@ def test_a_missing_network_is_told_with_all_other_mistakes(tmp_path):
     text = SWEPT.replace('family = "ring", agents = 4', 'family = "file", file = "nowhere.graphml"')
     lines = told(tmp_path, text, "learner.delta=3.0")
     assert len(lines) == 2
-    assert "nowhere.graphml: cannot be read: No such file or directory" in lines[0]
+    assert "nowhere.graphml is not there" in lines[0]
 
 
 def test_noise_that_outweighs_all_observations_is_told():

@@ -1,4 +1,5 @@
 import pytest
+from helpers.paper_costs import numbers_bound, numbers_sent, relative
 
 from netbandit.learners.linear import GatherLearner, LinTs, LinUcb
 from netbandit.learners.linear_costs import (
@@ -7,9 +8,6 @@ from netbandit.learners.linear_costs import (
     linucb_slot,
     masks_setup,
     masks_slot,
-    numbers_bound,
-    numbers_sent,
-    relative,
 )
 
 
@@ -130,6 +128,6 @@ def test_numbers_that_are_sent():
 
 
 def test_learners_know_their_costs():
-    assert LinUcb.operations(10, 100) == linucb_slot(10, 100) == 1_243_120
-    assert LinTs.operations(10, 100) == lints_slot(10, 100)
-    assert GatherLearner.operations(10, 100) is None
+    assert LinUcb().operations(10, 100) == linucb_slot(10, 100) == 1_243_120
+    assert LinTs().operations(10, 100) == lints_slot(10, 100)
+    assert GatherLearner.operations(LinUcb(), 10, 100) is None

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 from netbandit.learners.linear import LinTs, LinUcb
-from netbandit.learners.linear_settings import LinTsSettings, LinUcbSettings
 from netbandit.learners.symmetric_root import ROOM, expand, inverse_root
 
 
@@ -69,13 +68,18 @@ def reference_linucb(contexts, rewards, alpha, regularizer):
     return arms, np.linalg.solve(gram, response)
 
 
+def started(player, dimension):
+    player.start(dimension)
+    return player
+
+
 CASES = [(1, 400, 1.0, 1.0), (2, 400, 1.0, 1.0), (7, 300, 30.0, 0.01), (40, 200, 1.0, 1.0), (40, 120, 5.0, 1e-6)]
 
 
 @pytest.mark.parametrize(("dimension", "users", "spread", "regularizer"), CASES)
 def test_thompson_sampling_does_what_fresh_eigenvectors_say(dimension, users, spread, regularizer):
     contexts, rewards, normals = world(dimension, users, 6, dimension, spread)
-    player = LinTs(LinTsSettings(v=0.3, regularizer=regularizer), dimension)
+    player = started(LinTs(v=0.3, regularizer=regularizer), dimension)
     arms, parameter = reference_lints(contexts, rewards, normals, 0.3, regularizer)
     assert player.play(contexts, rewards, normals).tolist() == arms
     np.testing.assert_allclose(player.parameter, parameter, rtol=0, atol=1e-9)
@@ -84,7 +88,7 @@ def test_thompson_sampling_does_what_fresh_eigenvectors_say(dimension, users, sp
 @pytest.mark.parametrize(("dimension", "users", "spread", "regularizer"), CASES)
 def test_linucb_does_what_fresh_solutions_say(dimension, users, spread, regularizer):
     contexts, rewards, _ = world(dimension, users, 6, dimension, spread)
-    player = LinUcb(LinUcbSettings(alpha=0.3, regularizer=regularizer), dimension)
+    player = started(LinUcb(alpha=0.3, regularizer=regularizer), dimension)
     arms, parameter = reference_linucb(contexts, rewards, 0.3, regularizer)
     assert player.play(contexts, rewards, np.empty((0, dimension))).tolist() == arms
     np.testing.assert_allclose(player.parameter, parameter, rtol=0, atol=1e-9)
@@ -96,8 +100,8 @@ def test_users_may_come_in_any_portions(learner):
     contexts, rewards, normals = world(3, 100, 4, 5)
     contexts[60:] *= 20
     made = {
-        "linucb": lambda: LinUcb(LinUcbSettings(alpha=0.5), 5),
-        "lints": lambda: LinTs(LinTsSettings(v=0.5), 5),
+        "linucb": lambda: started(LinUcb(alpha=0.5), 5),
+        "lints": lambda: started(LinTs(v=0.5), 5),
     }[learner]
     whole, bits = made(), made()
     arms = whole.play(contexts, rewards, normals)
@@ -120,6 +124,6 @@ def test_an_expansion_starts_with_no_context():
 def test_arms_within_rounding_are_tied_and_the_first_is_chosen(learner):
     contexts = np.array([[[0.5, 0.5], [0.5, 0.5 + 1e-15], [0.5 - 1e-15, 0.5]]])
     contexts = np.repeat(contexts, 40, axis=0)
-    settings = {"linucb": (LinUcb, LinUcbSettings()), "lints": (LinTs, LinTsSettings())}[learner]
-    arms = settings[0](settings[1], 2).play(contexts, np.ones((40, 3)), np.ones((40, 2)))
+    kinds = {"linucb": LinUcb, "lints": LinTs}
+    arms = started(kinds[learner](), 2).play(contexts, np.ones((40, 3)), np.ones((40, 2)))
     assert arms.tolist() == [0] * 40

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from netbandit.papers.claim_text import interval_text, selector_text
+from netbandit.papers.claim_text import interval_text
 from netbandit.papers.claims import Claim
 from netbandit.papers.regions import Region
+from netbandit.papers.selectors import selector_text
 from netbandit.papers.verdicts import judge
 from netbandit.results.statistics import Interval
 
@@ -49,7 +50,8 @@ def test_a_bound_and_its_opposite_never_agree(low, width, bound):
     assert not_below == opposite[below]
 
 
-LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.0, 1.05], [2.0, 2.1, 1.9, 2.0, 2.05], [0.0, 4.0, 1.0, 3.0, 0.1]
+LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
+FAR = [3.0, 3.2, 2.7, 3.1, 3.3]
 TRUE, FALSE = [1.0] * 60, [0.0] * 60
 FLIPS = {
     "mean": ({"region": {"below": 1.5}}, [[LOW]], [[HIGH]], [[WIDE]]),
@@ -63,9 +65,9 @@ FLIPS = {
     "share": ({"region": {"at_least": 0.9}}, [[TRUE]], [[FALSE]], [[[1.0, 1.0, 1.0]]]),
     "slope": (
         {"region": {"below": 0}, "over": "cost"},
-        [[HIGH, LOW], [LOW, HIGH]],
-        [[LOW, LOW], [HIGH, HIGH]],
-        [[WIDE, LOW], [HIGH, HIGH]],
+        [[HIGH, LOW], [LOW, FAR]],
+        [[LOW, LOW], [HIGH, FAR]],
+        [[WIDE, LOW], [HIGH, FAR]],
     ),
 }
 

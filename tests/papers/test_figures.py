@@ -27,6 +27,7 @@ kind = "master-worker"
 
 FIGURE = """
 paper = "A paper"
+setting = "found by nobody"
 [[figures]]
 id = "fig1"
 title = "regret"

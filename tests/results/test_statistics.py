@@ -8,8 +8,9 @@ from scipy import stats
 
 from netbandit.results import statistics as intervals
 
-numbers = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30)
-varied = numbers.filter(lambda values: max(values) - min(values) > 1e-3)
+varied = st.lists(st.floats(-1e6, 1e6).filter(bool), min_size=3, max_size=30, unique=True).filter(
+    lambda values: max(values) - min(values) > 1e-3 and not intervals.repeated_values.repeat(values)
+)
 
 
 @given(varied, st.sampled_from([0.8, 0.95, 0.99]))
@@ -41,7 +42,7 @@ def test_pairs_take_out_what_they_share():
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(50, 60)), min_size=5, max_size=30))
 def test_fieller_holds_the_ratios_that_a_t_test_does_not_reject(pairs):
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    if max(first) - min(first) < 1e-3:
+    if max(first) - min(first) < 1e-3 or any(map(intervals.repeated_values.repeat, (first, second))):
         return
     found = intervals.ratio(first, second, 0.95, paired=True)
     assert found.low <= found.value <= found.high
@@ -92,13 +93,17 @@ def test_a_replication_in_one_place_does_not_move_a_slope():
     assert math.isnan(intervals.slope([[1.0], [1.0]], [[2.0], [3.0]], 0.9).value)
 
 
-def test_numbers_without_spread_have_no_width():
+def test_replications_that_are_all_alike_have_no_interval():
     for found in (
         intervals.mean([0.1] * 7, 0.95),
+        intervals.mean([0.1 + 0.2, 0.3, 0.3], 0.95),  # but for the order in which something was added up
         intervals.ratio([0.1] * 7, [0.1] * 7, 0.95, paired=True),
+        intervals.ratio([2.0, 4.0, 7.0], [1.0, 2.0, 3.5], 0.95, paired=True),
         intervals.difference([0.1] * 7, [0.0] * 7, 0.95, paired=False),
+        intervals.difference([0.1] * 7, [0.0, 1.0], 0.95, paired=False),
     ):
-        assert found.low == found.value == found.high
+        assert (found.low, found.high, found.half_width) == (-math.inf, math.inf, None)
+        assert "alike" in found.why_none
 
 
 @pytest.mark.parametrize("paired", [True, False])

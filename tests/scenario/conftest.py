@@ -1,12 +1,15 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.sweep import expand, problems
+from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
+from netbandit.settings import Problem
 
 VALID = """\
 schema = 1
@@ -58,11 +61,14 @@ def check() -> Check:
     """Return a function that gives the lines of all mistakes of a file, as a check of the whole scenario does."""
 
     def check_file(file: str, overrides: Sequence[str] = ()) -> list[str]:
+        def topology(data: dict[str, Any]) -> list[Problem]:
+            return read_topology(data.get("topology"), Path())[1]
+
         try:
             document = load(file, overrides)
             found = problems(document.data)
             for point in expand(document.data, document.parameters):
-                found += [point.origin(problem) for problem in validate(point.data)[1]]
+                found += [point.origin(problem) for problem in [*validate(point.data)[1], *topology(point.data)]]
             if found:
                 raise document.error(found)
         except ScenarioError as error:

@@ -1,4 +1,3 @@
-from netbandit.learners.feducb import FedUcbSettings
 from netbandit.scenario.documented import documented
 from netbandit.settings import Settings
 from netbandit.simulation.parts import schema
@@ -28,7 +27,6 @@ class Derived(Base):
 def test_keys_are_described_by_the_nearest_docstring():
     assert documented(Derived) == {"first": "Of the base, in two lines.", "second": "Its own.", "third": "Its own."}
     assert documented(Base)["second"] == "Of both."
-    assert documented(FedUcbSettings)["threshold"] == "D of the test: the paper's, DisLinUCB's, or a number."
 
 
 def test_every_key_of_every_part_is_described_in_the_schema():

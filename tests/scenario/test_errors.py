@@ -8,7 +8,7 @@ import pytest
 
 FAMILIES = (
     'one of "star", "ring", "complete", "path", "grid", "tree", "random", "regular", "small-world", "scale-free", '
-    '"geometric", "hybrid", "file"'
+    '"geometric", "hybrid", "file" or "package.module:Class"'
 )
 DURATION = 'a duration such as "10 ms": a number and one of ns, us, ms, s, min, h, slots'
 
@@ -189,7 +189,7 @@ def test_a_key_in_the_wrong_table(write, check, valid):
 def test_a_misspelt_table_stands_at_its_header(write, check, valid):
     write(bad=valid.replace("[topology]", "[topolgy]"))
     lines = check("bad.toml")
-    assert lines[0].startswith("bad.toml:1:1: topology: is missing, must be a table with the keys ")
+    assert lines[0].startswith('bad.toml:1:1: topology: is missing, must be a table with the key "family"')
     assert lines[1].startswith("bad.toml:7:1: topolgy: unknown key, ")
     assert lines[1].endswith('(did you mean "topology"?)')
 

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from netbandit.scenario.model import RunSettings, TopologySettings
+from netbandit.network.families import Ring, Tree
+from netbandit.scenario.model import RunSettings
 from netbandit.scenario.schema import json_schema
 from netbandit.settings import PositiveOrInfinite, Settings
 
@@ -28,7 +29,14 @@ class Other(Settings):
 
 
 def schema() -> dict[str, Any]:
-    return json_schema({"bandit": {"b": Other}, "learner": {"one": Learner, "two": Other}, "protocol": {}})
+    return json_schema(
+        {
+            "topology": {"ring": Ring, "tree": Tree},
+            "bandit": {"b": Other},
+            "learner": {"one": Learner, "two": Other},
+            "protocol": {},
+        }
+    )
 
 
 def test_it_is_json_and_knows_every_table():
@@ -42,7 +50,7 @@ def test_it_is_json_and_knows_every_table():
     assert read["additionalProperties"] is False
     assert "null" not in text
     assert set(read["$defs"]["RunSettings"]["properties"]) == set(RunSettings.model_fields)
-    assert set(read["$defs"]["TopologySettings"]["properties"]) == set(TopologySettings.model_fields)
+    assert set(read["$defs"]["topology"]["properties"]) == {"family", "seed", "agents", "branching"}
 
 
 def test_every_reference_leads_somewhere():

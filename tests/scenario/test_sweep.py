@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from netbandit.reading import UNKNOWN_KEY
 from netbandit.scenario.load import load
 from netbandit.scenario.sweep import MOST_POINTS, expand, problems
-from netbandit.scenario.validate import UNKNOWN_KEY, validate
+from netbandit.scenario.validate import validate
 
 
 def test_without_a_sweep_there_is_one_point(write, valid):

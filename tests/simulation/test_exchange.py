@@ -1,6 +1,5 @@
 """The whole of P-FCB against a slow reference that knows no compiled loop, no network and no events."""
 
-import inspect
 from itertools import pairwise
 from math import log, sqrt
 
@@ -19,9 +18,10 @@ from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, 
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.build import peer_latencies
-from netbandit.simulation.exchange import Exchange, optimum
 from netbandit.simulation.kernels import procurement as market
 from netbandit.simulation.parts import check
+from netbandit.simulation.slot_worlds import optimum
+from netbandit.simulation.slots import Slots
 from netbandit.streams import Streams
 
 SCENARIO = """\
@@ -170,13 +170,11 @@ def history(monkeypatch):
     """What each agent bought and found good, slot by slot, in the simulation that follows."""
     play, found = market.play, []
 
-    def watched(first, last, luck, *rest):
-        names = list(inspect.signature(play.py_func).parameters)[3:]
-        fresh_units, fresh_good = (rest[names.index(name)] for name in ("fresh_units", "fresh_good"))
+    def watched(first, last, uniforms, world, learner, account):
         for slot in range(first, last):
-            before = np.stack([fresh_units, fresh_good])
-            play(slot, slot + 1, luck[:, slot - first :], *rest)
-            found.append(np.stack([fresh_units, fresh_good]) - before)
+            before = np.stack([learner.fresh_units, learner.fresh_good])
+            play(slot, slot + 1, uniforms[:, slot - first :], world, learner, account)
+            found.append(np.stack([learner.fresh_units, learner.fresh_good]) - before)
 
     monkeypatch.setattr(market, "play", watched)
     return found
@@ -264,13 +262,13 @@ def test_nothing_is_counted_twice(tmp_path, data, timing, seed):
     file.write_text(text)
     told, exchanges = [], []
     with pytest.MonkeyPatch.context() as patch:
-        start, share = Exchange.start, Pfcb.share
-        patch.setattr(Exchange, "start", lambda self: (exchanges.append(self), start(self))[1])
+        start, share = Slots.start, Pfcb.share
+        patch.setattr(Slots, "start", lambda self: (exchanges.append(self), start(self))[1])
         patch.setattr(Pfcb, "share", lambda self, *rest: (told.append(share(self, *rest)), told[-1])[1])
         check(load(file, [f"run.seed={seed}"])).points[0].simulation(0).run()
-    learner = exchanges[0]._learner
+    (learner,) = exchanges[0].learners
     component = exchanges[0].stage.topology.component
-    shared = np.sum(told, axis=0)
+    shared = np.sum(told, axis=0).reshape(len(component), 2, -1)
     for kind, (have, fresh) in enumerate(((learner.units, learner.fresh_units), (learner.good, learner.fresh_good))):
         own = shared[:, kind] + fresh
         for agent in range(len(own)):

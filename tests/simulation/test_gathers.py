@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 from helpers.gathering import SCENARIO, played, point
+from helpers.paper_costs import numbers_sent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netbandit.learners.linear import LinTs
-from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot, numbers_sent
+from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot
 from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load

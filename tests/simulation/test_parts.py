@@ -13,9 +13,11 @@ from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
 
 MINE = '''\
+import numpy as np
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.learners.learner import Learner, LearnerSettings
+from netbandit.learners.learner import AnyLearner
+from netbandit.learners.slots import Learner
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.protocol import NetworkProtocol, ProtocolSettings
 from netbandit.protocols.vertical import Vertical
@@ -26,9 +28,19 @@ class Half(Bandit):
 class Fair(Bernoulli):
     """Like ours."""
 
-class Gossiping(Learner):
-    Settings = LearnerSettings
+class Gossiping(AnyLearner):
     talks = frozenset({"broadcast"})
+
+class First(Learner):
+    def start(self, world, agents, rng): ...
+    def choose(self, slot, agents): return np.zeros(len(agents), dtype=int)
+    def learn(self, slot, agents, arms, rewards): ...
+
+class Unheard(First):
+    def share(self, slot, agents): return np.zeros((len(agents), 1))
+
+class Waiting(First):
+    def adopt(self, slot, agents, combined): ...
 
 class NoRounds(NetworkProtocol):
     patterns = frozenset({"round"})
@@ -99,10 +111,16 @@ ONE_MISTAKE = {
     "no class": (['bandit.kind="mine:Nobody"'], "bandit.kind", 'the module mine has no class "Nobody"'),
     "no bandit": (['bandit.kind="os:path"'], "bandit.kind", "os:path is not a bandit"),
     "abstract": (['bandit.kind="mine:Half"'], "bandit.kind", "mine:Half cannot be used: it leaves out start"),
-    "no keys": (
-        ['learner.kind="netbandit.learners.learner:Learner"'],
+    "abstract learner": (
+        ['learner.kind="netbandit.learners.slots:Learner"'],
         "learner.kind",
-        "cannot be used: its keys are missing",
+        "netbandit.learners.slots:Learner cannot be used: it leaves out choose, learn, start",
+    ),
+    "tells nobody": (['learner.kind="mine:Unheard"'], "learner.kind", "it shares, but has neither hear"),
+    "nothing to adopt": (
+        ['learner.kind="mine:Waiting"'],
+        "learner.kind",
+        "nothing is ever told",
     ),
     "rounds over gathers": (
         ["protocol.kind=vertical"],
@@ -112,7 +130,7 @@ ONE_MISTAKE = {
     "broadcasts of one's own": (
         ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],
         "learner.kind",
-        "this learner tells others item by item, and only those derived from pfcb can",
+        "this learner needs contexts to choose by, which this bandit does not show",
     ),
     "rounds without rounds": (
         ['protocol.kind="mine:NoRounds"'],

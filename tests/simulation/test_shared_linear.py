@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.one_by_one import OneByOne
 from helpers.worlds import started
 from scipy.stats import binomtest, norm
 
 from netbandit.bandits.linear import Linear
-from netbandit.learners.linear_settings import LinTsSettings
-from netbandit.learners.shared_linear import SharedLinTs
-from netbandit.learners.slots import Surroundings
+from netbandit.learners.linear import LinTs
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
@@ -57,7 +56,8 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
     found = run(tmp_path, protocol=protocol)
     streams = Streams(0, 0)
     world = started(Linear(dimension=3, arms=5), 4, streams.generator)
-    arms, means = world.actions(0), world.actions(0) @ world.theta
+    arms = world.actions(np.arange(1))[0]
+    means = arms @ world.theta
     luck = [streams.generator("rewards", agent) for agent in range(4)]
     gram, response = np.stack([np.eye(3)] * 4), np.zeros((4, 3))
     fresh, paid = np.zeros((4, 3, 3)), np.zeros((4, 3))
@@ -78,8 +78,7 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
 
 
 def test_thompson_draws_have_the_covariance_of_the_posterior():
-    around = Surroundings(1, 1, 3, None, 0.5, 100, np.ones(1, dtype=np.int64), 1, True)
-    learner = SharedLinTs(LinTsSettings(v=0.7), around, Streams(0, 0))
+    learner = OneByOne(LinTs(v=0.7).in_slots(), 1, arms=2, dimension=3, isolated=True)
     # Much is known of one direction: else a wrong root of the posterior's covariance would do as well.
     often = [((0.8, 0.4, 0.4), 0.3)] * 30
     for action, reward in [*often, ((0.9, 0.1, 0.0), 0.5), ((0.2, -0.6, 0.3), 0.1), ((0.2, 0.6, 0.5), 0.9)]:

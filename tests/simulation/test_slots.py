@@ -16,6 +16,7 @@ from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
+from netbandit.simulation.communication import Synchronisations
 from netbandit.simulation.parts import check
 
 SLOT = 1_000_000
@@ -39,18 +40,22 @@ class Watched:
             def start(self):
                 super().start()
                 run.driver = self
+                self.learner = self.learners[0]
 
-            def apply_sync(self, agent, param_set, aggregate, round):
-                super().apply_sync(agent, param_set, aggregate, round)
-                run.adoptions.append((self._clock.now, agent))
+        apply_sync = Synchronisations.apply_sync
+
+        def applied(talking, agent, param_set, aggregate, round):
+            apply_sync(talking, agent, param_set, aggregate, round)
+            run.adoptions.append((talking.clock.now, agent))
 
         with monkeypatch.context() as patch:
             patch.setattr(slots, "Slots", Driver)
+            patch.setattr(Synchronisations, "apply_sync", applied)
             if loop == "generic":
-                patch.setattr(slots, "compiled", lambda *_: None)
+                patch.setattr(slots, "is_compiled", lambda *_: False)
             self.result = found.points[0].simulation(0).run(trace)
-        self.digests = self.driver._account.digests.tolist()
-        self.world = self.driver._bandit
+        self.digests = self.driver.account.digests.tolist()
+        self.world = self.driver.world.bandit
 
 
 def tables(agents=4, horizon=200, arms=6, dimension=3, actions="fixed", law="beta", **learner):
@@ -251,13 +256,13 @@ def test_the_privacy_spent_is_that_of_the_set_released_most_often(tmp_path, monk
     written = tables(agents=5, horizon=100, epsilon=1_000.0, threshold=40.0 / ttl, delta=0.01)
     written["protocol"] = {"kind": f'"{protocol}"'} | ({"ttl": ttl} if protocol == "local" else {})
     released = Counter()
-    release = FedUcb.release
+    share = FedUcb.share
 
-    def counted(learner, agent, own):
-        released[agent, own] += 1
-        return release(learner, agent, own)
+    def counted(learner, slot, agents):
+        released.update((agent, learner.world.param_set) for agent in agents.tolist())
+        return share(learner, slot, agents)
 
-    monkeypatch.setattr(FedUcb, "release", counted)
+    monkeypatch.setattr(FedUcb, "share", counted)
     run = Watched(tmp_path, monkeypatch, written)
     assert max(released.values()) >= 4
     assert len(released) == 5 * ttl
@@ -318,11 +323,11 @@ def test_an_indefinite_sum_is_clipped(tmp_path, monkeypatch):
     run = Watched(tmp_path, monkeypatch, tables(horizon=5, epsilon=1.0, threshold='"paper"'))
     learner = run.driver.learner
     least = learner.radii[0].least
-    learner.release(0, 0)
+    learner.share(0, np.array([0]))
     upper = np.zeros((3, 3))
     upper[0, 1] = 5.0
     upper[2, 2] = 4 * least
-    learner.adopt(0, 0, np.concatenate([upper[np.triu_indices(3)], np.ones(3)]))
+    learner.adopt(0, np.array([0]), np.concatenate([upper[np.triu_indices(3)], np.ones(3)]))
     assert learner.clipped == 1
     expected = np.diag([least, least, 4 * least])
     expected[0, 0] = expected[1, 1] = (max(5.0, least) + least) / 2
@@ -345,8 +350,8 @@ def test_a_ttl_above_the_diameter_makes_one_clique(tmp_path, monkeypatch):
     written["topology"]["family"] = '"path"'
     written["protocol"] = {"kind": '"local"', "ttl": 9}
     run = Watched(tmp_path, monkeypatch, written)
-    assert set(run.driver._protocol.groups) == {0}
-    assert run.driver._protocol.sets == 9
+    assert set(run.driver.talking._protocol.groups) == {0}
+    assert run.driver.talking._protocol.sets == 9
     assert len(run.adoptions) % 5 == 0
     assert run.adoptions
 

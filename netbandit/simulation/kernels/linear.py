@@ -1,12 +1,10 @@
 """The compiled loop in which agents of FedUCB play the linear bandit: the learner's step, then the world's pull."""
 
-from math import log, sqrt
-
 import numpy as np
 from numba import njit
 
 from netbandit.bandits.linear_draws import draw_reward, draw_set
-from netbandit.learners.ellipsoid import choose_fixed, choose_fresh, learn, wants
+from netbandit.learners.ellipsoid import bonus_in, choose_fixed, choose_fresh, learn, wants
 
 
 @njit(cache=True)
@@ -23,11 +21,10 @@ def play(  # type: ignore[no-untyped-def]
         fixed: Whether they stay the same.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         beliefs: `Ellipsoids`.
-        bonus_terms: What makes the bonus of each agent, shape (M, 5): scale times sigma, ``2 ln(2 / alpha)``,
-            ``rho_max / rho_min``, ``d rho_min``, and scale times what does not grow.
+        bonus_terms: What makes the bonus of each agent, shape (M, 5); see `bonus_in`.
         threshold: D of each agent, shape (M,).
         every: Slots from one synchronisation to the next, or 0 where the test decides.
-        account: `play.Account`.
+        account: `netbandit.simulation.account.Account`, one row.
 
     Returns:
         The first slot that has not been played.
@@ -44,8 +41,7 @@ def play(  # type: ignore[no-untyped-def]
         for agent in range(agents):
             terms = bonus_terms[agent]
             if agent == 0 or not np.array_equal(terms, bonus_terms[agent - 1]):
-                growth = log(terms[2] + (slot + 1) / terms[3])
-                bonus = terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
+                bonus = bonus_in(terms, dimension, slot)
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:
@@ -65,7 +61,7 @@ def play(  # type: ignore[no-untyped-def]
         account.regret[0] += regret
         knot = account.next_knot[0]
         if account.knots[knot] == slot + 1:
-            account.curve[knot] = account.regret[0]
+            account.curve[0, knot] = account.regret[0]
             account.next_knot[0] = knot + 1
         if called:
             return slot + 1

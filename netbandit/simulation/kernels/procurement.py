@@ -1,8 +1,12 @@
 """The compiled loop in which agents of P-FCB procure in a market: the learner's step, then the world's pull."""
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
+from netbandit.bandits.procurement_draws import quantile
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb_steps import trust
 
@@ -11,24 +15,102 @@ GUIDE = 64
 
 _SURPLUS_TOLERANCE = -1e-9
 
+if TYPE_CHECKING:
+    from netbandit.learners.pfcb import Pfcb
+    from netbandit.simulation.slot_worlds import MarketWorld
 
-@njit(cache=True)
-def quantile(luck, units, quality):  # type: ignore[no-untyped-def]
-    """Return the binomial quantile at *luck* of *units* that are each good with probability *quality*."""
-    if luck <= 0.0:
-        return 0
-    flipped = quality > 0.5  # from the likelier end the first probability cannot underflow
-    chance = 1.0 - quality if flipped else quality
-    level = 1.0 - luck if flipped else luck
-    mass = (1.0 - chance) ** units
-    odds = chance / (1.0 - chance)
-    total = mass
-    drawn = 0
-    while total < level and drawn < units:
-        mass *= odds * (units - drawn) / (drawn + 1)
-        drawn += 1
-        total += mass
-    return units - drawn if flipped else drawn
+
+class Market(NamedTuple):
+    """What the loop needs of the world; n agents, m producers.
+
+    Attributes:
+        rho, threshold: What a good unit is worth; how good units must be on average.
+        costs, capacities: Shape (n, m).
+        qualities, revenues: The true ones, shapes (m,) and (n, m).
+        best, least: Revenue of the optimum and the least one of each agent, shape (n,).
+        tables, table_starts: The binomial distribution of a full capacity, one row after the other, and where the
+            row of each agent and producer starts, shape (n, m).
+        guides: For each agent and producer where in its row the search begins, shape (n, m, GUIDE).
+        violations: Of each agent so far, shape (n,); updated.
+    """
+
+    rho: float
+    threshold: float
+    costs: NDArray[np.float64]
+    capacities: NDArray[np.int64]
+    qualities: NDArray[np.float64]
+    revenues: NDArray[np.float64]
+    best: NDArray[np.float64]
+    least: NDArray[np.float64]
+    tables: NDArray[np.float64]
+    table_starts: NDArray[np.int64]
+    guides: NDArray[np.int64]
+    violations: NDArray[np.int64]
+
+
+class Statistics(NamedTuple):
+    """What the loop needs of the learner.
+
+    Attributes:
+        units, good, fresh_units, fresh_good: W, Y, w and y, shape (n, m); updated.
+        explored: Slots each agent explores, shape (n,).
+        factors: What t is multiplied with in the logarithm, shape (n,).
+        aim: The threshold that agents keep to.
+    """
+
+    units: NDArray[np.float64]
+    good: NDArray[np.float64]
+    fresh_units: NDArray[np.float64]
+    fresh_good: NDArray[np.float64]
+    explored: NDArray[np.int64]
+    factors: NDArray[np.int64]
+    aim: float
+
+
+def market(world: "MarketWorld") -> Market:
+    """Return what the loop needs of *world*."""
+    from scipy.special import bdtr
+
+    bandit = world.bandit
+    lengths = bandit.capacities.ravel() + 1
+    starts = np.cumsum(lengths) - lengths
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    good = np.arange(len(rows)) - starts[rows]
+    qualities = np.broadcast_to(bandit.qualities, bandit.capacities.shape).ravel()
+    table = np.asarray(bdtr(good.astype(np.float64), lengths[rows] - 1, qualities[rows]), dtype=np.float64)
+    table[starts + lengths - 1] = 1.0
+    levels = np.arange(GUIDE) / GUIDE
+    guides = np.array(
+        [np.searchsorted(table[start : start + length], levels) for start, length in zip(starts, lengths, strict=True)]
+    )
+    shape = bandit.capacities.shape
+    return Market(
+        rho=bandit.rho,
+        threshold=bandit.threshold,
+        costs=bandit.costs,
+        capacities=bandit.capacities,
+        qualities=bandit.qualities,
+        revenues=bandit.revenues,
+        best=world.best,
+        least=bandit.least_revenue,
+        tables=table,
+        table_starts=starts.reshape(shape),
+        guides=guides.reshape(*shape, GUIDE),
+        violations=world.violations,
+    )
+
+
+def statistics(learner: "Pfcb") -> Statistics:
+    """Return what the loop needs of *learner*."""
+    return Statistics(
+        learner.units,
+        learner.good,
+        learner.fresh_units,
+        learner.fresh_good,
+        learner.explored,
+        learner.factors,
+        learner.aim,
+    )
 
 
 @njit(inline="always")
@@ -47,96 +129,63 @@ def draw(chance, bought, capacity, quality, tables, start, guides):  # type: ign
 
 
 @njit(cache=True)
-def play(  # type: ignore[no-untyped-def]  # noqa: D417 (shown together what belongs together)
-    first,
-    last,
-    luck,
-    explore,
-    sharers,
-    rho,
-    costs,
-    capacities,
-    aim,
-    units,
-    good,
-    fresh_units,
-    fresh_good,
-    qualities,
-    revenues,
-    threshold,
-    best,
-    least,
-    tables,
-    table_starts,
-    guides,
-    regrets,
-    violations,
-    knots,
-    next_knot,
-    curve,
-    digests,
-):
+def play(first, last, uniforms, market, learner, account):  # type: ignore[no-untyped-def]
     """Play the slots from *first* to before *last*; agents do not hear of each other meanwhile.
 
     Args:
-        first, last: Slots.
-        luck: Uniform numbers, shape (n, slots, m).
-        explore: Slots each agent explores, shape (n,).
-        sharers: What t is multiplied with in the logarithm, shape (n,).
-        rho, costs, capacities: Of the market; shapes (), (n, m), (n, m).
-        aim: The threshold that agents keep to.
-        units, good, fresh_units, fresh_good: W, Y, w and y, shape (n, m); updated.
-        qualities, revenues, threshold: The true ones; shapes (m,), (n, m), ().
-        best, least: Revenue of the optimum and the least one of each agent, shape (n,).
-        tables, table_starts: The binomial distribution of a full capacity, one row after the other, and where the
-            row of each agent and producer starts, shape (n, m).
-        guides: For each agent and producer where the search begins, shape (n, m, GUIDE).
-        regrets, violations: Of each agent so far, shape (n,); updated.
-        knots, next_knot, curve: Slots of the curve, shape (k,), the next one of each agent, and regrets, shape (n, k).
-        digests: A hash of all that each agent procured and saw, shape (n,), uint64; updated.
+        first: The first slot.
+        last: The slot after the last one.
+        uniforms: Numbers from [0, 1) that decide how many units are good, shape (n, slots, m).
+        market: `Market`.
+        learner: `Statistics`.
+        account: `netbandit.simulation.account.Account`, a row an agent.
     """
-    agents, producers = units.shape
+    agents, producers = learner.units.shape
     optimistic = np.empty(producers)
     believed = np.empty(producers)
     quantities = np.empty(producers)
     order = np.empty(producers, dtype=np.int64)
     for agent in range(agents):
+        units, good = learner.units[agent], learner.good[agent]
+        fresh_units, fresh_good = learner.fresh_units[agent], learner.fresh_good[agent]
+        costs, capacities, revenues = market.costs[agent], market.capacities[agent], market.revenues[agent]
         for slot in range(first, last):
-            if slot < explore[agent]:
+            if slot < learner.explored[agent]:
                 quantities[:] = 1.0
             else:
-                spread = np.sqrt(1.5 * np.log(sharers[agent] * max(slot, 1)))
-                trust(units[agent], good[agent], spread, rho, costs[agent], optimistic, believed)
-                choose(optimistic, believed, capacities[agent], aim, order, quantities)
+                spread = np.sqrt(1.5 * np.log(learner.factors[agent] * max(slot, 1)))
+                trust(units, good, spread, market.rho, costs, optimistic, believed)
+                choose(optimistic, believed, capacities, learner.aim, order, quantities)
             surplus = 0.0
             earned = 0.0
-            digest = digests[agent]
+            digest = account.digests[agent]
             for producer in range(producers):
                 bought = int(quantities[producer])
                 if bought == 0:
                     continue
                 drawn = draw(
-                    luck[agent, slot - first, producer],
+                    uniforms[agent, slot - first, producer],
                     bought,
-                    capacities[agent, producer],
-                    qualities[producer],
-                    tables,
-                    table_starts[agent, producer],
-                    guides[agent, producer],
+                    capacities[producer],
+                    market.qualities[producer],
+                    market.tables,
+                    market.table_starts[agent, producer],
+                    market.guides[agent, producer],
                 )
-                units[agent, producer] += bought
-                good[agent, producer] += drawn
-                fresh_units[agent, producer] += bought
-                fresh_good[agent, producer] += drawn
-                surplus += bought * (qualities[producer] - threshold)
-                earned += bought * revenues[agent, producer]
+                units[producer] += bought
+                good[producer] += drawn
+                fresh_units[producer] += bought
+                fresh_good[producer] += drawn
+                surplus += bought * (market.qualities[producer] - market.threshold)
+                earned += bought * revenues[producer]
                 seen = np.uint64((producer * 1024 + bought) * 1024 + drawn)
                 digest = (digest ^ seen) * np.uint64(0x100000001B3)
-            digests[agent] = digest
+            account.digests[agent] = digest
             if surplus < _SURPLUS_TOLERANCE:
-                violations[agent] += 1
-                earned = least[agent]
-            regrets[agent] += best[agent] - earned
-            if knots[next_knot[agent]] == slot + 1:
-                curve[agent, next_knot[agent]] = regrets[agent]
-                next_knot[agent] += 1
+                market.violations[agent] += 1
+                earned = market.least[agent]
+            account.regret[agent] += market.best[agent] - earned
+            knot = account.next_knot[agent]
+            if account.knots[knot] == slot + 1:
+                account.curve[agent, knot] = account.regret[agent]
+                account.next_knot[agent] = knot + 1

@@ -1,0 +1,58 @@
+"""What a learner that decides in slots is told of the world, of its company and of randomness, as plain data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.streams import Streams
+
+
+@dataclass(frozen=True)
+class World:
+    """What all agents know before the first slot. What a world or a protocol does not have is left at its default.
+
+    Attributes:
+        agents: The number M of agents.
+        horizon: T, in slots.
+        streams: The random streams of this replication, for what each agent draws alone: ``streams.generator(purpose,
+            agent)``; what is drawn for all at once comes from the generator that `SlotLearner.start` is given.
+        arms: The number K of arms, or of actions in a slot; 0 in a market.
+        sub_gaussian: The sub-Gaussian constant sigma of the rewards, the largest of all arms.
+        law: What a reward is, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``.
+        own_arms: Which arms each agent sees and pulls, shape (M, K), bool; None: all of them.
+        dimension: The length d of an action vector, none longer than 1; 0 where arms have none.
+        actions: Returns the action vectors shown to some agents in the slot that is being decided, shape (n, K, d);
+            only where arms have vectors.
+        fixed_actions: These where they stay the same for all agents and slots, shape (K, d); else None.
+        costs, capacities: In a market: what a unit of each of m producers costs each agent, shape (M, m), and how many
+            units there are in a slot, same shape.
+        rho: In a market: what a good unit is worth.
+        quality_threshold: In a market: how good the units of a slot must be on average.
+        members: For each agent how many agents it learns with, itself included, shape (M,): the group that it
+            synchronises with, or all whom its broadcasts reach.
+        isolated: Whether nothing is ever shared.
+        sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
+            learner of its own, which decides in every ``sets``-th slot.
+        param_set: Which of the sets this learner is.
+    """
+
+    agents: int
+    horizon: int
+    streams: Streams
+    arms: int = 0
+    sub_gaussian: float = 0.5
+    law: str = "other"
+    own_arms: NDArray[np.bool_] | None = None
+    dimension: int = 0
+    actions: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None
+    fixed_actions: NDArray[np.float64] | None = None
+    costs: NDArray[np.float64] | None = None
+    capacities: NDArray[np.int64] | None = None
+    rho: float = 0.0
+    quality_threshold: float = 0.0
+    members: NDArray[np.int64] | None = None
+    isolated: bool = False
+    sets: int = 1
+    param_set: int = 0

@@ -1,0 +1,167 @@
+"""What every family of graphs is: its keys, and how one graph of it is drawn."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from netbandit.network import distances
+from netbandit.network.topology import TopologyError
+from netbandit.part import Checks, Mistake, Part, found_by
+
+if TYPE_CHECKING:
+    import networkx
+
+Edges = NDArray[np.int64]
+"""Undirected links, shape (links, 2), int64, each once."""
+
+MOST_AGENTS = 10**7
+"""The most agents of a topology."""
+
+MOST_LINKS = 50_000_000
+"""Graphs with more links than this are refused before they exhaust the memory."""
+
+DRAWS = 1_000
+"""How often a random graph is drawn in search of a connected one."""
+
+LARGEST_SEED = 2**63 - 1  # the largest integer of TOML
+
+
+class Family(Part, ABC):
+    """A family of graphs: its keys, and how one is drawn.
+
+    One of your own is a class with the keys it wants::
+
+    class Wheel(Family):
+        agents: int = Field(ge=4)
+
+        def build(self, rng):
+            return networkx.wheel_graph(self.agents)
+    """
+
+    seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
+    """Fixes the graph across replications."""
+
+    random: ClassVar[bool] = True
+    """Whether each replication has a graph of its own; False where there is only one."""
+
+    @abstractmethod
+    def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
+        """Return a graph with nodes 0..n-1, all its randomness drawn from *rng*.
+
+        Raises:
+            TopologyError: There is no such graph.
+        """
+
+    def demand(self) -> None:
+        """Raise TopologyError if there is a mistake between the keys."""
+        mistakes, _ = found_by(self.check(), "topology")
+        if mistakes:
+            raise TopologyError((path[1:], text) for path, text in mistakes)
+
+    def table(self) -> dict[str, Any]:
+        """Return the keys with all defaults, `seed` last."""
+        found = super().table()
+        seed = found.pop("seed")
+        return {**found, "seed": seed}
+
+    def files(self) -> dict[str, str]:
+        """Return the files whose content decides the graph, by the key that names each; none by default."""
+        return {}
+
+
+class Shape(Family):
+    """A family of connected graphs, of which several can stand side by side in a ``hybrid``.
+
+    One of these needs `links`, and `expected` where there may be many.
+    """
+
+    agents: int = Field(ge=1, le=MOST_AGENTS)
+    """Number of agents (M)."""
+
+    redraw: ClassVar[str | None] = None
+    """The key to blame when no draw is connected; None where every draw is."""
+
+    @abstractmethod
+    def links(self, rng: np.random.Generator) -> Edges:
+        """Return the links of one draw, agents numbered from 0; it need not be connected."""
+
+    def expected(self) -> float:
+        """Return the number of links to expect."""
+        return self.agents - 1
+
+    def check_shape(self) -> Checks:
+        """Yield what cannot be between the keys of this family; nothing by default."""
+        yield from ()
+
+    def check(self) -> Checks:
+        """Yield what cannot be, and graphs that are too large."""
+        found = list(self.check_shape())
+        yield from found
+        if not found:
+            yield from too_large("agents", self.expected())
+
+    def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
+        """Return a connected graph; a disconnected draw is drawn again as a whole."""
+        self.demand()
+        return graph_of([self.agents], [self.connected(rng)])
+
+    def connected(self, rng: np.random.Generator) -> Edges:
+        """Return the links of a connected draw.
+
+        Raises:
+            TopologyError: None of `DRAWS` draws was connected.
+        """
+        if self.redraw is None:
+            return self.links(rng)
+        agents = self.agents
+        for _ in range(DRAWS):
+            links = self.links(rng)
+            # The two cheap tests settle most of the draws that fail.
+            if len(links) < agents - 1 or (agents > 1 and not np.bincount(links.ravel(), minlength=agents).all()):
+                continue
+            if not distances.components(distances.adjacency(agents, links)).any():
+                return links
+        text = f"none of {DRAWS:,} graphs of {agents} agents drawn with it was connected"
+        raise TopologyError([((self.blamed(),), text)])
+
+    def blamed(self) -> str:
+        """Return the key to blame when no draw is connected."""
+        return self.redraw or "agents"
+
+
+def graph_of(sizes: list[int], parts: list[Edges]) -> "networkx.Graph[int]":
+    """Return a graph of components side by side.
+
+    Args:
+        sizes: The number of agents of each.
+        parts: The links of each, its agents numbered from 0.
+    """
+    import networkx
+
+    graph: networkx.Graph[int] = networkx.Graph()
+    graph.add_nodes_from(range(sum(sizes)))
+    first = 0
+    for size, links in zip(sizes, parts, strict=True):
+        graph.add_edges_from((links + first).tolist())
+        first += size
+    return graph
+
+
+def too_large(key: str, links: float) -> Checks:
+    """Yield a graph of more *links* than fit the memory."""
+    if links > MOST_LINKS:
+        text = f"too many: the graph would have about {links:.3g} links; at most {MOST_LINKS:,} are possible"
+        yield Mistake(key, text)
+
+
+def pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> Edges:
+    """Return links from one end of each to the other."""
+    return np.stack([first, second], axis=1).astype(np.int64)
+
+
+def all_pairs(agents: int) -> float:
+    """Return the number of links there can be."""
+    return agents * (agents - 1) / 2

@@ -1,0 +1,228 @@
+"""Tables of keys read into objects: pydantic's errors as clear texts with a key path each."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+from pydantic_core.core_schema import ErrorType
+
+from netbandit.part import Part, found_by
+from netbandit.settings import KeyPath, Problem, Raw
+from netbandit.wording import Allowed, allowed, did_you_mean, key_text, one_of, quoted, show, unwrapped
+
+Model = TypeVar("Model", bound=BaseModel)
+PartModel = TypeVar("PartModel", bound=Part)
+
+UNKNOWN_KEY = "unknown key"
+"""How the text of every unknown key begins: a mistake of the key, not of its value."""
+MISSING = "is missing"
+"""How the text of every missing key begins."""
+
+# All others are raised by validators, whose own texts say it better than "must be ..., not ...".
+_PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an error stands: its key path, the type there, and the union whose branch raised it, if any."""
+
+    path: KeyPath
+    annotation: Any
+    metadata: tuple[Any, ...]
+    owner: type[BaseModel] | None
+    union: KeyPath | None
+
+
+def read(model: type[Model], table: Any, prefix: KeyPath = ()) -> tuple[Model | None, list[Problem]]:
+    """Validate a table.
+
+    Args:
+        model: The settings to validate with.
+        table: What was written.
+        prefix: Where the table stands in the scenario.
+
+    Returns:
+        The settings and no problem, or None and all problems.
+    """
+    try:
+        return model.model_validate(table), []
+    except ValidationError as error:
+        return None, problems_of(error, model, prefix)
+
+
+def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel | None, list[Problem], list[Problem]]:
+    """Make a part from its table, and let it check its keys.
+
+    Where some keys have mistakes, the others are checked all the same.
+
+    Args:
+        kind: The class of the part.
+        table: What was written, without ``kind``.
+        prefix: The name of the table.
+
+    Returns:
+        The part, or None; all problems; and all notes, none where there are problems.
+    """
+    try:
+        part = kind.model_validate(table)
+    except ValidationError as error:
+        problems = problems_of(error, kind, (prefix,))
+        mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
+        return None, problems + mistakes, []
+    mistakes, notes = found_by(part.check(), prefix)
+    return (None, mistakes, []) if mistakes else (part, [], notes)
+
+
+def _without(kind: type[Part], table: Raw, wrong: set[str | int]) -> Part:
+    """Return a part that lacks the keys that are *wrong*; to read one of them ends its check."""
+    part = kind.model_construct()
+    part.model_fields_set.update(table.keys())
+    for name, field in kind.model_fields.items():
+        key = field.alias or name
+        value = table[key] if key in table else part.__dict__.get(name)
+        part.__dict__.pop(name, None)
+        if key not in wrong:
+            with suppress(ValidationError):
+                kind.__pydantic_validator__.validate_assignment(part, name, value)
+    return part
+
+
+def problems_of(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()) -> list[Problem]:
+    """Return what is wrong, what is allowed, and what was probably meant.
+
+    A value that none of a union's branches takes is one problem; a value that is of a branch's shape and has a
+    mistake deeper inside is reported there.
+
+    Args:
+        error: What pydantic found.
+        model: The settings it was validated with.
+        prefix: Where the table stands in the scenario.
+    """
+    found = [(_place(model, tuple(details["loc"])), details) for details in error.errors(include_url=False)]
+    deeper = {place.union for place, _ in found if place.union is not None and place.path != place.union}
+    worded = {place.path for place, details in found if place.union == place.path and details["type"] not in _PYDANTIC}
+    problems: dict[Problem, None] = {}
+    for place, details in found:
+        # Branches that the value does not fit say nothing of interest beside one that looked inside it.
+        silenced = place.path in deeper or (place.path in worded and details["type"] in _PYDANTIC)
+        if place.union == place.path and silenced:
+            continue
+        problems[(prefix + place.path, _text(place, details, model, prefix))] = None
+    return list(problems)
+
+
+def _place(model: type[BaseModel], location: tuple[str | int, ...]) -> _Place:
+    """Follow pydantic's location, which names the branches of unions between the keys, through the types."""
+    path: KeyPath = ()
+    annotation: Any = model
+    metadata: list[Any] = []
+    owner: type[BaseModel] | None = None
+    union: KeyPath | None = None
+    rest = list(location)
+    while True:
+        annotation, metadata = unwrapped(annotation, metadata)
+        if not rest:
+            break
+        origin = get_origin(annotation)
+        annotation = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), annotation)
+        if origin in (Union, UnionType):
+            rest.pop(0)
+            union = path
+            if not rest:
+                break
+            annotation, metadata = _branch(annotation, rest[0]), []
+            continue
+        key = rest.pop(0)
+        path += (key,)
+        if _is_model(annotation):
+            owner = annotation
+            field = _field(annotation, key)
+            annotation, metadata = (field.annotation, list(field.metadata)) if field is not None else (Any, [])
+        elif isinstance(key, int) and get_args(annotation):
+            arguments = get_args(annotation)
+            fixed = origin is tuple and Ellipsis not in arguments and key < len(arguments)
+            annotation, metadata = arguments[key if fixed else 0], []
+        else:
+            # A free dictionary: pydantic names its keys as they are.
+            annotation, metadata = (get_args(annotation) or (Any,))[-1], []
+    return _Place(path, annotation, tuple(metadata), owner, union)
+
+
+def _is_model(item: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(item, type) and issubclass(item, BaseModel)
+
+
+def _branch(union: Any, key: str | int) -> Any:
+    """Return the branch of a union that has something under *key*."""
+    for argument in get_args(union):
+        inner, _ = unwrapped(argument)
+        is_table = get_origin(inner) is dict or _is_model(inner)
+        if is_table != isinstance(key, int) and (is_table or get_origin(inner) in (list, tuple)):
+            return inner
+    return Any
+
+
+def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in model.model_fields.items():
+        yield field.alias or name, field
+
+
+def _field(model: type[BaseModel], key: str | int) -> FieldInfo | None:
+    return next((field for name, field in _fields(model) if name == key), None)
+
+
+def _text(place: _Place, details: ErrorDetails, model: type[BaseModel], prefix: KeyPath) -> str:
+    kind = details["type"]
+    value = details["input"]
+    if kind == "extra_forbidden" and place.owner is not None:
+        return _unknown_key(place, model, prefix)
+    if kind == "missing":
+        return f"{MISSING}, must be {allowed(place.annotation, place.metadata)}"
+    if kind not in _PYDANTIC:
+        return str(details.get("ctx", {}).get("error", details["msg"]))
+    wanted = allowed(place.annotation, place.metadata)
+    if wanted == "a value":
+        return details["msg"][:1].lower() + details["msg"][1:]
+    if kind in ("too_short", "too_long") and isinstance(value, list | tuple):
+        return f"must be {wanted}, not a list of {len(value)}"
+    if kind in ("string_too_short", "string_too_long", "string_pattern_mismatch"):
+        wanted = (
+            details["msg"].replace("String should have", "a string of").replace("String should match", "a string of")
+        )
+        return f"must be {wanted}, not {show(value)}"
+    words = [word for word in _literals(place.annotation) if isinstance(word, str)]
+    return f"must be {wanted}, not {show(value)}{did_you_mean(value, words)}"
+
+
+def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
+    assert place.owner is not None
+    key = place.path[-1]
+    known = [name for name, _ in _fields(place.owner)]
+    if issubclass(place.owner, Part) and len(place.path) == 1:
+        known.insert(0, "family" if prefix[:1] == ("topology",) else "kind")
+    hint = did_you_mean(key, known)
+    if not hint:
+        elsewhere = [path for path in _paths(model, prefix) if path[-1] == key]
+        hint = f" (did you mean {quoted(key_text(elsewhere[0]))}?)" if elsewhere else ""
+    return f"{UNKNOWN_KEY}, must be {one_of(known) if known else 'left out: this table has no keys'}{hint}"
+
+
+def _paths(model: type[BaseModel], prefix: KeyPath) -> Iterator[KeyPath]:
+    """Yield the paths of all keys of a table and of the tables inside it."""
+    for name, field in _fields(model):
+        yield (*prefix, name)
+        inner, _ = unwrapped(field.annotation)
+        if _is_model(inner):
+            yield from _paths(inner, (*prefix, name))
+
+
+def _literals(annotation: Any) -> list[Any]:
+    annotation, _ = unwrapped(annotation)
+    if get_origin(annotation) in (Union, UnionType):
+        return [word for argument in get_args(annotation) for word in _literals(argument)]
+    return list(get_args(annotation)) if type(annotation).__name__ == "_LiteralGenericAlias" else []

@@ -1,0 +1,143 @@
+"""From the name of a kind to the class of the part, ours or the user's."""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from netbandit.part import Part
+from netbandit.settings import Settings
+from netbandit.wording import show, unknown_value
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "topology": {
+        "star": "netbandit.network.families.star:Star",
+        "ring": "netbandit.network.families.ring:Ring",
+        "complete": "netbandit.network.families.complete:Complete",
+        "path": "netbandit.network.families.path:Path",
+        "grid": "netbandit.network.families.grid:Grid",
+        "tree": "netbandit.network.families.tree:Tree",
+        "random": "netbandit.network.families.random:Random",
+        "regular": "netbandit.network.families.regular:Regular",
+        "small-world": "netbandit.network.families.small_world:SmallWorld",
+        "scale-free": "netbandit.network.families.scale_free:ScaleFree",
+        "geometric": "netbandit.network.families.geometric:Geometric",
+        "hybrid": "netbandit.network.families.hybrid:Hybrid",
+        "file": "netbandit.network.families.file:File",
+    },
+    "bandit": {
+        "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
+        "linear": "netbandit.bandits.linear:Linear",
+        "procurement": "netbandit.bandits.procurement:Procurement",
+        "vertical": "netbandit.bandits.vertical:Vertical",
+        "replay": "netbandit.bandits.replay:Replay",
+    },
+    "learner": {
+        "elimination": "netbandit.learners.elimination:Elimination",
+        "feducb": "netbandit.learners.feducb:FedUcb",
+        "pfcb": "netbandit.learners.pfcb:Pfcb",
+        "linucb": "netbandit.learners.linear:LinUcb",
+        "lints": "netbandit.learners.linear:LinTs",
+    },
+    "protocol": {
+        "master-worker": "netbandit.protocols.master_worker:MasterWorker",
+        "gis": "netbandit.protocols.gis:Gis",
+        "sink": "netbandit.protocols.sink:Sink",
+        "flooding": "netbandit.protocols.flooding:Flooding",
+        "gossip": "netbandit.protocols.gossip:Gossip",
+        "local": "netbandit.protocols.local:Local",
+        "relay": "netbandit.protocols.relay:Relay",
+        "vertical": "netbandit.protocols.vertical:Vertical",
+        "silent": "netbandit.protocols.silent:Silent",
+    },
+}
+"""Table -> kind -> ``module:Class``; a class is imported when a scenario names its kind."""
+
+BASES: Mapping[str, str] = {
+    "topology": "netbandit.network.families.family:Family",
+    "bandit": "netbandit.bandits.bandit:Bandit",
+    "learner": "netbandit.learners.learner:AnyLearner",
+    "protocol": "netbandit.protocols.protocol:NetworkProtocol",
+}
+"""Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
+
+
+def kind_key(table: str) -> str:
+    """Return the key that names the class of a part: ``family`` of a topology, else ``kind``."""
+    return "family" if table == "topology" else "kind"
+
+
+def load_class(target: str) -> Any:
+    """Return the class at ``module:Class``; raises whatever the import raises."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def kind_of(table: str, part: type) -> str:
+    """Return how a scenario names the class of a part: its kind, or ``"package.module:Class"``."""
+    target = f"{part.__module__}:{part.__qualname__}"
+    return next((kind for kind, known in BUILT_IN[table].items() if known == target), target)
+
+
+class KindError(Exception):
+    """A kind that is no class of a part; the message says what is wrong and what is allowed."""
+
+
+def part_class(table: str, kind: str | type, folder: Path) -> Any:
+    """Return the class of a part.
+
+    Args:
+        table: ``topology``, ``bandit``, ``learner`` or ``protocol``.
+        kind: One of ours, ``"package.module:Class"``, or the class itself.
+        folder: The scenario's folder, in which the user's own modules are found first.
+
+    Raises:
+        KindError: There is no such part.
+    """
+    found = _imported(table, kind, folder) if isinstance(kind, str) else kind
+    target = kind_of(table, found) if isinstance(found, type) else str(kind)
+    base = load_class(BASES[table])
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")
+    if inspect.isabstract(found):
+        lacking = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
+        raise KindError(f"{target} cannot be used: it leaves out {lacking}")
+    if not issubclass(found, Part) and not issubclass(getattr(found, "Settings", type), Settings):
+        raise KindError(f"{target} cannot be used: its keys are missing, a class Settings beside those of {table}s")
+    return found
+
+
+def _imported(table: str, kind: str, folder: Path) -> Any:
+    known = BUILT_IN[table]
+    target = known.get(kind, kind)
+    module_name, colon, class_name = target.partition(":")
+    if not colon:
+        raise KindError(unknown_value(kind, known, also='or "package.module:Class"'))
+    if kind not in known and str(folder.absolute()) not in sys.path:
+        sys.path.insert(0, str(folder.absolute()))
+    try:
+        return getattr(importlib.import_module(module_name), class_name)
+    except AttributeError:
+        raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
+    except Exception as error:  # a module of the user's own can fail in any way
+        raise KindError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
+
+
+def keys_of(part: Any) -> type[BaseModel]:
+    """Return what validates the keys of a part's class: the class itself, or its ``Settings`` of the old style."""
+    found: type[BaseModel] = part if issubclass(part, Part) else part.Settings
+    return found
+
+
+def key_names(part: Any) -> set[str]:
+    """Return the keys of a part's class, the one that names it among them."""
+    return {"kind", "family"} | {field.alias or name for name, field in keys_of(part).model_fields.items()}
+
+
+def class_of(table: str, keys: Any, folder: Path) -> Any:
+    """Return the class of a part whose *keys* are validated: a part, or the ``Settings`` of one of the old style."""
+    return type(keys) if isinstance(keys, Part) else part_class(table, keys.kind, folder)

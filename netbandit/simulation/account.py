@@ -1,0 +1,62 @@
+"""What is noted of decisions slot by slot: regret, its curve, and a hash of all that was chosen."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.simulation.regret import knots
+
+PRIME = np.uint64(0x100000001B3)
+"""The hashes are FNV's: ``(hash ^ what was chosen) * PRIME`` modulo 2^64."""
+
+
+class Account(NamedTuple):
+    """What is noted of all decisions; a tuple, so that compiled loops can take it.
+
+    Regret is added up in rows: one for all agents together, slot after slot, or one for each agent.
+
+    Attributes:
+        regret: The pseudo-regret so far, shape (rows,).
+        knots: The slots at which the curve is noted, shape (k,), from 0 to the horizon.
+        next_knot: The next of these to be reached, shape (rows,).
+        curve: The regret at each knot, shape (rows, k).
+        digests: A hash of all that each agent chose, shape (M,), uint64.
+        calls: The agents that want to synchronise after the slot played last, shape (M,), bool.
+    """
+
+    regret: NDArray[np.float64]
+    knots: NDArray[np.int64]
+    next_knot: NDArray[np.int64]
+    curve: NDArray[np.float64]
+    digests: NDArray[np.uint64]
+    calls: NDArray[np.bool_]
+
+    @classmethod
+    def open(cls, agents: int, horizon: int, *, each: bool = False) -> "Account":
+        """Return an account of no decisions yet, with a row for *each* agent or one for all."""
+        slots = knots(horizon)
+        rows = agents if each else 1
+        return cls(
+            regret=np.zeros(rows),
+            knots=slots,
+            next_knot=np.ones(rows, dtype=np.int64),
+            curve=np.zeros((rows, len(slots))),
+            digests=np.full(agents, 0xCBF29CE484222325, dtype=np.uint64),
+            calls=np.zeros(agents, dtype=np.bool_),
+        )
+
+    def add(self, slot: int, agents: NDArray[np.int64], missed: NDArray[np.float64]) -> None:
+        """Add what *agents* have *missed* in *slot*, shape (n,); to be called once a slot."""
+        if len(self.regret) == 1:
+            self.regret[0] += missed.cumsum()[-1]  # one after the other, as compiled loops add
+        else:
+            self.regret[agents] += missed
+        knot = self.next_knot[0]
+        if self.knots[knot] == slot + 1:
+            self.curve[:, knot] = self.regret
+            self.next_knot[:] = knot + 1
+
+    def total(self) -> NDArray[np.float64]:
+        """Return the regret of all agents at each knot, shape (k,)."""
+        return np.asarray(self.curve.sum(axis=0) if len(self.curve) > 1 else self.curve[0])

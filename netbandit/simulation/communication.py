@@ -1,0 +1,317 @@
+"""How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.network.clock import Clock
+from netbandit.protocols.adapters import broadcast_protocol, call_protocol
+from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.protocol import Item
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+from netbandit.simulation.trace_phases import Phases
+
+Learners = Sequence[Learner]
+"""The learner of each set of parameters; mostly there is one set."""
+
+
+class Communication:
+    """What lies between the learner of all agents, who speak in arrays, and a protocol, which speaks of single agents.
+
+    What reaches agents between two decisions is kept, and handed to the learner in one call before the next: nothing
+    can have changed an agent's mind in between.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+
+    Attributes:
+        members: For each agent how many it learns with, itself included, shape (M,).
+        isolated: Whether nothing is ever shared.
+        sets: Sets of parameters that agents keep and use in turn.
+        asks: Whether agents are to be asked if they want to synchronise.
+        quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        self.stage = stage
+        self.clock: Clock = stage.clock
+        agents = stage.topology.agents
+        self.everybody = np.arange(agents)
+        self.members: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
+        self.isolated = True
+        self.sets = 1
+        self.asks = False
+        self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
+        self.learners: Learners = ()
+
+    def open(self, learners: Learners) -> None:
+        """Take the started learners, before the first slot."""
+        self.learners = learners
+
+    def last(self, first: int, last: int) -> int:
+        """Return the slot before which agents must stop to talk, if they play from *first* on to before *last*."""
+        return last
+
+    def hand_on(self, slot: int) -> None:
+        """Let the learner take in what has reached agents, who decide in *slot* next."""
+        return
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether anybody says anything after the decision of *slot*; *calls*: who wants to synchronise."""
+        return False
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let agents say it, now."""
+        raise NotImplementedError
+
+    @property
+    def releases(self) -> int:
+        """How often the agent that shared most often did."""
+        return 0
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``rounds``, ``round_slots``, and figures of its own."""
+        return {"rounds": 0, "round_slots": 0.0}
+
+    def finish(self) -> None:
+        """Note that the horizon has come."""
+
+
+class Never(Communication):
+    """Agents that never tell anything."""
+
+
+class Broadcasts(Communication):
+    """Agents that tell each other what they know in slots known ahead, and hear it when it arrives.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        point = stage.point
+        self._protocol = broadcast_protocol(point.protocol, point.protocol_settings, stage.network, self._hear)
+        self.members = np.array(self._protocol.reach, dtype=np.int64)
+        self.isolated = not (self.members > 1).any()
+        self._said: list[int] = []
+        self._delays = [0, 0]
+        self._heard: tuple[list[int], list[int], list[NDArray[np.float64]], list[int]] = [], [], [], []
+        self._phases: Phases | None = None
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner, and see whether a trace is kept of its phases."""
+        super().open(learners)
+        (self._learner,) = learners
+        self._next = self._learner.next_share(0)
+        trace, explored = self.stage.network.trace, self._learner.exploration()
+        if trace is not None and explored is not None:
+            self._phases = Phases(
+                trace, self.clock.slot, explored.tolist(), (self.members - 1).tolist(), len(list(self._slots()))
+            )
+
+    def _slots(self) -> Iterator[int]:
+        """Yield the slots in which agents share."""
+        slot = self._learner.next_share(0)
+        while slot is not None and slot < self.clock.horizon:
+            yield slot
+            slot = self._learner.next_share(slot + 1)
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether it is time."""
+        return slot == self._next
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after the next slot in which agents share."""
+        return last if self._next is None else max(first + 1, min(last, self._next + 1))
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let all agents tell their row."""
+        self._next = self._learner.next_share(slot + 1)
+        told = self._learner.share(slot, self.everybody)
+        if told is None:
+            return
+        self._said.append(slot)
+        if self._phases is not None:
+            self._phases.tell(slot)
+        size = self._learner.item_bytes(told[0].size)
+        for agent, row in enumerate(told):
+            self._protocol.broadcast(len(self._said), agent, Item(size, row))
+
+    def _hear(self, agent: int, heard: list[Heard]) -> None:
+        """Keep what *agent* hears for its next decision, if it has one."""
+        boundary = self.clock.boundary(self.clock.now)
+        if boundary >= self.clock.horizon:
+            return
+        listeners, sources, told, said = self._heard
+        for source, round, item in heard:
+            listeners.append(agent)
+            sources.append(source)
+            told.append(item.value)
+            slot = self._said[round - 1]
+            said.append(slot)
+            self._delays[0] += boundary - slot
+        self._delays[1] += len(heard)
+        if self._phases is not None:
+            self._phases.hear(agent, (message.round for message in heard), boundary)
+
+    def hand_on(self, slot: int) -> None:
+        """Let the learner hear all that has been heard since the last decision, in order of arrival."""
+        listeners, sources, told, said = self._heard
+        if listeners:
+            self._heard = [], [], [], []
+            self._learner.hear(slot, np.array(listeners), np.array(sources), np.array(told), np.array(said))
+
+    @property
+    def releases(self) -> int:
+        """What nobody can hear is not told."""
+        return len(self._said) if self.stage.network.ledger.kinds else 0
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the slots in which agents shared, and how late others heard of it."""
+        waited, heard = self._delays
+        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": waited / heard if heard else None}
+
+    def finish(self) -> None:
+        """Note the last phases."""
+        if self._phases is not None:
+            self._phases.end(self.clock.horizon)
+
+
+class Synchronisations(Communication):
+    """Agents that share in rounds: a row each, and what is combined of them is adopted by all.
+
+    A round begins in a slot known ahead, or when an agent wants one, by a call. See `SyncHandler` for the methods that
+    the protocol calls.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        self._dimension = getattr(stage.bandit, "dimension", 0)
+        self._template = learner
+        point = stage.point
+        self._protocol = call_protocol(point.protocol, point.protocol_settings, stage.network, self)
+        self.isolated = self._protocol.isolated
+        groups = np.asarray(self._protocol.groups)
+        self.members = np.bincount(groups)[groups]
+        self.sets = self._protocol.sets
+        self._wanted = learner.has("wants")
+        self.asks = self._wanted and not self.isolated
+        self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
+        self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
+        self._released_at: dict[tuple[int, int], int] = {}
+        self._waits: dict[int, list[int]] = {}
+        self._adopting: list[tuple[int, NDArray[np.float64], list[int]]] = []
+
+    def open(self, learners: Learners) -> None:
+        """Take the learners, and find when they first share."""
+        super().open(learners)
+        self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after the next slot in which a round begins that is known ahead."""
+        return last if self._next is None else max(first + 1, min(last, self._next + 1))
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether anybody wants to synchronise, or a round begins that is known ahead."""
+        return bool(calls.any()) if self._wanted else slot == self._next
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let agents call for a round, or begin one that is known ahead."""
+        if self.isolated:
+            return
+        own = slot % self.sets
+        learner = self.learners[own]
+        begin, agents = self._protocol.begin, self.everybody
+        if self._wanted:
+            agents = np.flatnonzero(calls)
+            if learner.called:
+                begin = self._protocol.call
+        else:
+            self._next = learner.next_share(slot + 1)
+        for agent in agents.tolist():
+            if not self.quiet[own, agent]:
+                self.quiet[own, agent] = True
+                begin(agent, own)
+
+    def sync_started(self, agent: int, param_set: int) -> None:
+        """Tell the learner; see `SyncHandler`."""
+        self.quiet[param_set, agent] = True
+        if self.learners:
+            self.learners[param_set].sync_started(self.clock.now // self.clock.slot, self.everybody[agent : agent + 1])
+
+    @property
+    def release_size(self) -> int:
+        """Bytes; see `SyncHandler`."""
+        return self._template.item_bytes(self._template.share_numbers(self._dimension))
+
+    def release(self, agent: int, param_set: int) -> Item:
+        """Ask the learner; see `SyncHandler`."""
+        now = self.clock.now
+        self.hand_on(now // self.clock.slot)
+        learner = self.learners[param_set]
+        self._released_at[agent, param_set] = now
+        self._releases[param_set, agent] += 1
+        shared = learner.share(now // self.clock.slot, self.everybody[agent : agent + 1])
+        assert shared is not None, "in a round every agent shares"
+        return Item(learner.item_bytes(shared[0].size), shared[0])
+
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        """Ask the learner; see `SyncHandler`."""
+        learner = self.learners[0]
+        combined = learner.combine([item.value for item in items], weights)
+        return Item(learner.item_bytes(combined.size), combined)
+
+    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
+        """Keep it for the agent's next decision; see `SyncHandler`."""
+        released, now = self._released_at[agent, param_set], self.clock.now
+        trace = self.stage.network.trace
+        if trace is not None and self.sets == 1:  # sets wait at the same time, and an agent has one track
+            trace.phase("exploit", agent, round, released, now)
+        self._waits.setdefault(round, []).append(-(-(now - released) // self.clock.slot))
+        self.quiet[param_set, agent] = False
+        if self._adopting and self._adopting[-1][0] == param_set and self._adopting[-1][1] is aggregate.value:
+            self._adopting[-1][2].append(agent)
+        else:
+            self._adopting.append((param_set, aggregate.value, [agent]))
+
+    def hand_on(self, slot: int) -> None:
+        """Let the learners adopt what has been concluded since the last decision, in order."""
+        if self._adopting:
+            adopting, self._adopting = self._adopting, []
+            for param_set, combined, agents in adopting:
+                self.learners[param_set].adopt(slot, np.array(agents), combined)
+
+    @property
+    def releases(self) -> int:
+        """See `Communication.releases`."""
+        return int(self._releases.max())
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the rounds that have ended, how long agents waited in them, and the protocol's own figures."""
+        ended = [round for round, time in self._protocol.ended.items() if time <= self.clock.end]
+        waits = [slots for round in ended for slots in self._waits.get(round, [])]
+        return {
+            "rounds": len(ended),
+            "round_slots": sum(waits) / len(waits) if waits else 0.0,
+            **self._protocol.figures(),
+        }
+
+
+def communication(stage: ReplicationContext, learner: Learner) -> Communication:
+    """Return how the agents of *learner* talk."""
+    kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
+        None: Never,
+        "broadcast": Broadcasts,
+        "call": Synchronisations,
+    }
+    return kinds[learner.talk()](stage, learner)

@@ -1,0 +1,285 @@
+"""A bandit as the driver of slots plays it: all agents at once, one call a slot."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.bandits.action_set import ActionSetBandit
+from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
+from netbandit.bandits.procurement import Procurement
+from netbandit.network.message import Kind
+from netbandit.simulation.account import PRIME
+from netbandit.simulation.result import Metric
+
+CHOOSE = Kind("choose")
+PROCURE = Kind("procure")
+
+BLOCK = 1_024
+"""Slots whose random numbers are drawn at once."""
+
+Agents = NDArray[np.int64]
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+
+class SlotWorld(ABC):
+    """What the driver needs of a bandit.
+
+    Attributes:
+        kind: The kind of event that a decision is, for the fingerprint.
+        each: Whether regret is added up agent by agent.
+    """
+
+    kind: Kind = CHOOSE
+    each: bool = False
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what learners are told of it: fields of `netbandit.learners.world.World`."""
+
+    @abstractmethod
+    def start(self, generator: GeneratorOf, horizon: int) -> None:
+        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""
+
+    @abstractmethod
+    def show(self, agents: Agents) -> None:
+        """Show these agents what there is to choose from in their next slot."""
+
+    @abstractmethod
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return what the choice of each agent pays in *slot*, and how much less than the best it pays on average."""
+
+    def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take what *agents* chose into their hashes."""
+        digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
+
+    def metrics(self, horizon: int) -> dict[str, Metric]:
+        """Return figures of its own."""
+        return {}
+
+
+class RewardNumbers:
+    """The random numbers that decide the rewards of all agents: number t of an agent's stream decides its slot t.
+
+    So they do not depend on what is pulled, and all learners meet the same luck. Drawn ahead, a block at a time.
+
+    Args:
+        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        agents: The number M of agents.
+        horizon: T, in slots.
+        draw: Draws the next numbers of a stream, as many as it is told.
+        width: How many numbers a slot takes; 1: the block has no axis for them.
+
+    Attributes:
+        first: The first slot of the block.
+        last: The slot after its last one.
+        block: The numbers, shape (M, slots) or (M, slots, width).
+    """
+
+    def __init__(self, generator: GeneratorOf, agents: int, horizon: int, draw: Draw, width: int = 1) -> None:
+        self._generators = [generator("rewards", agent) for agent in range(agents)]
+        self._horizon = horizon
+        self._draw = draw
+        self._width = width
+        self.first = self.last = 0
+        self.block = np.empty((agents, 0) if width == 1 else (agents, 0, width))
+
+    def reach(self, slot: int) -> None:
+        """Have the block hold *slot*, which comes after all slots asked for before."""
+        while slot >= self.last:
+            slots = min(BLOCK, self._horizon - self.last)
+            shape = (len(self._generators), slots, *([self._width] if self._width > 1 else []))
+            if self.block.shape != shape:
+                self.block = np.empty(shape)
+            for numbers, generator in zip(self.block, self._generators, strict=True):
+                numbers[...] = self._draw(generator, slots * self._width).reshape(numbers.shape)
+            self.first, self.last = self.last, self.last + slots
+
+    def of(self, slot: int) -> NDArray[np.float64]:
+        """Return the numbers of all agents in *slot*, shape (M,) or (M, width)."""
+        if slot >= self.last:
+            self.reach(slot)
+        return self.block[:, slot - self.first]
+
+
+class ArmWorld(SlotWorld):
+    """Finitely many arms.
+
+    Args:
+        bandit: The bandit.
+
+    Attributes:
+        numbers: What decides the rewards.
+    """
+
+    def __init__(self, bandit: ArmBandit) -> None:
+        self.bandit = bandit
+        self.missed = np.zeros(bandit.agents)
+
+    def facts(self) -> dict[str, Any]:
+        """See `SlotWorld.facts`."""
+        bandit = self.bandit
+        return {
+            "arms": bandit.arm_count,
+            "sub_gaussian": bandit.sub_gaussian,
+            "law": bandit.law,
+            "own_arms": bandit.own_arms,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int) -> None:
+        """See `SlotWorld.start`."""
+        self.numbers = RewardNumbers(generator, self.bandit.agents, horizon, self.bandit.draw)
+
+    def show(self, agents: Agents) -> None:
+        """Show nothing: arms have no vectors."""
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `SlotWorld.pull`."""
+        rewards = self.bandit.pull(slot, agents, arms, self.numbers.of(slot)[agents])
+        missed = self.bandit.regrets(slot, agents, arms)
+        self.missed[agents] += missed
+        return rewards, missed
+
+    def metrics(self, horizon: int) -> dict[str, Metric]:
+        """Return the regret of the agent that is worst off."""
+        return {"regret_worst_agent": float(self.missed.max())}
+
+
+class ActionSetWorld(SlotWorld):
+    """Sets of action vectors.
+
+    Args:
+        bandit: The bandit.
+    """
+
+    def __init__(self, bandit: ActionSetBandit) -> None:
+        self.bandit = bandit
+        self._shown: NDArray[np.float64] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """See `SlotWorld.facts`."""
+        bandit = self.bandit
+        return {
+            "arms": bandit.arm_count,
+            "sub_gaussian": bandit.sub_gaussian,
+            "dimension": bandit.dimension,
+            "fixed_actions": bandit.fixed_actions,
+            "actions": self.actions,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int) -> None:
+        """See `SlotWorld.start`."""
+        self.bandit.begin(generator)
+
+    def show(self, agents: Agents) -> None:
+        """Have the next sets drawn."""
+        self._shown = self.bandit.actions(agents)
+
+    def actions(self, agents: Agents) -> NDArray[np.float64]:
+        """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""
+        assert self._shown is not None
+        return self._shown
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `SlotWorld.pull`."""
+        return self.bandit.pull(agents, arms)
+
+
+class MarketWorld(SlotWorld):
+    """A market, in which agents choose quantities and see how many units were good.
+
+    Args:
+        bandit: The market.
+
+    Attributes:
+        numbers: What decides how many units are good, one a slot and producer.
+        best: Revenue of the optimum of each agent, shape (n,).
+        violations: How often each agent's units did not meet the threshold, shape (n,), int64.
+    """
+
+    kind = PROCURE
+    each = True
+
+    def __init__(self, bandit: Procurement) -> None:
+        self.bandit = bandit
+        self.best = bandit.revenue(optimum(bandit))
+        self.violations = np.zeros(bandit.agents, dtype=np.int64)
+
+    def facts(self) -> dict[str, Any]:
+        """See `SlotWorld.facts`."""
+        bandit = self.bandit
+        return {
+            "costs": bandit.costs,
+            "capacities": bandit.capacities,
+            "rho": bandit.rho,
+            "quality_threshold": bandit.threshold,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int) -> None:
+        """See `SlotWorld.start`."""
+        bandit = self.bandit
+        self.numbers = RewardNumbers(
+            generator, bandit.agents, horizon, lambda rng, count: rng.random(count), bandit.producers
+        )
+
+    def show(self, agents: Agents) -> None:
+        """Show nothing: a market is always the same."""
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """See `SlotWorld.pull`: *arms* are the units each agent buys of each producer, shape (n, m)."""
+        from netbandit.bandits.procurement_draws import quantile
+
+        bandit = self.bandit
+        bought = arms.astype(np.int64)
+        good = np.zeros_like(bought)
+        uniforms = self.numbers.of(slot)
+        for row, agent in enumerate(agents.tolist()):
+            for producer in np.flatnonzero(bought[row]).tolist():
+                chance, units = uniforms[agent, producer], bought[row, producer]
+                good[row, producer] = quantile(chance, units, bandit.qualities[producer])
+        keeps = bandit.keeps_threshold(bought)
+        self.violations[agents] += ~keeps
+        earned = np.where(keeps, (bought * bandit.revenues[agents]).sum(axis=1), bandit.least_revenue[agents])
+        return good, self.best[agents] - earned
+
+    def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take in of each producer what was bought and how much of it was good, where anything was bought."""
+        bought = arms.astype(np.uint64)
+        found = digests[agents]
+        for producer in range(bought.shape[1]):
+            seen = (np.uint64(producer * 1024) + bought[:, producer]) * np.uint64(1024)
+            seen += rewards[:, producer].astype(np.uint64)
+            found = np.where(bought[:, producer] > 0, (found ^ seen) * PRIME, found)
+        digests[agents] = found
+
+    def metrics(self, horizon: int) -> dict[str, Metric]:
+        """Return how often the threshold was violated, and for how many agents it costs anything."""
+        bandit = self.bandit
+        return {
+            "violations": float(self.violations.sum()) / (bandit.agents * horizon),
+            "binding": float(bandit.binding.mean()),
+        }
+
+
+def optimum(bandit: Procurement) -> NDArray[np.int64]:
+    """Return what the oracle chooses for each agent with the true qualities, shape (n, m)."""
+    from netbandit.learners.greedy import choose
+
+    chosen = np.zeros((bandit.agents, bandit.producers))
+    order = np.zeros(bandit.producers, dtype=np.int64)
+    for agent in range(bandit.agents):
+        revenues, capacities = bandit.revenues[agent], bandit.capacities[agent]
+        choose(bandit.qualities, revenues, capacities, bandit.threshold, order, chosen[agent])
+    return chosen.astype(np.int64)
+
+
+def slot_world(bandit: Bandit) -> SlotWorld:
+    """Return *bandit* as the driver of slots plays it."""
+    if isinstance(bandit, ArmBandit):
+        return ArmWorld(bandit)
+    if isinstance(bandit, ActionSetBandit):
+        return ActionSetWorld(bandit)
+    assert isinstance(bandit, Procurement)  # checked before anything runs
+    return MarketWorld(bandit)

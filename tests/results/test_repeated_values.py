@@ -1,0 +1,96 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from netbandit.results import repeated_values, statistics
+
+
+@given(st.integers(2, 60), st.data())
+def test_of_two_values_both_seen_often_the_interval_is_clopper_and_pearson_s(count, data):
+    ones = data.draw(st.integers(2, count)) if count > 2 else 2
+    zeros = max(2, count - ones)
+    values = [5.0] * ones + [3.0] * zeros
+    expected = stats.binomtest(ones, ones + zeros).proportion_ci(0.95, method="exact")
+    share = ones / (ones + zeros)
+    wanted = 2 * max(expected.high - share, share - expected.low)
+    assert repeated_values.half_width(values, 0.95) == pytest.approx(wanted, abs=1e-6)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.5, 7.0]), min_size=4, max_size=40), st.sampled_from([0.9, 0.975]))
+def test_the_spline_has_the_quantiles_of_random_weights(values, probability):
+    if len(set(values)) < 2:
+        return
+    knots = np.array([*values, max(values) + 1])
+    weights = np.random.default_rng(1).dirichlet(np.ones(len(knots)), size=40_000)
+    found = repeated_values._quantile(knots, probability)
+    below = np.mean(weights @ knots <= found)
+    assert stats.binomtest(int(below * 40_000), 40_000, probability).pvalue > 1e-6
+
+
+def test_what_repeats():
+    assert repeated_values.repeat([1.0, 2.0, 1.0])
+    assert repeated_values.repeat([0.3, 0.1 + 0.2, 7.0])
+    assert repeated_values.repeat([0.0, 1.5, 2.5])  # a measured zero is never by chance
+    assert not repeated_values.repeat([1.0, 2.0, 3.0])
+
+
+def test_it_follows_the_unit_and_the_place():
+    few = [4.0, 4.0, 4.0, 5.0, 7.0]
+    half = repeated_values.half_width(few, 0.95)
+    assert repeated_values.half_width([1000 * value for value in few], 0.95) == pytest.approx(1000 * half)
+    assert repeated_values.half_width([-value for value in few], 0.95) == pytest.approx(half)
+
+
+def rarely(share, law):
+    def draw(generator, shape):
+        return np.where(generator.random(shape) < share, law(generator, shape), 0.0)
+
+    return draw
+
+
+def constant(generator, shape):
+    return np.ones(shape)
+
+
+def exponential(generator, shape):
+    return generator.exponential(1.0, shape)
+
+
+def either_way(generator, shape):
+    return generator.choice([-1250.0, 1250.0, 2500.0], shape)
+
+
+LAWS = {
+    **{f"a constant, rarely: {share}": (rarely(share, constant), share) for share in (0.05, 0.16, 0.3, 0.5)},
+    **{f"something, rarely: {share}": (rarely(share, exponential), share) for share in (0.1, 0.3, 0.5)},
+    **{f"a difference of costs: {share}": (rarely(share, either_way), share * 2500 / 3) for share in (0.15, 0.3)},
+    **{f"counts of {mean}": (lambda g, s, mean=mean: 1.0 * g.poisson(mean, s), mean) for mean in (0.2, 1.0, 3.0, 30.0)},
+    "rounds": (lambda g, s: g.choice([3.0, 4.0, 5.0], s, p=[0.05, 0.8, 0.15]), 4.1),
+    "normal": (lambda g, s: g.normal(7.0, 2.0, s), 7.0),
+}
+
+
+@pytest.mark.parametrize("count", [3, 5, 10, 20])
+@pytest.mark.parametrize("law", LAWS)
+def test_intervals_of_95_percent_cover_in_90_at_least(law, count):
+    """Of the intervals that are given; three standard errors of 400 draws at 90 % are 4.5 %.
+
+    Student's own fall short: of a constant in 16 % of 20 replications 88 % cover, of something in 10 % of 10 83 %.
+    """
+    draw, expectation = LAWS[law]
+    seen: dict[tuple[float, ...], statistics.Interval] = {}
+    given_, covered = 0, 0
+    for sample in draw(np.random.default_rng(11), (400, count)):
+        key = tuple(np.sort(sample).tolist())
+        found = seen.setdefault(key, statistics.mean(key, 0.95)) if key not in seen else seen[key]
+        if found.why_none:
+            continue
+        given_ += 1
+        covered += found.low <= expectation <= found.high
+    assert given_ > 40
+    assert covered / given_ > 0.9 - 3 * math.sqrt(0.09 / given_)

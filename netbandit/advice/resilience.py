@@ -1,6 +1,7 @@
 """What depends on a single link or node: bridges, cut nodes, and the pairs of agents that one failure can separate."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import networkx
 import numpy as np
@@ -24,10 +25,9 @@ class SinglePoint:
 
 def bridges(topology: Topology) -> list[SinglePoint]:
     """Return the links whose failure separates agents, the most important first."""
-    graph = topology.graph
     found = []
-    for link in networkx.bridges(graph):
-        first, second = sorted(link)
+    for one, other in _bridges(topology):
+        first, second = min(one, other), max(one, other)
         found.append(SinglePoint((first, second), _separated(topology, without_link=(first, second))))
     return sorted(found, key=lambda point: (-point.separated, point.nodes))
 
@@ -62,7 +62,8 @@ def separable_with_link(topology: Topology, candidates: NDArray[np.int64]) -> ND
     sizes = [len(part) for part in parts]
     forest: networkx.Graph[int] = networkx.Graph()
     forest.add_nodes_from(range(len(parts)))
-    forest.add_edges_from((int(part_of[a]), int(part_of[b])) for a, b in networkx.bridges(topology.graph))
+    for one, other in _bridges(topology):
+        forest.add_edge(int(part_of[one]), int(part_of[other]))
     before = separable_pairs(topology)
     members = np.bincount(topology.component)
     # For each root: agents on the way to each other part, and pairs that are inseparable there already.
@@ -76,9 +77,13 @@ def separable_with_link(topology: Topology, candidates: NDArray[np.int64]) -> ND
             stack += [(near, node, agents + sizes[near], inside + _pairs(sizes[near])) for near in farther]
     first, second = candidates[:, 0], candidates[:, 1]
     gain = gains[part_of[first], part_of[second]]
-    one, other = topology.component[first], topology.component[second]
-    joined = members[one] * members[other]
-    return np.where(one == other, before - gain, before + joined)
+    here, there = topology.component[first], topology.component[second]
+    return np.where(here == there, before - gain, before + members[here] * members[there])
+
+
+def _bridges(topology: Topology) -> list[tuple[int, int]]:
+    links: list[Any] = list(networkx.bridges(topology.graph))  # its stub says nodes, not links
+    return [(int(one), int(other)) for one, other in links]
 
 
 def _separated(topology: Topology, without_link: tuple[int, int] | None = None, without_node: int | None = None) -> int:

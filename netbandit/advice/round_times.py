@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from netbandit.advice.timed_graph import TimedGraph
 
+HANDSHAKE = 3
+"""How often a handshake (ADV, REQ, DATA) crosses its link."""
+
 NEVER = np.iinfo(np.int64).max // 4
 """The distance of what cannot be reached; sums of a few of it still fit 64 bits."""
 
@@ -61,7 +64,7 @@ def handshakes(graph: TimedGraph) -> int | None:
     """
     if len(graph.topology.components) > 1:
         return None
-    times = graph.hop_times(3)
+    times = graph.hop_times(HANDSHAKE)
     steps: list[list[tuple[int, int, int]]] = [[] for _ in range(graph.topology.agents)]
     for (first, second), latency, time in zip(
         graph.topology.edges.tolist(), graph.latencies.tolist(), times.tolist(), strict=True

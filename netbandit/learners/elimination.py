@@ -53,6 +53,10 @@ class Elimination(EpochLearner):
     """With a budget: the smallest sub-optimality gap above zero, or ``"true"`` for the instance's own."""
     aggregate: Literal["weighted", "paper"] = "weighted"
     """How the server averages components: ``weighted`` by their size, or as the ``paper`` writes, not."""
+    difference: float = Field(default=0.0, ge=0, le=1)
+    """The most that the means of one arm differ between two agents: 2 h with ``heterogeneity`` = h. With a
+    ``participation`` below 1 the width then covers that participants are drawn, which the paper's does not: agents
+    seldom drop the best arm, but cannot tell arms apart that are closer than the drawing allows."""
 
     def check(self) -> Checks:
         """Yield a budget of rounds without the gap its schedule needs, and a gap without a budget."""
@@ -60,6 +64,8 @@ class Elimination(EpochLearner):
             yield Mistake("gap", 'is missing: a budget of rounds needs it, "true" or a number > 0 and at most 1')
         if self.gap is not None and self.rounds is None:
             yield Note("gap", "is used only with a budget of rounds")
+        if self.difference and self.participation == 1:
+            yield Note("difference", "is used only with a participation below 1: else nobody is drawn")
 
     def check_with(self, others: Others) -> Checks:
         """Yield a partial participation where nobody can choose, and a true gap where the means are all equal."""
@@ -82,7 +88,9 @@ class Elimination(EpochLearner):
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
         super().start(arms=arms, horizon=horizon, members=members, participants=participants, smallest_gap=smallest_gap)
         gap = (smallest_gap or 1.0) if self.gap == "true" else self.gap
-        self.schedule = EliminationSchedule(arms, horizon, participants, self.epsilon, self.rounds, gap)
+        self.schedule = EliminationSchedule(
+            arms, horizon, participants, self.epsilon, self.rounds, gap, members, self.difference
+        )
         self.epoch = 0
         self.cumulative = 0
         # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
@@ -104,6 +112,16 @@ class Elimination(EpochLearner):
     def account(self, *, participants: int, members: int, releases: int) -> PrivacySpent:
         """Account for means of disjoint blocks with Laplace noise."""
         return account_block_means(self.epsilon, participants=participants, members=members, releases=releases)
+
+    def remarks(self, *, participants: int, members: int, difference: float) -> tuple[str, ...]:
+        """Say that the width leaves out the drawing of participants, where their means differ."""
+        if participants == members or difference <= self.difference:
+            return ()
+        return (
+            f"{participants} of {members} agents are drawn for a round, and their means differ by up to "
+            f"{difference:.3g}, which the width C(r) does not cover: the best arm may be dropped more often than once "
+            f"in T runs; difference = {difference:.3g} covers it, and then takes many participants to tell arms apart",
+        )
 
     def begin(self, epoch: int) -> Phase | Commit:
         """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""

@@ -82,6 +82,9 @@ class NetworkProtocol(Part, ABC):
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
+    out_of_band: ClassVar[bool] = False
+    """Whether agents tell each other what they know without any message."""
+
     network: Network = state()
     """The network it talks over."""
     clock: Clock = state()

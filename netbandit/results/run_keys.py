@@ -19,6 +19,7 @@ NUMBERS = 1
 
 ADDED: Mapping[str, Any] = {
     "protocol:vertical.unserved": "free",
+    "learner:elimination.difference": 0.0,
 }
 """Keys that came after format 1, with the defaults they came with.
 

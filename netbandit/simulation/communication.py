@@ -171,7 +171,8 @@ class Broadcasts(Communication):
     @property
     def releases(self) -> int:
         """What nobody can hear is not told."""
-        return len(self._said) if self.stage.network.ledger.kinds else 0
+        told = self.stage.network.ledger.kinds or self.stage.point.protocol.out_of_band
+        return len(self._said) if told and not self.isolated else 0
 
     def metrics(self) -> dict[str, Metric]:
         """Return the slots in which agents shared, and how late others heard of it."""

@@ -133,7 +133,7 @@ class Epochs(Driver):
         regret, curve = self._regret.total_and_curve()
         rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
         # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.stage.network.ledger.kinds)
+        told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
         spent = self._learner.account(
             participants=self._participating,
             members=self._agents,
@@ -146,7 +146,12 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return DriverResult(regret, {"regret": curve}, metrics, spent)
+        remarks = self._learner.remarks(
+            participants=self._participating,
+            members=1 if self._isolated else self._agents,
+            difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
+        )
+        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""

@@ -110,7 +110,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def draw(folder):
+def draw(folder, **_how):
     (folder / "regret.png").write_bytes(b"")
     return [folder / "regret.png"]
 

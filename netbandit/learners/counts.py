@@ -107,8 +107,8 @@ class CountingLearner(Learner):
         assert world.members is not None
         assert world.degrees is not None
         degrees = world.degrees if self.keep_power == 1 else world.members - 1
-        heard = degrees[degrees > 0]
-        return np.asarray(heard.min(initial=1) / np.maximum(degrees, 1))
+        known = np.maximum(degrees, 1)  # who hears nobody needs no probability
+        return np.asarray(known[degrees > 0].min(initial=known.max()) / known)
 
     @abstractmethod
     def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
@@ -124,7 +124,7 @@ class CountingLearner(Learner):
         known = self.known
         beginning = slot < known.counts[agents]
         if beginning.all():
-            return known.arms[agents, slot]
+            return np.asarray(known.arms[agents, slot])
         arms = self.best(slot, agents)
         if beginning.any():
             arms[beginning] = known.arms[agents[beginning], slot]
@@ -133,7 +133,7 @@ class CountingLearner(Learner):
     def log_time(self, slot: int, agents: Agents) -> Numbers:
         """Return ln tau of each agent: of the slots played, or where they are discounted of the sum of N."""
         if self.discount < 1:
-            return np.log(np.maximum(self.known.pulls[agents].sum(axis=1), 1.0))
+            return np.asarray(np.log(np.maximum(self.known.pulls[agents].sum(axis=1), 1.0)))
         return np.full(len(agents), np.log(max(slot, 1)))
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:

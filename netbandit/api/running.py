@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.plural import counted
 from netbandit.results.compare import compare
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
@@ -120,7 +121,9 @@ def _run(
     if result.failed:
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")
-        raise RunsFailedError(f"{len(result.failed)} runs failed, the first is {where}: {first.failure.text}")
+        raise RunsFailedError(
+            f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
+        )
     return Results.of(result.study)
 
 

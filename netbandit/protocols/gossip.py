@@ -40,7 +40,7 @@ class Gossip(CallbackRoundProtocol):
     """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
-    slot boundary; the round ends by the free clock that also ends GIS, when every agent has every item. Slotted,
+    slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
     """
 

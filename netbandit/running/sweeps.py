@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from netbandit.own_code import complaint, message
+from netbandit.plural import counted
 from netbandit.results.one_study import refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
@@ -98,7 +99,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, finished: int, total: int) -> None:
-        super().__init__(f"{finished} of {total} runs are complete")
+        super().__init__(f"{finished} of {counted(total, 'run')} {'is' if finished == 1 else 'are'} complete")
         self.finished = finished
         self.total = total
 

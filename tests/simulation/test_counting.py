@@ -223,15 +223,20 @@ def test_the_compiled_loop_has_the_same_law_as_numpy(run, monkeypatch):
 
 
 def test_an_upper_mean_is_that_of_the_divergence():
-    from netbandit.learners.counts_steps import upper_mean as compiled
+    from netbandit.learners.counts_steps import divergence, upper_mean
 
-    for p in (0.0, 1e-9, 0.2, 0.5, 0.999, 1.0):
+    for p in (0.0, 1e-9, 0.2, 0.5, 0.999):
         for level in (0.0, 1e-6, 0.01, 1.0, 20.0):
-            assert compiled(p, level) == pytest.approx(upper_mean(p, level), abs=2e-12)
+            found = upper_mean(p, level)
+            assert p <= found < 1
+            # Near p the divergence is as flat as a parabola, and no better known than its rounding errors.
+            assert divergence(p, found) <= level * (1 + 1e-12) + 1e-15
+            assert found + 1e-11 >= 1 or divergence(p, found + 1e-11) > level * (1 - 1e-12) - 1e-15
+    assert upper_mean(1.0, 3.0) == 1.0
 
 
-def test_one_after_the_other_is_worth_as_much_as_all_together_over_many_slots(run):
-    """Sharing helps: pooled below neighbours below alone, here in every one of three worlds."""
+def test_sharing_helps(run):
+    """Pooled below neighbours below alone, here on each of three networks; the seed is fixed."""
     for family in ("ring", "path", "complete"):
         regrets = [
             run("ucb", family=family, protocol=protocol, horizon=1_000)[0].metrics["regret"]

@@ -2,13 +2,13 @@
 
 import importlib
 import inspect
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from netbandit.own_code import HiddenModuleError, complaint, import_beside
 from netbandit.part import Part
 from netbandit.settings import Settings
 from netbandit.wording import show, unknown_value
@@ -38,6 +38,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",
+        "ucb": "netbandit.learners.ucb:Ucb",
+        "klucb": "netbandit.learners.klucb:KlUcb",
+        "thompson": "netbandit.learners.thompson:Thompson",
         "feducb": "netbandit.learners.feducb:FedUcb",
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",
@@ -52,10 +55,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "local": "netbandit.protocols.local:Local",
         "relay": "netbandit.protocols.relay:Relay",
         "vertical": "netbandit.protocols.vertical:Vertical",
+        "pooled": "netbandit.protocols.pooled:Pooled",
         "silent": "netbandit.protocols.silent:Silent",
     },
 }
 """Table -> kind -> ``module:Class``; a class is imported when a scenario names its kind."""
+
+GRAPH = "netbandit.network.families.graph:Graph"
+"""The family of a graph that Python gives; a file names one by the family ``file``."""
 
 BASES: Mapping[str, str] = {
     "topology": "netbandit.network.families.family:Family",
@@ -80,7 +87,26 @@ def load_class(target: str) -> Any:
 def kind_of(table: str, part: type) -> str:
     """Return how a scenario names the class of a part: its kind, or ``"package.module:Class"``."""
     target = f"{part.__module__}:{part.__qualname__}"
+    if target == GRAPH:
+        return "graph"
     return next((kind for kind, known in BUILT_IN[table].items() if known == target), target)
+
+
+def class_names(table: str) -> list[str]:
+    """Return the names of our classes of a part."""
+    return [target.partition(":")[2] for target in BUILT_IN[table].values()]
+
+
+def class_called(table: str, name: str) -> Any:
+    """Return our class of a part by its name.
+
+    Raises:
+        AttributeError: There is none.
+    """
+    for target in BUILT_IN[table].values():
+        if target.endswith(f":{name}"):
+            return load_class(target)
+    raise AttributeError(f"there is no {table} {name!r}; there are {', '.join(class_names(table))}")
 
 
 class KindError(Exception):
@@ -117,14 +143,19 @@ def _imported(table: str, kind: str, folder: Path) -> Any:
     module_name, colon, class_name = target.partition(":")
     if not colon:
         raise KindError(unknown_value(kind, known, also='or "package.module:Class"'))
-    if kind not in known and str(folder.absolute()) not in sys.path:
-        sys.path.insert(0, str(folder.absolute()))
     try:
-        return getattr(importlib.import_module(module_name), class_name)
+        module = importlib.import_module(module_name) if kind in known else import_beside(module_name, folder)
+    except KeyboardInterrupt:
+        raise
+    except HiddenModuleError as error:
+        raise KindError(str(error)) from None
+    except BaseException as error:  # a module of the user's own can fail in any way, and leave by any door
+        packages = frozenset({module_name.partition(".")[0]})
+        raise KindError(f"cannot import {module_name}: {complaint(error, packages)}") from None
+    try:
+        return getattr(module, class_name)
     except AttributeError:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
-    except Exception as error:  # a module of the user's own can fail in any way
-        raise KindError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
 
 
 def keys_of(part: Any) -> type[BaseModel]:

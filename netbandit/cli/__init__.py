@@ -3,6 +3,7 @@
 import click
 
 import netbandit
+from netbandit.cli.auditing import audit
 from netbandit.cli.benchmarks import bench
 from netbandit.cli.checking import check, schema
 from netbandit.cli.papers import reproduce
@@ -20,5 +21,5 @@ def main() -> None:
     """
 
 
-for command in (run, check, schema, plot, compare, report, trace, topology, reproduce, bench):
+for command in (run, check, schema, plot, compare, report, trace, topology, reproduce, bench, audit):
     main.add_command(command)

@@ -6,20 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shlex import quote
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import checked, count, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import checked, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
+from netbandit.cli.stdout import stdout_alone
+from netbandit.plural import counted
 
 if TYPE_CHECKING:
+    from netbandit.results.store import StudyResult
     from netbandit.simulation.parts import Study
 
 
 @dataclass(frozen=True)
 class _How:
-    """What the options say of how to run; named as they are."""
+    """What the options say of how to run, named as they are, and where the results are printed."""
 
     jobs: int
     scheduler: str | None
@@ -27,6 +31,7 @@ class _How:
     replace: bool
     parquet: bool
     as_json: bool
+    output: TextIO
 
 
 @click.command()
@@ -79,13 +84,13 @@ def run(
     overrides = [*changes]
     overrides += [f"run.seed={seed}"] if seed is not None else []
     overrides += [f"run.replications={replications}"] if replications is not None else []
-    with plain_errors():
+    with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)
         folders = _folders(files, studies, out)
         if not replace:  # before the first of several scenarios runs
             for study, folder in zip(studies, folders, strict=True):
                 refuse_other(folder, study.document.data["name"])
-        how = _How(jobs, scheduler, trace, replace, parquet, as_json)
+        how = _How(jobs, scheduler, trace, replace, parquet, as_json, output)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
@@ -126,7 +131,7 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
             progress=progress,
         )
     if how.as_json:
-        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False))
+        click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False), file=how.output)
     if how.parquet:
         from netbandit.results.dataframe import write_parquet
 
@@ -135,11 +140,26 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
     if finished:
         show(result.study, Console(stderr=how.as_json, highlight=False))
     report_repeated(result.repeated)
-    known = f" ({count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
+    known = ""
+    if result.reused:
+        known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
     drawn = _draw(folder, how.as_json) if finished else True
+    _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)
     return drawn and not result.failed
+
+
+def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> None:
+    """Let a report that is older than the results say so, and say it here."""
+    page = folder / "report.html"
+    if not page.is_file():
+        return
+    from netbandit.report import outdate
+
+    command = f"netbandit report {quote(str(folder))}"
+    if outdate(page, study, command):
+        click.echo(f"report: {page} is older than these results; {command} writes it anew", err=as_json)
 
 
 def _draw(folder: Path, as_json: bool) -> bool:

@@ -72,6 +72,8 @@ def topology(
 ) -> None:
     """Show what a topology is like, what rounds take on it, and which links would make it better.
 
+    A round is one in which every agent hears what all others have; gis is Global Information Synchronization.
+
     FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50), a scenario, or a graph file. Keys of
     a family are given by --set: --set p=0.1; so are those of links and slots: --set 'links.peer.latency=5 ms'.
     """

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, log, sqrt
 
+from netbandit.plural import counted
+
 
 def count_participants(participation: float, members: int) -> int:
     """Return N = ceil(p M) for the p that was written: 0.1 of 30 agents are 3, though the float is above 1/10."""
@@ -26,6 +28,9 @@ class EliminationSchedule:
         epsilon: Privacy parameter; ``inf``: no noise, its terms vanish.
         rounds: Budget R of rounds, or None.
         gap: With a budget: the smallest sub-optimality gap above zero.
+        members: The number M of agents that participants are drawn from.
+        difference: The most that the means of one arm differ between two agents; the width then covers that N of M
+            agents were drawn. 0: it does not, as in the paper.
     """
 
     arms: int
@@ -34,12 +39,16 @@ class EliminationSchedule:
     epsilon: float
     rounds: int | None = None
     gap: float | None = None
+    members: int | None = None
+    difference: float = 0.0
 
     def __post_init__(self) -> None:
         if self.arms < 1 or self.horizon < 1 or self.participants < 1 or not self.epsilon > 0:
             raise ValueError(f"no schedule for {self}")
         if self.rounds is not None and (self.rounds < 1 or self.gap is None or not 0 < self.gap <= 1):
-            raise ValueError(f"a budget of {self.rounds} rounds needs a gap > 0 and at most 1, not {self.gap}")
+            raise ValueError(
+                f"a budget of {counted(self.rounds, 'round')} needs a gap > 0 and at most 1, not {self.gap}"
+            )
 
     def target_gap(self, epoch: int) -> Fraction:
         """Return D_r, the gap that the epoch resolves: 2^-r (Algorithm 1 line 3), with a budget gap^(r/R)."""
@@ -69,7 +78,7 @@ class EliminationSchedule:
         """Return C(r), the half-width of the confidence interval of an aggregated mean.
 
         ``sqrt(ln(8 |I| r^2 T) / (2 N S)) + r sqrt(8 ln(8 K r^2 T)) / (N^1.5 epsilon S)`` (Algorithm 1 line 5, with N
-        for M).
+        for M), and what :meth:`drawing` adds.
 
         Args:
             epoch: Its number r, from 1.
@@ -77,10 +86,26 @@ class EliminationSchedule:
             active: The number |I| of arms active in the epoch.
         """
         sampling = sqrt(Fraction(self._log(active, epoch)) / (2 * self.participants * pulls))
+        sampling += self.drawing(epoch, active)
         if self.epsilon == inf:
             return sampling
         noise = Fraction(epoch * sqrt(8 * self._log(self.arms, epoch)))
         return sampling + float(noise / (self._privacy * pulls))
+
+    def drawing(self, epoch: int, active: int) -> float:
+        """Return how far the mean over N agents may lie from that over all M, without which C(r) covers no drawing.
+
+        ``difference sqrt(rho ln(8 |I| r^2 T) / (2 N))`` with rho = 1 - (N - 1) / M up to N = M / 2, and
+        (1 - N / M) (1 + 1 / N) beyond: N agents are drawn without replacement (Serfling 1974; Bardenet & Maillard
+        2015, Theorem 2.4). It is exceeded as rarely as the first term of C(r) is, with probability 1 / (4 |I| r^2 T) an
+        arm, and as agents are drawn afresh in each round it does not shrink: only a larger N helps.
+        """
+        drawn = self.participants
+        if self.members is None or drawn >= self.members or not self.difference:
+            return 0.0
+        left = 1 - (drawn - 1) / self.members if 2 * drawn <= self.members else 0.0
+        rho = left or (1 - drawn / self.members) * (1 + 1 / drawn)
+        return self.difference * sqrt(rho * self._log(active, epoch) / (2 * drawn))
 
     def _log(self, arms: int, epoch: int) -> float:
         return log(8 * arms * epoch**2 * self.horizon)

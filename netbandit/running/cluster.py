@@ -1,12 +1,21 @@
-"""Worker processes: a dask cluster of our own for the time of a sweep, or somebody's scheduler."""
+"""Worker processes: a dask cluster of our own for the time of a sweep, or somebody's scheduler.
+
+Who can talk to a dask scheduler or worker can run code as its owner. Our own cluster therefore listens on this machine
+alone, and talks to nobody without the credentials that it makes for itself and hands to its workers in memory. A
+scheduler of somebody else's must be kept as safe by whoever runs it: in a network of its own or with TLS
+(https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names for us too.
+"""
 
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
+
+from netbandit.own_code import message
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -21,6 +30,9 @@ _CONFIGURATION = {
     "distributed.scheduler.allowed-failures": 2,
     # Nobody looks at where the workers spend their time, and asking them a hundred times a second costs some of it.
     "distributed.worker.profile.enabled": False,
+    # Nobody looks at their pages either, some of which change things and ask for no credentials.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 
 _KILL_AFTER = 0.5
@@ -28,23 +40,25 @@ _KILL_AFTER = 0.5
 
 
 class SchedulerError(Exception):
-    """No scheduler answers at the address given."""
+    """The scheduler at the address given cannot be used, or processes of our own cannot be started."""
 
 
 @contextmanager
 def local_workers(count: int) -> "Iterator[Client]":
     """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
-    with _quiet(), _main_left_alone(), ExitStack() as ending:
+    with _quiet(), _main_left_alone(), _working_directory_left_out(), ExitStack() as ending:
         # What is half imported, half started or half ended is not left so by Ctrl-C, however often it is pressed.
         with _interrupts_held_back():
             import dask
-            from distributed import Client, LocalCluster
+            from distributed import Client, LocalCluster, Security
 
-            with dask.config.set(_CONFIGURATION):
+            with dask.config.set(_CONFIGURATION), _can_start(count):
                 cluster = LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,
                     processes=True,
+                    host="127.0.0.1",
+                    security=Security.temporary(),
                     # No dashboard, and any free port for the HTTP server that stays: dask warns if its own is taken.
                     dashboard_address="127.0.0.1:0",
                     scheduler_kwargs={"dashboard": False},
@@ -52,7 +66,8 @@ def local_workers(count: int) -> "Iterator[Client]":
                     silence_logs=logging.CRITICAL,
                 )
             ending.callback(_uninterrupted, cluster.close)
-            client = Client(cluster, set_as_default=False)
+            with _can_start(count):
+                client = Client(cluster, set_as_default=False)
             ending.callback(_uninterrupted, client.close)
         try:
             yield client
@@ -109,6 +124,57 @@ def _main_left_alone() -> Iterator[None]:
     finally:
         for name, value in kept.items():
             setattr(main, name, value)
+
+
+@contextmanager
+def _can_start(count: int) -> Iterator[None]:
+    """Say in one line what a system that is short of files, processes or memory does not let us start.
+
+    Short of files, dask would wait for ever rather than fail.
+    """
+    needed, allowed = _FILES + count * _FILES_EACH, _most_files()
+    hint = "fewer --jobs need fewer files and processes"
+    if needed > allowed:
+        text = f"they need about {needed} open files, and {allowed} are allowed (ulimit -n)"
+        raise SchedulerError(f"cannot start {count} worker processes: {text}; {hint}")
+    try:
+        yield
+    except (OSError, RuntimeError, MemoryError) as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        raise SchedulerError(f"cannot start {count} worker processes: {message(cause)}; {hint}") from None
+
+
+_FILES = 50
+_FILES_EACH = 12
+"""Files that we have open for each worker process, and beside them; measured, with some to spare."""
+
+
+def _most_files() -> int:
+    """Return how many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return 10**9
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] % 2**63  # no limit is -1
+
+
+@contextmanager
+def _working_directory_left_out() -> Iterator[None]:
+    """Start processes that find no module in the working directory before those of Python and of libraries."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @contextmanager

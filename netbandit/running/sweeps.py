@@ -1,6 +1,5 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
-import pickle
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from netbandit.own_code import complaint, message
+from netbandit.plural import counted
 from netbandit.results.one_study import refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
@@ -36,6 +37,10 @@ class Document(Protocol):
     @property
     def data(self) -> Mapping[str, Any]:
         """The tables, with the scenario's ``name``."""
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The tables as text and numbers alone."""
 
     @property
     def folder(self) -> Path:
@@ -98,7 +103,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, finished: int, total: int) -> None:
-        super().__init__(f"{finished} of {total} runs are complete")
+        super().__init__(f"{finished} of {counted(total, 'run')} {'is' if finished == 1 else 'are'} complete")
         self.finished = finished
         self.total = total
 
@@ -148,7 +153,7 @@ def run(
     refuse_other(out, name)
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    description = (name, study.points, keys, study.document.data)
+    description = (name, study.points, keys, study.document.written)
     save_study(out, *description)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
@@ -238,10 +243,13 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
     """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
     from distributed import as_completed
 
-    packed: dict[int, bytes] = {}
+    packed, unsendable = _packed(tasks)
     for task in tasks:
-        if id(task.point) not in packed:
-            packed[id(task.point)] = pickle.dumps(task.point)
+        if id(task.point) in unsendable:
+            yield task.key, unsendable[id(task.point)]
+    tasks = [task for task in tasks if id(task.point) in packed]
+    if not tasks:
+        return
     unique = uuid4().hex[:8]  # another sweep may use the same scheduler
     topic = f"netbandit-{unique}"
     said: set[str] = set()
@@ -276,6 +284,23 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             yield task.key, None if done else failure
 
 
+def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:
+    """Return what is sent to a worker for each point, and why some cannot be."""
+    import cloudpickle
+
+    packed: dict[int, bytes] = {}
+    unsendable: dict[int, Failure] = {}
+    for task in tasks:
+        if id(task.point) not in packed and id(task.point) not in unsendable:
+            try:  # classes of a notebook go by their code, others by their names
+                packed[id(task.point)] = cloudpickle.dumps(task.point)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                unsendable[id(task.point)] = Failure(f"cannot be sent to another process: {complaint(error)}")
+    return packed, unsendable
+
+
 def _outcome(future: "Future") -> Failure | None:
     from distributed import KilledWorker
     from distributed.utils import CancelledError
@@ -289,7 +314,7 @@ def _outcome(future: "Future") -> Failure | None:
     except CancelledError:
         return Failure("the scheduler gave the run up")
     except Exception as error:
-        return Failure(f"{type(error).__name__}: {error}")
+        return Failure(message(error))
     return failure
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import pickle
-import sys
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from netbandit.own_code import complaint, find_beside
 from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
 from netbandit.results.safe_files import StorageError, partial, storage, write_whole
 from netbandit.results.store import Point
@@ -49,7 +49,7 @@ class Failure:
 def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> Failure | None:
     """Run one replication of *point* and write its *folder*; return what went wrong, or None.
 
-    An error of the run is returned, not raised, so that the other runs of a sweep go on.
+    An error of the run, whatever it is, is returned, not raised, so that the other runs of a sweep go on.
 
     Raises:
         StorageError: The folder cannot be written; nor then could those of the other runs.
@@ -60,9 +60,9 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
             with storage(folder):
                 folder.mkdir(parents=True, exist_ok=True)
         save_run(folder, point.simulation(replication).run(trace=record), record)
-    except StorageError:
+    except (StorageError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # code of the user's own may leave by any door
         if isinstance(error, OSError) and error.errno in _STORAGE_IS_GONE:
             raise StorageError(f"cannot write to {folder}: {error.strerror}") from error
         return _failure(error, folder)
@@ -91,11 +91,16 @@ def perform_packed(
         topic: Under which the client hears what a user should know.
     """
     compiling.tell = lambda line: _tell_client(topic, line)
-    if imports is not None and imports not in sys.path:
-        sys.path.insert(0, imports)
+    if imports is not None:
+        find_beside(Path(imports))
     if complete(Path(folder), trace):
         return None
-    return perform(_unpacked(packed), replication, Path(folder), trace)
+    try:
+        return perform(_unpacked(packed), replication, Path(folder), trace)
+    except StorageError:
+        raise
+    except BaseException as error:  # Ctrl-C never comes here: what looks like it is the user's own code
+        return _failure(error, Path(folder))
 
 
 def _tell_client(topic: str, line: str) -> None:
@@ -111,10 +116,9 @@ def _unpacked(packed: bytes) -> SweepPoint:
     return point
 
 
-def _failure(error: Exception, folder: Path) -> Failure:
-    text = " ".join(str(error).split())
+def _failure(error: BaseException, folder: Path) -> Failure:
     report = folder / ERROR
     with storage(folder):
         folder.mkdir(parents=True, exist_ok=True)
     write_whole(report, "".join(traceback.format_exception(error)))
-    return Failure(f"{type(error).__name__}: {text}" if text else type(error).__name__, report)
+    return Failure(complaint(error), report)

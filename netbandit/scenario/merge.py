@@ -4,12 +4,14 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
+from netbandit.scenario.sweep import INHERIT
 from netbandit.settings import KeyPath
 
-Origin = Source | Override
+Origin = Source | Given | Override
 """What wrote a value."""
 
 FIRST_OVERRIDE = 10**6
@@ -38,13 +40,14 @@ class Merged:
         parameters: What the overrides changed: dotted key -> value.
     """
 
-    def __init__(self, sources: Sequence[Source], changes: Sequence[Override]) -> None:
+    def __init__(self, sources: Sequence[Source | Given], changes: Sequence[Override]) -> None:
         self.data: dict[str, Any] = {}
         self.origins: dict[KeyPath, Origin] = {}
         self.former_kinds: dict[str, list[tuple[Origin, str]]] = {}
         self.parameters: dict[str, Any] = {}
         for source in reversed(sources):
             written = {key: value for key, value in source.data.items() if source is sources[0] or key not in _OWN}
+            written = self._inherited_sweep(written)
             self._note_kinds(source, written)
             self._end_sweeps(written)
             self._tables(self.data, written, (), source)
@@ -69,10 +72,13 @@ class Merged:
             into[key] = {}
             self._tables(into[key], value, path, origin)
         else:
-            into[key] = copy.deepcopy(value)
+            into[key] = copy.deepcopy(value) if isinstance(value, list) else value
 
     def _change(self, change: Override) -> None:
         if change.path == ("extends",):
+            return
+        if change.path == ("sweep", INHERIT) and isinstance(change.value, bool):
+            self._inherited_sweep({"sweep": {INHERIT: change.value}})
             return
         written: Any = change.value
         for key in reversed(change.path):
@@ -85,7 +91,7 @@ class Merged:
                 self._replace(into, key, {}, change.path[:depth], change)
             into = into[key]
         self._replace(into, change.path[-1], change.value, change.path, change)
-        if change.path[0] not in ("sweep", *_OWN):
+        if change.path[0] not in ("sweep", *_OWN) and not change.quiet:
             self.parameters[".".join(change.path)] = change.value
 
     def _note_kinds(self, origin: Origin, written: dict[str, Any]) -> None:
@@ -96,6 +102,17 @@ class Merged:
                 kind = before.get("kind")
                 if isinstance(kind, str) and after.get("kind", kind) != kind:
                     self.former_kinds.setdefault(table, []).append((origin, kind))
+
+    def _inherited_sweep(self, written: dict[str, Any]) -> dict[str, Any]:
+        """Forget the sweep written earlier if *written* does not inherit it; return *written* without that key."""
+        sweep = written.get("sweep")
+        if not isinstance(sweep, dict) or not isinstance(sweep.get(INHERIT), bool):
+            return written
+        if not sweep[INHERIT]:
+            self.data.pop("sweep", None)
+            self.origins = {path: where for path, where in self.origins.items() if path[:1] != ("sweep",)}
+        rest = {key: values for key, values in sweep.items() if key != INHERIT}
+        return {key: value for key, value in written.items() if key != "sweep"} | ({"sweep": rest} if rest else {})
 
     def _end_sweeps(self, written: dict[str, Any]) -> None:
         """Drop the sweeps, written earlier, of keys that *written* now gives a value."""

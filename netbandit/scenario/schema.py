@@ -117,6 +117,7 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
         "items": {"type": "object"},
         "description": "Tables of keys that are set together, each laid over the scenario.",
     }
+    lists["inherit"] = {"type": "boolean", "description": "false forgets what the extended file sweeps."}
     return {
         "type": "object",
         "description": "Dotted key -> list of values; the grid of all combinations is run.",

@@ -2,12 +2,13 @@
 
 ``[[sweep.cases]]`` sets several keys together, where a grid would ask for combinations that cannot be: each case is a
 table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case.
+``inherit = false`` forgets what the extended file sweeps.
 """
 
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ MOST_POINTS = 100_000
 
 CASES = "cases"
 """The key of a sweep whose values are tables of several keys."""
+
+INHERIT = "inherit"
+"""The key that says whether the sweep of the extended file is kept; it is when nothing is said."""
 
 _KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _FIXED = {
@@ -48,6 +52,10 @@ class Point:
     _indices: dict[str, int]
     _written: Raw
     _case: Raw
+
+    def place(self, key: str) -> int:
+        """Return which of the values of a key of the sweep it has, from 0."""
+        return self._indices.get(key, 0)
 
     def origin(self, problem: Problem) -> Problem:
         """Return a problem of this point where it was written: at the value under ``[sweep]`` if that brought it."""
@@ -100,6 +108,29 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
     return points
 
 
+def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
+    """Return a problem that only some points have with the values they have and the others have not.
+
+    Args:
+        data: The merged tables, whose sweep has more points than *points*.
+        points: The points that have it.
+        problem: What is wrong; one that stands under ``[sweep]`` names it already.
+    """
+    path, text = problem
+    if path[:1] == ("sweep",):
+        return problem
+    facts = []
+    for key, values in data["sweep"].items():
+        places = sorted({point.place(key) for point in points})
+        if len(places) == len(values):
+            continue
+        if key == CASES:
+            facts.append(f"case {' or '.join(str(place + 1) for place in places)}")
+        else:
+            facts.append(f"{key} = {' or '.join(show(values[place]) for place in places)}")
+    return path, f"{text} (in the sweep: {', '.join(facts)})" if facts else text
+
+
 def problems(data: Raw) -> list[Problem]:
     """Return what is wrong with the sweep itself: its keys, its lists and its size."""
     sweep = data.get("sweep", {})
@@ -108,6 +139,9 @@ def problems(data: Raw) -> list[Problem]:
     found: list[Problem] = []
     for key, values in sweep.items():
         path = ("sweep", key)
+        if key == INHERIT:
+            found.append((path, f"must be true or false, not {show(values)}"))
+            continue
         if key == CASES:
             found += _problems_of_cases(path, values, sweep)
             continue

@@ -9,6 +9,7 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
+from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import class_of
 from netbandit.scenario.model import Scenario
@@ -46,6 +47,18 @@ class PointParts:
     def __getstate__(self) -> dict[str, Any]:
         # Graphs are made again where they are needed: sending one costs more than drawing it.
         return {**self.__dict__, "_topologies": {}}
+
+    @property
+    def identities(self) -> dict[str, str | None]:
+        """What stands for the classes of the user's own, by the key that names each: all of their source."""
+        parts: dict[str, type] = {
+            "topology.family": type(self.family),
+            "bandit.kind": self.bandit,
+            "learner.kind": self.learner,
+            "protocol.kind": self.protocol,
+        }
+        own = {key: found for key, found in parts.items() if not found.__module__.startswith("netbandit.")}
+        return {key: source_identity(found) for key, found in own.items()}
 
     @cached_property
     def bandit(self) -> type[Bandit]:

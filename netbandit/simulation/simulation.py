@@ -33,11 +33,13 @@ class Simulation:
     Args:
         point: The parts, checked.
         replication: The replication's number, from 0.
+        streams: Its random streams; None: those of the scenario's seed and this number.
     """
 
-    def __init__(self, point: PointParts, replication: int) -> None:
+    def __init__(self, point: PointParts, replication: int, streams: Streams | None = None) -> None:
         self._point = point
         self._replication = replication
+        self._streams = streams
 
     def run(self, trace: Path | None = None) -> RunResult:
         """Run to the horizon.
@@ -52,7 +54,7 @@ class Simulation:
         point = self._point
         scenario = point.scenario
         topology = point.topology(self._replication)
-        streams = Streams(scenario.run.seed, self._replication)
+        streams = self._streams or Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
         with paused_collection(), Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:

@@ -158,12 +158,13 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
     process = start(place, [8, 5, 7, 6], 2, POISON="yes")
     code, _, errors = end(process)
     assert code == 1
+    line = SLOW.splitlines().index('            raise ArithmeticError("poisoned")') + 1
     starts = [
         "4 runs failed; the same command tries again:",
         "  topology.agents = 8, replication 0: the worker process died, each time it was tried",
         "  topology.agents = 8, replication 1: the worker process died, each time it was tried",
-        "  topology.agents = 7, replication 0: ArithmeticError: poisoned (see ",
-        "  topology.agents = 7, replication 1: ArithmeticError: poisoned (see ",
+        f"  topology.agents = 7, replication 0: ArithmeticError: poisoned, in {place / 'slow.py'}, line {line} (see ",
+        f"  topology.agents = 7, replication 1: ArithmeticError: poisoned, in {place / 'slow.py'}, line {line} (see ",
     ]
     assert [line[: len(start)] for line, start in zip(errors.splitlines(), starts, strict=True)] == starts
     finished = load_study(place / "out", details=False)
@@ -178,12 +179,12 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
 
 
 def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
-    """Like a full disk: each file may have 600 bytes, too few for a run."""
+    """Like a full disk: each file may have 600 bytes, too few for a run, and for the credentials of processes."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (600, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
-    process = start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1")
+    process = start(place, [4], 8, "--jobs", 1, first=limit, PYTHONDONTWRITEBYTECODE="1")
     code, output, errors = end(process)
     assert (code, output) == (1, "")
     assert len(errors.splitlines()) == 1
@@ -191,6 +192,9 @@ def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
     assert "File too large" in errors
     assert results(place) == []
     assert no_process_left(process.pid)
+    code, output, errors = end(start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1"))
+    assert (code, output, len(errors.splitlines())) == (1, "", 1)
+    assert errors.startswith("cannot start 2 worker processes: OSError: ")
     code, _, errors = end(start(place, [4], 8))
     assert (code, errors) == (0, "")
     check_whole(place, [4], 8)

@@ -210,3 +210,25 @@ def test_cases_that_are_no_tables_or_repeat_what_is_swept_are_mistakes(tmp_path)
         ("sweep", "cases", 0, "protocol", "kind"),
         ("sweep", "cases", 1, "protocol", "kind"),
     }
+
+
+@pytest.mark.parametrize(
+    ("child", "overrides", "varied"),
+    [
+        ("[sweep]\ninherit = false\n", [], [()]),
+        ("[sweep]\ninherit = false\nlearner.epsilon = [1, 2]\n", [], [("learner.epsilon",)] * 2),
+        ("[sweep]\ninherit = true\nlearner.epsilon = [1, 2]\n", [], [("topology.agents", "learner.epsilon")] * 4),
+        ("", ["sweep.inherit=false"], [()]),
+        ("", ["sweep.inherit=false", "sweep.learner.epsilon=[1]"], [("learner.epsilon",)]),
+    ],
+)
+def test_an_inherited_sweep_can_be_removed(write, valid, child, overrides, varied):
+    write(base=valid + "[sweep]\ntopology.agents = [2, 3]\n", small=f'extends = "base.toml"\n{child}')
+    document = load("small.toml", overrides)
+    assert problems(document.data) == []
+    assert [tuple(point.parameters) for point in expand(document.data, document.parameters)] == varied
+
+
+def test_inherit_is_true_or_false(write, valid):
+    write(small=valid + "[sweep]\ninherit = [1]\n")
+    assert problems(load("small.toml").data) == [(("sweep", "inherit"), "must be true or false, not a list")]

@@ -19,8 +19,7 @@ from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.gis import Gis
-from netbandit.protocols.protocol import NetworkProtocol, ProtocolSettings
-from netbandit.protocols.vertical import Vertical
+from netbandit.protocols.protocol import NetworkProtocol
 
 class Half(Bandit):
     """Leaves everything out."""
@@ -56,8 +55,11 @@ class NoGathers(NetworkProtocol):
     patterns = frozenset({"gather"})
     def receive(self, node, arrivals): ...
 
-class Keyless(Vertical):
-    Settings = ProtocolSettings
+class Gossiped(Gis):
+    fanout: int = 1
+
+class OtherKeys(Gis):
+    stand_ins = {"round": Gossiped}
 '''
 
 GATHERING = ["bandit.kind=vertical", "learner.kind=linucb"]
@@ -150,11 +152,10 @@ ONE_MISTAKE = {
         "protocol.kind",
         'a protocol that offers "gather" must be a subclass of netbandit.protocols.gather:GatherProtocol',
     ),
-    "gathers without their keys": (
-        [*GATHERING, 'protocol.kind="mine:Keyless"'],
+    "a stand-in with keys of its own": (
+        ['protocol.kind="mine:OtherKeys"'],
         "protocol.kind",
-        'the Settings of a protocol that offers "gather" must be a subclass of '
-        "netbandit.protocols.gather:GatherSettings",
+        'mine:Gossiped stands in for "round" and must have the same keys',
     ),
 }
 
@@ -205,6 +206,24 @@ def test_a_bad_element_of_a_sweep(tmp_path):
     assert [line.split(" ")[0] for line in lines] == ["scene.toml:14:25:", "scene.toml:15:27:"]
     assert "a ring has at least 3 agents, not 2" in lines[0]
     assert '(did you mean "gis"?)' in lines[1]
+
+
+def test_a_mistake_of_some_points_of_a_sweep_names_them(tmp_path):
+    text = SMALL.replace('family = "ring"\n', "") + (
+        '[sweep]\n"topology.family" = ["ring", "regular"]\n"learner.epsilon" = [1, 2]\n'
+    )
+    (line,) = mistakes(tmp_path, text=text)
+    assert line.startswith("scene.toml:3:1: topology.degree: missing")
+    assert line.endswith('(in the sweep: topology.family = "regular")')
+
+
+def test_a_kind_in_a_case_replaces_the_part_as_in_a_file_that_extends(tmp_path):
+    """Keys of the part that it replaces are left over, and no mistakes."""
+    text = SMALL.replace('kind = "gis"', 'kind = "sink"\ncollect = "gis"')
+    text += '[[sweep.cases]]\nlearner.epsilon = 1.0\n[[sweep.cases]]\nprotocol = { kind = "gis" }\n'
+    found = study(tmp_path, text=text)
+    assert [point.resolved["protocol"]["kind"] for point in found.points] == ["sink", "gis"]
+    assert "collect" not in found.points[1].resolved["protocol"]
 
 
 def test_a_mistake_that_was_inherited_stands_in_the_file_it_comes_from(tmp_path):

@@ -1,0 +1,57 @@
+"""The table of audits on a terminal, and what it means in words."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from netbandit.auditing.audit import Audit
+from netbandit.results.display import plain_table
+from netbandit.results.numbers import shortest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_DIGITS = 4
+
+
+def show(audits: Sequence[Audit], console: "Console") -> None:
+    """Print a line for each audit, and what their columns are."""
+    from rich.text import Text
+
+    table = plain_table()
+    table.add_column("mechanism", no_wrap=True)
+    for heading in ("stated", "exact", "at least", "delta"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    for audit in audits:
+        exact = "-" if audit.exact is None else shortest(audit.exact, _DIGITS)
+        numbers = (_number(audit.spent.epsilon), exact, _number(audit.bound.epsilon), _number(audit.spent.delta))
+        table.add_row(audit.name, *numbers, "MORE THAN IS STATED" if audit.caught else "")
+    console.print(table)
+    for audit in audits:
+        console.print(Text(f"{audit.name}: {audit.setting}; epsilon is for {audit.spent.unit}"), soft_wrap=True)
+    for line in words(audits):
+        console.print(Text(line), soft_wrap=True)
+
+
+def words(audits: Sequence[Audit]) -> list[str]:
+    """Return what the columns are, and what was found, in sentences."""
+    sure = " or ".join(dict.fromkeys(f"{audit.confidence * 100:g} %" for audit in audits))
+    lines = [
+        f"at least: no smaller epsilon fits what was released of two inputs that differ in one unit, with {sure} "
+        "confidence; that nothing was found is no proof of privacy"
+    ]
+    for audit in audits:
+        if not isfinite(audit.spent.epsilon):
+            lines.append(f"{audit.name}: no privacy is stated, so there is nothing to refute")
+        elif audit.caught:
+            lines.append(f"{audit.name}: what leaves is less private than stated{_not_covered(audit)}")
+    return lines
+
+
+def _not_covered(audit: Audit) -> str:
+    return f" (not covered: {'; '.join(audit.spent.caveats)})" if audit.spent.caveats else ""
+
+
+def _number(value: float) -> str:
+    return "inf" if not isfinite(value) else shortest(value, _DIGITS)

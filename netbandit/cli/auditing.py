@@ -1,0 +1,81 @@
+"""``netbandit audit``: whether what leaves an agent is as private as is stated."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from netbandit.cli.common import plain_errors, set_option
+from netbandit.cli.exit_codes import FAILURE
+
+
+@click.command()
+@click.argument("mechanisms", metavar="[MECHANISM]...", nargs=-1)
+@click.option("--samples", type=click.IntRange(min=100), metavar="N", help="Releases, or runs, of each of two inputs.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1.0, max_open=True),
+    default=0.999,
+    show_default=True,
+    help="With which probability a bound holds.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of all randomness.")
+@set_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list on stdout.")
+@click.option(
+    "--plot",
+    "picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw what is stated, exact and found into this .png or .svg file.",
+)
+def audit(
+    mechanisms: tuple[str, ...],
+    samples: int | None,
+    confidence: float,
+    seed: int,
+    changes: tuple[str, ...],
+    as_json: bool,
+    picture: Path | None,
+) -> None:
+    """Bound epsilon from below, by experiment, and compare it with what is stated.
+
+    MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them without any. Or it is a scenario: then whole
+    runs are audited, in two worlds that differ in one reward of agent 0, by all that this agent shares, whatever its
+    learner, also one of your own. It ends with exit code 1 if more leaves than is stated.
+    """
+    from netbandit.auditing.mechanisms import MECHANISMS
+
+    if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
+        raise click.UsageError(f"--plot draws a .png or an .svg file, not {picture}.")
+    files = [name for name in mechanisms if name not in MECHANISMS]
+    for name in files:
+        if not name.endswith(".toml"):
+            known = ", ".join(MECHANISMS)
+            raise click.UsageError(f"There is no mechanism {name!r}; there are {known}, or a scenario.toml.")
+    if changes and not files:
+        raise click.UsageError("--set changes a scenario: give one as MECHANISM.")
+    with plain_errors():
+        from netbandit.api.auditing import audit as find
+
+        audits = []
+        for name in mechanisms or MECHANISMS:
+            click.echo(f"{name}: auditing, which takes some seconds", err=True)
+            overrides = changes if name in files else ()
+            audits += find(name, samples=samples, confidence=confidence, seed=seed, overrides=overrides)
+        if picture is not None:
+            from netbandit.auditing.picture import save_picture
+
+            save_picture(audits, picture)
+            click.echo(f"picture: {picture}", err=True)
+    if as_json:
+        click.echo(json.dumps([one.as_json() for one in audits], indent=2, allow_nan=False))
+    else:
+        from rich.console import Console
+
+        from netbandit.auditing.display import show
+
+        show(audits, Console())
+    if any(one.caught for one in audits):
+        sys.exit(FAILURE)

@@ -1,0 +1,39 @@
+"""Standard output for one object: what anybody else prints goes to stderr."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import TextIO
+
+
+@contextmanager
+def stdout_alone(alone: bool) -> Iterator[TextIO]:
+    """Give standard output; if *alone*, what is printed meanwhile, by a worker process too, goes to stderr instead.
+
+    Args:
+        alone: Whether the caller alone may write to it; if not, nothing is changed.
+    """
+    if not alone:
+        yield sys.stdout
+        return
+    real = sys.stdout
+    real.flush()
+    try:
+        standard = real.fileno() == 1
+    except (io.UnsupportedOperation, ValueError):  # a test holds what is printed
+        standard = False
+    if not standard:
+        with redirect_stdout(sys.stderr):
+            yield real
+        return
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)  # children inherit it
+        with redirect_stdout(sys.stderr), os.fdopen(kept, "w", encoding="utf-8", closefd=False) as out:
+            yield out
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,50 @@
+"""Nobody else can talk to the processes of a sweep."""
+
+import socket
+import sys
+
+import psutil
+import pytest
+from distributed import Client, Security
+
+from netbandit.running.cluster import local_workers
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for the sockets of processes")
+
+
+def listening():
+    """The address of every socket on which this process or one of its children listens."""
+    me = psutil.Process()
+    found = [connection for one in (me, *me.children(recursive=True)) for connection in one.net_connections()]
+    return [connection.laddr for connection in found if connection.status == psutil.CONN_LISTEN]
+
+
+def answer(port, question):
+    """What a socket answers to a question of HTTP; nothing if it closes the connection or is silent for a moment."""
+    with socket.create_connection(("127.0.0.1", port), timeout=0.5) as connection:
+        try:
+            connection.sendall(question)
+            return connection.recv(100)
+        except OSError:
+            return b""
+
+
+def test_a_client_without_the_credentials_of_the_sweep_is_refused():
+    before = {address.port for address in listening()}
+    with local_workers(1) as client:
+        assert client.submit(int, "7").result() == 7
+        address = client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        strangers = [(address.replace("tls", "tcp"), None), (address, Security.temporary())]
+        workers = list(client.scheduler_info()["workers"])
+        assert all(worker.startswith("tls://127.0.0.1:") for worker in workers)
+        for there, security in strangers:
+            with pytest.raises(OSError, match=r"[Tt]imed out|TLS|SSL|closed"):
+                Client(there, security=security, timeout=1, set_as_default=False)
+        sockets = [each for each in listening() if each.port not in before]
+        assert len(sockets) >= 3  # a scheduler, a nanny and its worker
+        for each in sockets:
+            assert each.ip == "127.0.0.1"
+            said = answer(each.port, b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+            assert said == b"" or b"404" in said or said.startswith(b"\x15"), said  # nothing, no page, or TLS's alert
+        assert client.submit(int, "8").result() == 8

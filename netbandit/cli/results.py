@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import count, folder_argument, plain_errors, results_of, values_of
+from netbandit.cli.common import folder_argument, plain_errors, results_of, values_of
 from netbandit.cli.exit_codes import MISTAKE
+from netbandit.plural import counted
 
 
 @click.command()
@@ -116,7 +117,7 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
     source = perfetto.find_trace(place)
     target = out if out is not None else source.parent / perfetto.PICTURE
     made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
-    found = (count(made.messages, "message"), count(made.phases, "phase"), count(made.rounds, "round"))
+    found = (counted(made.messages, "message"), counted(made.phases, "phase"), counted(made.rounds, "round"))
     click.echo(f"trace: {source}")
     click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:
@@ -134,7 +135,7 @@ def _animation(place: Path, out: Path | None, limit: int | None) -> None:
     target = out if out is not None else source.parent / animation.PAGE
     made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
     click.echo(f"trace: {source}")
-    click.echo(f"html: {made.path}, {count(made.messages, 'message')}; open it in a browser")
+    click.echo(f"html: {made.path}, {counted(made.messages, 'message')}; open it in a browser")
     if made.messages < made.total:
         click.echo(
             f"only the first {made.messages} of {made.total} messages are in it; --limit {made.total} takes all",

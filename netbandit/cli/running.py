@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import checked, count, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import checked, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
+from netbandit.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
@@ -139,7 +140,9 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
     if finished:
         show(result.study, Console(stderr=how.as_json, highlight=False))
     report_repeated(result.repeated)
-    known = f" ({count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
+    known = ""
+    if result.reused:
+        known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
     drawn = _draw(folder, how.as_json) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)

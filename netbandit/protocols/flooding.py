@@ -52,7 +52,7 @@ class Flooding(CallbackRoundProtocol):
     """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
-    it on; it ignores items that it has. The round ends by the free clock that also ends GIS, when every agent
+    it on; it ignores items that it has. The round ends by the free clock that also ends ``gis``, when every agent
     has every item.
     """
 

@@ -8,7 +8,7 @@ from netbandit.report.hot_spots import hot_spots
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
-from netbandit.results.remarks import remarks
+from netbandit.results.remarks import cost_lines, remarks
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, lookup
 
@@ -55,7 +55,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "description": description(study),
         "facts": _facts(study),
         "findings": findings(study),
-        "remarks": remarks(study),
+        "remarks": [*cost_lines(study), *remarks(study)],
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),

@@ -7,7 +7,7 @@ from typing import Any
 from netbandit.network.faults import Faults
 from netbandit.network.ledger import Fates
 from netbandit.network.link import Channel, Link
-from netbandit.network.loss import BurstLoss
+from netbandit.network.loss import BurstLoss, Chance
 from netbandit.network.luck import ClassLuck
 from netbandit.network.message import Message
 from netbandit.network.network import Network
@@ -25,6 +25,7 @@ class LossyChannel(Channel):
     __slots__ = ("chance", "losses")
 
     losses: Iterator[float]
+    chance: Chance
 
 
 class LossyNetwork(Network):

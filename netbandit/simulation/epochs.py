@@ -153,11 +153,11 @@ class Epochs(Driver):
         )
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
-    def _mean_wait(self, rounds: Iterable[int]) -> float | None:
-        """Return the slots from a contribution to the next phase, mean over agents and *rounds*; None if none."""
+    def _mean_wait(self, rounds: Iterable[int]) -> float:
+        """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""
         waits = [self._waits[number] for number in rounds if number in self._waits]
         agents = sum(count for _, count in waits)
-        return sum(slots for slots, _ in waits) / agents if agents else None
+        return sum(slots for slots, _ in waits) / agents if agents else 0.0
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""

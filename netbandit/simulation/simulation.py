@@ -84,12 +84,13 @@ class Simulation:
         absent = _absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
         decisions = found.get("decisions", slots - absent)
+        rounds, waited = found.pop("rounds"), found.pop("round_slots")
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": None if outcome.regret is None else outcome.regret / topology.agents,
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
-            "rounds": found.pop("rounds"),
-            "round_slots": found.pop("round_slots"),
+            "rounds": rounds,
+            "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(_communication(network)),
             **asdict(fates),
             "absent_slots": absent,

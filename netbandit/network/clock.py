@@ -52,6 +52,11 @@ class Environment(simpy.Environment):
         self._now = time
         return True
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to happen."""
+        return not self._queue
+
 
 class Clock:
     """Translates between nanoseconds (integers, so that ties are exact) and slots.

@@ -40,6 +40,8 @@ class LossyNetwork(Network):
         keywords: As for `Network`.
     """
 
+    unreliable = True
+
     def __init__(self, *arguments: Any, faults: Faults, streams: Streams, **keywords: Any) -> None:
         peer_latency = arguments[3]
         self._luck = ClassLuck(faults.peer, "peer", 2 * len(peer_latency), streams)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import chain
+from typing import ClassVar
 
 from simpy import Event
 from simpy.core import Infinity
@@ -50,10 +51,13 @@ class Network:
 
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
+        unreliable: Whether anything can go wrong in it.
         outages: When links and nodes are down; None where they never are.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
+
+    unreliable: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -89,6 +89,8 @@ class UnreliableNetwork(Network):
         keywords: As for `Network`.
     """
 
+    unreliable = True
+
     def __init__(self, *arguments: Any, faults: Faults, streams: Streams, **keywords: Any) -> None:
         neighbours, peer_latency = arguments[1], arguments[3]
         agents = len(neighbours)

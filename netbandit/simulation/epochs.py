@@ -125,6 +125,10 @@ class Epochs(Driver):
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))
 
+    def waiting(self) -> list[int]:
+        """See `Driver.waiting`."""
+        return [self._clock.horizon - since for _, since, _ in self._waiting.values()]
+
     def finish(self) -> DriverResult:
         """Count what agents played that were still waiting when the horizon came, and add up."""
         for agent in sorted(self._waiting):

@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
@@ -18,6 +18,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.plural import counted
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
@@ -76,6 +77,11 @@ class Simulation:
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(point.bandit, point.learner)(stage)
             driver.start()
+            waits: list[int] = []
+            if network.unreliable:
+                clock.environment.run(until=clock.end)
+                # With nothing queued, under way or timed, who waits does so for ever.
+                waits = driver.waiting() if clock.environment.idle else []
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()
@@ -93,6 +99,7 @@ class Simulation:
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(_communication(network)),
             **asdict(fates),
+            "stalled": len(waits),
             "absent_slots": absent,
             "availability": (slots - absent) / slots,
             "simulated_s": clock.end / 1e9,
@@ -128,7 +135,7 @@ class Simulation:
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
-            remarks=outcome.remarks,
+            remarks=(*outcome.remarks, *_stalled(waits), *_unfinished(rounds, driver.waiting())),
         )
 
 
@@ -154,6 +161,27 @@ def _communication(network: Network) -> dict[str, Metric]:
         "bytes": peer.bytes + uplink.bytes,
         "energy_j": peer.energy + uplink.energy,
     }
+
+
+def _stalled(waits: Sequence[int]) -> tuple[str, ...]:
+    """Say how many agents wait for what cannot come any more, and what would help."""
+    if not waits:
+        return ()
+    return (
+        f"{counted(len(waits), 'agent')} waited at the horizon for what was lost, for {sum(waits) / len(waits):,.0f} "
+        "slots in the mean, with nothing under way that could end it: links.peer.retry and links.uplink.retry repeat "
+        "what is lost",
+    )
+
+
+def _unfinished(rounds: Metric, waits: Sequence[int]) -> tuple[str, ...]:
+    """Say how long agents have waited where no round has ended."""
+    if rounds or not waits:
+        return ()
+    return (
+        f"no round ended: at the horizon {counted(len(waits), 'agent')} had waited for "
+        f"{sum(waits) / len(waits):,.0f} slots in the mean",
+    )
 
 
 def _absent_slots(network: Network, agents: int, clock: Clock) -> int:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.made_up_runs import made_up
 
-from netbandit.results.remarks import MEANING, cost_lines, privacy_lines
+from netbandit.results.remarks import MEANING, cost_lines, privacy_lines, unequal_privacy
 from netbandit.results.run_folder import load_run, save_run
 
 UNIT = "one reward of one agent"

@@ -61,7 +61,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     from netbandit.api.results import Results
     from netbandit.results.compare import CompareError, differences, parameters_of, show_differences, whole_keys
 
-    table = Results.of(results_of(folder, details=False))
+    table = Results.of(results_of(folder, details=False), folder)
     given = values_of(against, "what to compare with")
     try:
         wanted = whole_keys(given, parameters_of(table)) if given else None

@@ -38,6 +38,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",
+        "ucb": "netbandit.learners.ucb:Ucb",
+        "klucb": "netbandit.learners.klucb:KlUcb",
+        "thompson": "netbandit.learners.thompson:Thompson",
         "feducb": "netbandit.learners.feducb:FedUcb",
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",

@@ -93,7 +93,9 @@ def test_every_command_and_piece_of_code_runs(folder):
 
 
 def test_every_scenario_named_in_the_readme_is_there_and_the_other_way_round():
-    named = set(re.findall(r"\b([a-z_]+\.toml)", README)) - set(NAMED) - {"shift.toml"}  # written by the study of objects
+    named = (
+        set(re.findall(r"\b([a-z_]+\.toml)", README)) - set(NAMED) - {"shift.toml"}
+    )  # written by the study of objects
     assert named == {path.name for path in (ROOT / "scenarios").glob("*.toml")}
 
 

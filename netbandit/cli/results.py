@@ -71,7 +71,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
     from netbandit.results.telling import main_metric
 
     study = results_of(folder, details=False)
-    table = Results.of(study)
+    table = Results.of(study, folder)
     given = values_of(against, "what to compare with")
     try:
         wanted = whole_keys(given, parameters_of(table)) if given else None

@@ -423,3 +423,16 @@ def test_topology_draws_a_picture(tmp_path):
         done = call("topology", "star", "--agents", 5, "--plot", file)
         assert done.exit_code == code
         assert "Traceback" not in done.stderr
+
+
+def test_compare_looks_at_decisions_where_users_went_away(tmp_path):
+    """Who is not served adds no regret: by that the farthest participants would look best."""
+    from helpers.gathering import SCENARIO
+
+    file, out = tmp_path / "far.toml", tmp_path / "far"
+    file.write_text(SCENARIO + '[sweep]\nlinks.peer.latency = ["0 ms", "3.5 ms"]\n')
+    runner = CliRunner()
+    assert runner.invoke(main, ["run", str(file), "--replications", "2", "--out", str(out), "--json"]).exit_code == 0
+    compared = runner.invoke(main, ["compare", str(out)])
+    assert compared.exit_code == 0
+    assert "regret per decision" in compared.stdout.replace("_", " ")

@@ -59,8 +59,8 @@ class Consensus(ExchangeProtocol):
             return
         left = second_eigenvalue(mixing(others.agents, others.graph.edges, self.weights, self.step))
         if left > 1 - 1e-9:
-            text = f"is too large for this graph: differences do not even out, a step makes {left:.3g} times as much of them"
-            yield Mistake("step", f"{text}; leave it out for d_max / (d_max + 1)")
+            text = f"differences do not even out, a step makes {left:.3g} times as much of them"
+            yield Mistake("step", f"is too large for this graph: {text}; leave it out for d_max / (d_max + 1)")
 
     def start(self, network: Network, mix: Mix) -> None:
         """See `ExchangeProtocol.start`."""

@@ -58,7 +58,7 @@ def mixing(agents: int, edges: NDArray[np.int64], rule: Rule, step: float | None
     if rule == "max-degree":
         kappa = largest / (largest + 1) if step is None else step
         weights = np.full(len(receivers), kappa / largest)
-        own = 1 - degrees * (kappa / largest)
+        own = np.asarray(1 - degrees * (kappa / largest), dtype=np.float64)
     elif rule == "metropolis":
         weights = 1.0 / (np.maximum(degrees[receivers], degrees[senders]) + 1).astype(np.float64)
         own = 1.0 - np.bincount(receivers, weights, minlength=agents).astype(np.float64)

@@ -32,6 +32,7 @@ class World:
         quality_threshold: In a market: how good the units of a slot must be on average.
         members: For each agent how many agents it learns with, itself included, shape (M,): the group that it
             synchronises with, or all whom its broadcasts reach.
+        degrees: How many neighbours each agent has in the graph, shape (M,).
         isolated: Whether nothing is ever shared.
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
@@ -53,6 +54,7 @@ class World:
     rho: float = 0.0
     quality_threshold: float = 0.0
     members: NDArray[np.int64] | None = None
+    degrees: NDArray[np.int64] | None = None
     isolated: bool = False
     sets: int = 1
     param_set: int = 0

@@ -3,7 +3,7 @@
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
@@ -39,6 +39,8 @@ class GossipRound(KnownItems):
 class Gossip(CallbackRoundProtocol):
     """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
+    A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.
+
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
     slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
@@ -53,6 +55,7 @@ class Gossip(CallbackRoundProtocol):
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
+        self._used: list[Channel | None] = [None] * network.agents
 
     def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component."""
@@ -103,13 +106,18 @@ class Gossip(CallbackRoundProtocol):
         first = round.next_slot[node] < 0
         if first:
             round.next_slot[node] = clock.boundary(clock.now)
-        if round.next_slot[node] * clock.slot == clock.now:
+        used = self._used[node]
+        if round.next_slot[node] * clock.slot != clock.now:
+            if not first:
+                return  # it has spoken in this slot, or will at its end
+        elif used is not None and used.free_at > clock.now:
+            round.next_slot[node] = clock.boundary(used.free_at)
+        else:
             held = round.known[node]
             message = Message(GOSSIP, HEADER_BYTES + round.size(held), (held, clock.now), number)
-            self.network.send(message, (self.network.channel(node, self._neighbour(node)),))
+            channel = self._used[node] = self.network.channel(node, self._neighbour(node))
+            self.network.send(message, (channel,))
             round.next_slot[node] += 1
-        elif not first:
-            return  # it has spoken in this slot, or will at its end
         if round.next_slot[node] < clock.horizon:
             self._steps.at(round.next_slot[node] * clock.slot, node, (number, 0))
 

@@ -39,6 +39,10 @@ class Document(Protocol):
         """The tables, with the scenario's ``name``."""
 
     @property
+    def written(self) -> dict[str, Any]:
+        """The tables as text and numbers alone."""
+
+    @property
     def folder(self) -> Path:
         """Where the user's own parts are looked for."""
 
@@ -149,7 +153,7 @@ def run(
     refuse_other(out, name)
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    description = (name, study.points, keys, study.document.data)
+    description = (name, study.points, keys, study.document.written)
     save_study(out, *description)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()

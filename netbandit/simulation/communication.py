@@ -108,6 +108,8 @@ class Broadcasts(Communication):
         super().open(learners)
         (self._learner,) = learners
         self._next = self._learner.next_share(0)
+        if self.isolated and self._learner.explored_slots() is None:
+            self._next = None  # nobody can hear it
         trace, explored = self.stage.network.trace, self._learner.explored_slots()
         if trace is not None and explored is not None:
             self._phases = Phases(

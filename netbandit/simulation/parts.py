@@ -14,15 +14,16 @@ from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import complaint, place
-from netbandit.part import Others, Part, found_by
+from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.reading import read, read_part
-from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, part_class
+from netbandit.reading import read
+from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, kind_of, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
+from netbandit.scenario.objects import plain
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
 from netbandit.scenario.topology import read_topology
@@ -187,7 +188,7 @@ class _Check:
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         parts = PointConfig(
-            parameters=self._point.parameters,
+            parameters=plain(self._point.parameters),
             resolved=_resolved(scenario, known["kinds"], family, bandit_settings, learner_settings, protocol_settings),
             scenario=scenario,
             family=family,
@@ -219,7 +220,7 @@ class _Check:
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return class and settings of a part; None where they cannot be had."""
         written = self._point.data.get(table)
-        if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str):
+        if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
             return None, None  # said by validate()
         kind = written["kind"]
         try:
@@ -234,6 +235,7 @@ class _Check:
             self.problems += problems
             self.notes += notes
             return found, part
+        known["kind"] = self._kind(table)
         settings, problems = read(found.Settings, known, (table,))
         self.problems += problems
         self._within(table, found.Settings.problems(known))
@@ -247,7 +249,7 @@ class _Check:
         for key, value in written.items():
             if key not in key_names(found) and self._known_elsewhere(table, key):
                 if f"{table}.{key}" in self._point.parameters:
-                    self.idle.append(((table, key), f"is no key of the {table} {show(written['kind'])}"))
+                    self.idle.append(((table, key), f"is no key of the {table} {show(self._kind(table))}"))
                 continue
             kept[key] = value
         return kept
@@ -273,7 +275,8 @@ class _Check:
 
     def _kind(self, table: str) -> str:
         written = self._point.data.get(table)
-        return str(written.get(kind_key(table))) if isinstance(written, Mapping) else ""
+        kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
+        return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
     def _check_pair(self, talks: frozenset[Talk], protocol: type[NetworkProtocol]) -> bool:
         """Return whether the protocol can carry how the learner talks."""
@@ -380,10 +383,12 @@ def _resolved(
     scenario: Scenario, kinds: Mapping[str, str], family: Family, bandit: Any, learner: Any, protocol: Any
 ) -> dict[str, Any]:
     """Return the whole scenario with every default filled in."""
-    whole = scenario.model_dump(mode="json")
-    whole["topology"] = {"family": kinds["topology"], **family.table()}
+    parts: dict[str, Any] = {"topology": {"family": kinds["topology"], **family.table()}}
     for table, settings in zip(PARTS, (bandit, learner, protocol), strict=True):
-        whole[table] = (
+        parts[table] = (
             {"kind": kinds[table], **settings.table()} if isinstance(settings, Part) else settings.model_dump()
         )
-    return whole
+    dumped = scenario.model_dump(mode="json", exclude=set(parts))
+    keys = [field.alias or name for name, field in Scenario.model_fields.items()]
+    whole = {**dumped, **parts}
+    return {key: whole[key] for key in keys if key in whole}

@@ -8,6 +8,7 @@ import pytest
 from helpers.scenes import run, run_logged, study
 
 from netbandit.results.portable_json import as_text
+from netbandit.scenario.errors import ScenarioError
 
 CENTRAL = ["protocol.kind=master-worker", "learner.rounds=2", "learner.gap=0.5", "bandit.means=[1.0, 0.0]"]
 
@@ -193,3 +194,20 @@ def test_the_best_arm_stays_where_the_width_covers_who_is_drawn(tmp_path):
 
     assert lost(0.0) == 2
     assert lost(0.8) == 0
+
+
+def test_what_a_run_spends_can_be_given_instead(tmp_path):
+    """6.4 of four agents, and of the two that upload in a round: what is spent is the same, epsilon is not."""
+
+    def played(*overrides):
+        return run(tmp_path, "protocol.kind=master-worker", "run.horizon=20000", *overrides)
+
+    whole, half = (played("learner.epsilon_total=6.4", f"learner.participation={p}") for p in (1.0, 0.5))
+    assert whole.metrics["epsilon"] == half.metrics["epsilon"] == 6.4
+    assert whole.metrics["epsilon_claimed"] == 6.4
+    assert half.metrics["epsilon_claimed"] == 12.8  # the paper has it for M, whoever uploads
+    assert whole.fingerprint == played("learner.epsilon=1.6").fingerprint
+    assert half.fingerprint == played("learner.epsilon=3.2", "learner.participation=0.5").fingerprint
+    assert played("learner.epsilon_total=inf").fingerprint == played().fingerprint
+    with pytest.raises(ScenarioError, match=r"epsilon_total: cannot be given with epsilon"):
+        played("learner.epsilon_total=6.4", "learner.epsilon=1.6")

@@ -383,6 +383,17 @@ def test_topology_shows_the_figures_of_a_family(family, links, diameter, radius,
         "sink": "0",
         "slots of a round of gis": str(slots),
         "links of a round of gis": str(activations),
+        # Links take no time here, but slotted a hop takes a slot, and a handshake no longer.
+        "link latency (ms)": "0 to 0",
+        "round of master-worker": "0 ms, 0 slots",
+        "round of gis": f"{slots} ms, {slots} slot{'s' * (slots > 1)}",
+        "round of flooding": f"{slots} ms, {slots} slot{'s' * (slots > 1)}",
+        "round of sink": f"{radius} ms, {radius} slot{'s' * (radius > 1)}",
+        "bridges": {
+            "star": "49: 0 - 1 (49 pairs), 0 - 2 (49 pairs), 0 - 3 (49 pairs), 0 - 4 (49 pairs), "
+            "0 - 5 (49 pairs) and 44 more"
+        }.get(family, "none"),
+        "cut nodes": {"star": "1: 0 (1176 pairs)"}.get(family, "none"),
     }
 
 

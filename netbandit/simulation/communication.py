@@ -320,7 +320,7 @@ class Exchanges(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        self._protocol = exchange_protocol(stage.point.protocol_settings, stage.network, self._mix)
+        self._protocol = exchange_protocol(stage.point.protocol, stage.network, self._mix)
         self.isolated = self._protocol.isolated
         self.eigenvalue = self._protocol.eigenvalue
         if not self.isolated:

@@ -1,8 +1,8 @@
 """A learner of one's own, in numpy over the whole population: seconds of 24 agents, alone, and sharing in every slot.
 
 Beside it, what sharing costs: seconds more than alone, and microseconds of that a message. One item is put on each link
-of a ring in either direction in every slot, or on each of a complete network. Then `ucb` as it is shipped, beside a bare
-compiled loop of its decisions, rewards drawn ahead.
+of a ring in either direction in every slot, or on each of a complete network. Then `ucb` as it is shipped, beside a
+bare compiled loop of its decisions, rewards drawn ahead.
 """
 
 import time

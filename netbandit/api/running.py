@@ -105,7 +105,7 @@ def load_results(folder: str | PathLike[str]) -> "Results":
     """
     from netbandit.api.results import Results
 
-    return Results.of(load_study(Path(folder), details=False))
+    return Results.of(load_study(Path(folder), details=False), Path(folder))
 
 
 def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def run_document(
 ) -> "Results":
     """Check and run a scenario as it was written; see `run`."""
     from netbandit.api.results import Results
-    from netbandit.simulation.parts import check
+    from netbandit.simulation.check import check
 
     study = check(document)
     folder = Path(out) if out is not None else Path("results") / _folder_name(document, study.points)
@@ -129,7 +129,7 @@ def run_document(
         raise RunsFailedError(
             f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
         )
-    return Results.of(result.study)
+    return Results.of(result.study, folder)
 
 
 def _folder_name(document: Document, points: Sequence[Point]) -> str:

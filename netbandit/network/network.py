@@ -13,6 +13,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
 from netbandit.network.link import Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
@@ -114,6 +115,22 @@ class Network:
         self._up: dict[int, Channel] = {}
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
+
+    @property
+    def agents_fail(self) -> bool:
+        """Whether agents may be down at times."""
+        return self.outages is not None and self.outages.any_agents
+
+    def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
+        """Have *changed* told of every agent that goes down or comes back; return those that are down now.
+
+        It is called with the agent and whether it is up, before what arrives at that instant.
+        """
+        if self.outages is None:
+            return []
+        NodeChanges(self.clock, self.outages, self.agents, changed)
+        now, outages = self.clock.now, self.outages
+        return [agent for agent in range(self.agents) if outages.node(agent).at(now)]
 
     def attach(self, handler: Receive) -> None:
         """Have *handler* called with all that reaches a node, the server included, in place of any one before."""

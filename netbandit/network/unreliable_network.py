@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from math import inf
 from typing import Any, NamedTuple
 
 from simpy import Event
@@ -106,6 +107,8 @@ class UnreliableNetwork(Network):
         self._timers: dict[int, list[tuple[SequencedMessage, UnreliableChannel]]] = {}
         super().__init__(*arguments, streams=streams, **keywords)
         self.outages = outages
+        if outages.any_agents:
+            self.clock.postpone = self._postponed
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         rank = self._rank(sender, receiver, broadcast)
@@ -221,6 +224,22 @@ class UnreliableNetwork(Network):
             self._copy(message, channel, sequenced, start, arrival, sent + channel.latency + int(copy_jitter))
         self._arrive(arrival, channel, message, sequenced, deadline)
         return arrival
+
+    def _postponed(self, node: int, time: int) -> float:
+        """Return when *node* acts that would act at *time* (ns): if it is down then, at a boundary once it is back."""
+        down = self._plan.node(node)
+        if not down.at(time):
+            return time
+        up: float = time
+        while up < self._end:
+            up = down.up(int(up))
+            if up >= self._end:
+                break
+            boundary = self.clock.boundary(int(up)) * self._slot
+            if not down.at(boundary):
+                return boundary
+            up = boundary
+        return inf
 
     def _held_back(self, channel: UnreliableChannel, arrival: int) -> int:
         """Return when a message arrives that may have to let the one before it go first."""

@@ -79,9 +79,8 @@ class Simulation:
             driver.start()
             waits: list[int] = []
             if network.unreliable:
-                clock.environment.run(until=clock.end)
-                # With nothing queued, under way or timed, who waits does so for ever.
-                waits = driver.waiting() if clock.environment.idle else []
+                # With nothing queued, under way or timed at the horizon, who waits does so for ever.
+                clock.at_end(lambda: waits.extend(driver.waiting() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()

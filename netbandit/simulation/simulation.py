@@ -18,6 +18,7 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
@@ -57,7 +58,8 @@ class Simulation:
         streams = self._streams or Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
-        with paused_collection(), Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
+        tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
+        with paused_collection(), one_blas_thread(), tracing as writer:
             network = build_network(
                 scenario.links,
                 topology,

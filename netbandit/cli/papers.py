@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import count, plain_errors, report_failed
+from netbandit.cli.common import MOST_JOBS, count, plain_errors, report_failed
 from netbandit.cli.exit_codes import FAILURE, MISTAKE
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MOST_JOBS),
     default=0,
     metavar="N",
     help="Processes that run at once; 0 means one for each core.  [default: 0]",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import checked, count, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import MOST_JOBS, checked, count, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
 
@@ -38,7 +38,7 @@ class _How:
 @click.option("--replications", metavar="N", help="Independent repetitions; short for --set run.replications=N.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MOST_JOBS),
     default=1,
     show_default=True,
     metavar="N",
@@ -137,6 +137,8 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
     if finished:
         show(result.study, Console(stderr=how.as_json, highlight=False))
     report_repeated(result.repeated)
+    for line in result.others:
+        click.echo(line, err=True)
     known = f" ({count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
     click.echo(f"results: {folder}{known}", err=how.as_json)
     drawn = _draw(folder, how.as_json) if finished else True

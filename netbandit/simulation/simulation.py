@@ -1,17 +1,13 @@
 """One replication, from its parts to its result."""
 
-import platform
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from netbandit import __version__
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
@@ -24,7 +20,7 @@ from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_of
 from netbandit.simulation.point import PointParts
-from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
+from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.streams import Streams
 
 
@@ -114,7 +110,7 @@ class Simulation:
             curves=outcome.curves,
             links=_link_use(network, topology),
             fingerprint=digest,
-            versions=_versions(),
+            versions=versions(),
             nodes=_nodes(topology),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
@@ -159,9 +155,3 @@ def _nodes(topology: Topology) -> Nodes | None:
     if not named and topology.coordinates is None:
         return None
     return Nodes(tuple(topology.names) if named else None, topology.coordinates)
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of all that makes the numbers."""
-    libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
-    return {"netbandit": __version__, "python": platform.python_version(), **libraries}

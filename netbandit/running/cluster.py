@@ -90,17 +90,18 @@ def remote_workers(address: str) -> "Iterator[Client]":
     """
     if not _ADDRESS.fullmatch(address):
         raise SchedulerError(f"{quoted(address)} is no address of a scheduler, such as tcp://10.0.0.7:8786")
+    import dask
     from distributed import Client
     from distributed.utils import CancelledError
+
+    if address.startswith("tls:") and dask.config.get("distributed.comm.tls.client.cert", None) is None:
+        text = "needs TLS credentials, and dask's configuration names none (distributed.comm.tls)"
+        raise SchedulerError(f"{address} {text}")
 
     with _quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # other versions of libraries; ours is looked at below
         try:
             client = Client(address, timeout=_PATIENCE, set_as_default=False)
-        except TypeError as error:  # dask has no certificate to show
-            raise SchedulerError(
-                f"{address} needs TLS credentials, and dask's configuration names none (distributed.comm.tls)"
-            ) from error
         except (OSError, ValueError, TimeoutError) as error:
             raise SchedulerError(f"no dask scheduler answers at {address}") from error
         try:
@@ -140,13 +141,15 @@ def _same_version(client: "Client", address: str) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep dask's own reports of what ends and restarts off the screen."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager

@@ -1,8 +1,18 @@
 """netbandit: a discrete-event simulator of agents that learn together over a network.
 
-From Python, ``netbandit.run("scenario.toml")`` runs a scenario, ``netbandit.sweep("scenario.toml", topology__agents=[9,
-99])`` a grid of them, and ``netbandit.load_results("results/scenario")`` reads what one left behind; all return a
-table, and ``netbandit.compare(table, "regret")`` the differences between its points.
+Run a scenario
+    ``Scenario(topology=, links=, bandit=, learner=, protocol=, run=)`` is one as an object, with its methods ``run``,
+    ``sweep``, ``check`` and ``to_toml``; ``run("scenario.toml")`` and ``sweep("scenario.toml", topology__agents=[9,
+    99])`` run one from a file or a dictionary. All give a table of results, as ``load_results("results/scenario")``
+    does of a folder; ``compare(table, "regret")`` tests the differences between its points.
+
+The parts of a scenario
+    ``families`` ``bandits`` ``learners`` ``protocols`` hold them, classes whose fields are their keys; ``Run``,
+    ``Links`` and ``Link`` are the other tables. ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
+
+Parts of your own
+    derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
+    ``Learner``, ``RoundProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``.
 """
 
 from typing import Any
@@ -10,22 +20,50 @@ from typing import Any
 __version__ = "0.1.0"
 
 _LAZY = {
-    "Kind": "netbandit.network.message",
-    "Mechanism": "netbandit.auditing.mechanisms",
-    "PrivacySpent": "netbandit.privacy.accountant",
-    "audit": "netbandit.api.auditing",
-    "RoundProtocol": "netbandit.protocols.rounds",
-    **dict.fromkeys(("compare", "load_results", "run", "sweep"), "netbandit.api"),
+    "Scenario": "netbandit.api:Scenario",
+    "RunsFailedError": "netbandit.api:RunsFailedError",
+    "ScenarioError": "netbandit.scenario.errors:ScenarioError",
+    "run": "netbandit.api:run",
+    "sweep": "netbandit.api:sweep",
+    "load_results": "netbandit.api:load_results",
+    "compare": "netbandit.api:compare",
+    "bandits": "netbandit.bandits",
+    "learners": "netbandit.learners",
+    "protocols": "netbandit.protocols",
+    "families": "netbandit.network.families",
+    "Run": "netbandit.scenario.model:RunSettings",
+    "Links": "netbandit.scenario.links:LinksSettings",
+    "Link": "netbandit.scenario.links:LinkSettings",
+    "Bandit": "netbandit.bandits.bandit:Bandit",
+    "ArmBandit": "netbandit.bandits.bandit:ArmBandit",
+    "FiniteBandit": "netbandit.bandits.bandit:FiniteBandit",
+    "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
+    "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
+    "Learner": "netbandit.learners.slots:Learner",
+    "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
+    "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
+    "Family": "netbandit.network.families.family:Family",
+    "Mistake": "netbandit.part:Mistake",
+    "Note": "netbandit.part:Note",
+    "Kind": "netbandit.network.message:Kind",
+    "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
+    "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
+    "audit": "netbandit.api.auditing:audit",
 }
+"""Public name -> where it is; imported when it is asked for, as most of these take time."""
+
+__all__ = sorted(_LAZY)
 
 
 def __getattr__(name: str) -> Any:
     """Import what takes time when it is asked for."""
-    if name in _LAZY:
-        from importlib import import_module
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, inside = _LAZY[name].partition(":")
+    found = import_module(module)
+    return getattr(found, inside) if inside else found
 
 
 def __dir__() -> list[str]:

@@ -35,13 +35,15 @@ parts of the old style (a class with an inner ``Settings``) beside these as long
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
-from netbandit.settings import KeyPath, Problem
+from netbandit.key_paths import KeyPath, Problem, Raw
+from netbandit.reading import KeysError, native, problems_of
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,19 @@ class Part(BaseModel, metaclass=_PartMeta):
         serialize_by_alias=True,
     )
 
+    named_by: ClassVar[str] = "kind"
+    """The key of a scenario that names the class."""
+
+    if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
+
+        def __init__(self, /, **keys: Any) -> None:
+            try:
+                super().__init__(**{key: native(value) for key, value in keys.items()})
+            except ValidationError as error:
+                raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
+
+        __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
+
     def check(self) -> Checks:
         """Yield what is wrong between the keys of this part, and which of them have no effect."""
         yield from ()
@@ -147,6 +162,9 @@ class Part(BaseModel, metaclass=_PartMeta):
         if type(self) is not type(other):
             return NotImplemented
         return all(self.__dict__.get(key) == other.__dict__.get(key) for key in type(self).model_fields)
+
+    def __str__(self) -> str:
+        return repr(self)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -186,7 +204,7 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: str
+    talk: Literal["round", "call", "broadcast", "gather"]
     horizon: int
     agents: int
     components: int
@@ -212,3 +230,43 @@ def found_by(check: Checks, table: str) -> tuple[list[Problem], list[Problem]]:
     except UnknownError:
         pass
     return mistakes, notes
+
+
+PartModel = TypeVar("PartModel", bound=Part)
+
+
+def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel | None, list[Problem], list[Problem]]:
+    """Make a part from its table, and let it check its keys.
+
+    Where some keys have mistakes, the others are checked all the same.
+
+    Args:
+        kind: The class of the part.
+        table: What was written, without ``kind``.
+        prefix: The name of the table.
+
+    Returns:
+        The part, or None; all problems; and all notes, none where there are problems.
+    """
+    try:
+        part = kind.model_validate(table)
+    except ValidationError as error:
+        problems = problems_of(error, kind, (prefix,))
+        mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
+        return None, problems + mistakes, []
+    mistakes, notes = found_by(part.check(), prefix)
+    return (None, mistakes, []) if mistakes else (part, [], notes)
+
+
+def _without(kind: type[Part], table: Raw, wrong: set[str | int]) -> Part:
+    """Return a part that lacks the keys that are *wrong*; to read one of them ends its check."""
+    part = kind.model_construct()
+    part.model_fields_set.update(table.keys())
+    for name, field in kind.model_fields.items():
+        key = field.alias or name
+        value = table[key] if key in table else part.__dict__.get(name)
+        part.__dict__.pop(name, None)
+        if key not in wrong:
+            with suppress(ValidationError):
+                kind.__pydantic_validator__.validate_assignment(part, name, value)
+    return part

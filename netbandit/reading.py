@@ -1,7 +1,7 @@
 """Tables of keys read into objects: pydantic's errors as clear texts with a key path each."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
@@ -11,12 +11,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-from netbandit.part import Part, found_by
-from netbandit.settings import KeyPath, Problem, Raw
+from netbandit.key_paths import KeyPath, Problem
 from netbandit.wording import Allowed, allowed, did_you_mean, key_text, one_of, quoted, show, unwrapped
 
 Model = TypeVar("Model", bound=BaseModel)
-PartModel = TypeVar("PartModel", bound=Part)
 
 UNKNOWN_KEY = "unknown key"
 """How the text of every unknown key begins: a mistake of the key, not of its value."""
@@ -25,6 +23,22 @@ MISSING = "is missing"
 
 # All others are raised by validators, whose own texts say it better than "must be ..., not ...".
 _PYDANTIC = frozenset(get_args(ErrorType)) - {"value_error", "assertion_error"}
+
+
+class KeysError(ValueError):
+    """An object cannot have the keys that it was given; a line a mistake."""
+
+    def __init__(self, name: str, problems: Iterable[Problem]) -> None:
+        super().__init__("\n".join(f"{name}({key_text(path)}=...): {text}" for path, text in problems))
+
+
+def native(value: Any) -> Any:
+    """Return lists for tuples and for numpy's arrays, and Python's numbers for numpy's."""
+    if isinstance(value, list | tuple):
+        return [native(inner) for inner in value]
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 @dataclass(frozen=True)
@@ -53,43 +67,6 @@ def read(model: type[Model], table: Any, prefix: KeyPath = ()) -> tuple[Model | 
         return model.model_validate(table), []
     except ValidationError as error:
         return None, problems_of(error, model, prefix)
-
-
-def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel | None, list[Problem], list[Problem]]:
-    """Make a part from its table, and let it check its keys.
-
-    Where some keys have mistakes, the others are checked all the same.
-
-    Args:
-        kind: The class of the part.
-        table: What was written, without ``kind``.
-        prefix: The name of the table.
-
-    Returns:
-        The part, or None; all problems; and all notes, none where there are problems.
-    """
-    try:
-        part = kind.model_validate(table)
-    except ValidationError as error:
-        problems = problems_of(error, kind, (prefix,))
-        mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
-        return None, problems + mistakes, []
-    mistakes, notes = found_by(part.check(), prefix)
-    return (None, mistakes, []) if mistakes else (part, [], notes)
-
-
-def _without(kind: type[Part], table: Raw, wrong: set[str | int]) -> Part:
-    """Return a part that lacks the keys that are *wrong*; to read one of them ends its check."""
-    part = kind.model_construct()
-    part.model_fields_set.update(table.keys())
-    for name, field in kind.model_fields.items():
-        key = field.alias or name
-        value = table[key] if key in table else part.__dict__.get(name)
-        part.__dict__.pop(name, None)
-        if key not in wrong:
-            with suppress(ValidationError):
-                kind.__pydantic_validator__.validate_assignment(part, name, value)
-    return part
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()) -> list[Problem]:
@@ -131,8 +108,11 @@ def _place(model: type[BaseModel], location: tuple[str | int, ...]) -> _Place:
         origin = get_origin(annotation)
         annotation = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), annotation)
         if origin in (Union, UnionType):
-            rest.pop(0)
             union = path
+            if isinstance(rest[0], int):  # raised by a validator of our own, which names no branch
+                annotation, metadata = _branch(annotation, rest[0]), []
+                continue
+            rest.pop(0)
             if not rest:
                 break
             annotation, metadata = _branch(annotation, rest[0]), []
@@ -203,8 +183,8 @@ def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
     assert place.owner is not None
     key = place.path[-1]
     known = [name for name, _ in _fields(place.owner)]
-    if issubclass(place.owner, Part) and len(place.path) == 1:
-        known.insert(0, "family" if prefix[:1] == ("topology",) else "kind")
+    if len(place.path) == 1 and hasattr(place.owner, "named_by"):  # a part, whose own fields leave that key out
+        known.insert(0, place.owner.named_by)
     hint = did_you_mean(key, known)
     if not hint:
         elsewhere = [path for path in _paths(model, prefix) if path[-1] == key]

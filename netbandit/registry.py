@@ -52,10 +52,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "local": "netbandit.protocols.local:Local",
         "relay": "netbandit.protocols.relay:Relay",
         "vertical": "netbandit.protocols.vertical:Vertical",
+        "pooled": "netbandit.protocols.pooled:Pooled",
         "silent": "netbandit.protocols.silent:Silent",
     },
 }
 """Table -> kind -> ``module:Class``; a class is imported when a scenario names its kind."""
+
+GRAPH = "netbandit.network.families.graph:Graph"
+"""The family of a graph that Python gives; a file names one by the family ``file``."""
 
 BASES: Mapping[str, str] = {
     "topology": "netbandit.network.families.family:Family",
@@ -80,7 +84,26 @@ def load_class(target: str) -> Any:
 def kind_of(table: str, part: type) -> str:
     """Return how a scenario names the class of a part: its kind, or ``"package.module:Class"``."""
     target = f"{part.__module__}:{part.__qualname__}"
+    if target == GRAPH:
+        return "graph"
     return next((kind for kind, known in BUILT_IN[table].items() if known == target), target)
+
+
+def class_names(table: str) -> list[str]:
+    """Return the names of our classes of a part."""
+    return [target.partition(":")[2] for target in BUILT_IN[table].values()]
+
+
+def class_called(table: str, name: str) -> Any:
+    """Return our class of a part by its name.
+
+    Raises:
+        AttributeError: There is none.
+    """
+    for target in BUILT_IN[table].values():
+        if target.endswith(f":{name}"):
+            return load_class(target)
+    raise AttributeError(f"there is no {table} {name!r}; there are {', '.join(class_names(table))}")
 
 
 class KindError(Exception):

@@ -1,15 +1,14 @@
 """The strict base of everything a user can write."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-KeyPath = tuple[str | int, ...]
-"""Where in a scenario a value stands: ``("links", "peer", "latency")``."""
-
-Problem = tuple[KeyPath, str]
-"""A mistake: the key path it stands at, and what is wrong and allowed there."""
+from netbandit.key_paths import KeyPath as KeyPath
+from netbandit.key_paths import Problem as Problem
+from netbandit.key_paths import Raw as Raw
+from netbandit.reading import KeysError, native, problems_of
 
 
 class Settings(BaseModel):
@@ -19,6 +18,16 @@ class Settings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
+
+        def __init__(self, /, **keys: Any) -> None:
+            try:
+                super().__init__(**{key: native(value) for key, value in keys.items()})
+            except ValidationError as error:
+                raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
+
+        __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
 
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield (key, reason) for each key that was written but that the chosen mode does not use."""
@@ -33,6 +42,3 @@ def _not_nan(value: float) -> float:
 
 PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterValidator(_not_nan)]
 """A positive number or ``inf``; NaN is a mistake."""
-
-Raw = dict[str, Any]
-"""A table as it was written, not yet validated by the part it belongs to."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from netbandit.settings import KeyPath
+from netbandit.key_paths import KeyPath
 
 
 @dataclass(frozen=True)

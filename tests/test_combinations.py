@@ -76,4 +76,4 @@ kind = "{protocol}"
         return
     metrics = check(load(file)).points[0].simulation(0).run().metrics
     assert (metrics["regret"] or metrics["ctr"]) > 0
-    assert (metrics["messages"] > 0) == (protocol != "silent")
+    assert (metrics["messages"] > 0) == (protocol not in ("silent", "pooled"))

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, state
-from netbandit.reading import read_part
+from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, read_part, state
 
 
 class Walk(Part):
@@ -110,5 +109,5 @@ def test_state_is_declared_without_being_a_key():
         part.places  # noqa: B018
     part.start()
     assert part.places == 7
-    with pytest.raises(ValueError, match="Extra inputs"):
+    with pytest.raises(ValueError, match="unknown key"):
         Derived(places=3)

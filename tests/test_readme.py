@@ -34,7 +34,15 @@ def folder(tmp_path_factory):
 
 
 def test_the_readme_has_what_is_tested_here():
-    assert set(NAMED) == {"difference.toml", "beta_world.py", "hub.py", "commit.py", "own.toml"}
+    assert set(NAMED) == {
+        "difference.toml",
+        "beta_world.py",
+        "hub.py",
+        "commit.py",
+        "own.toml",
+        "neighbours.py",
+        "neighbours.toml",
+    }
     assert len(COMMANDS) >= 10
     assert all(command.startswith("netbandit ") for command in COMMANDS)
     assert len(UNNAMED) == 1
@@ -48,13 +56,17 @@ def test_the_two_commands_stand_in_the_readme():
     assert '\npython3 -m venv .venv && .venv/bin/pip install -q -e ".[test]" && .venv/bin/pytest -q\n' in README
 
 
-@pytest.mark.parametrize("name", ["beta_world.py", "hub.py", "commit.py"])
+@pytest.mark.parametrize("name", ["beta_world.py", "hub.py", "commit.py", "neighbours.py"])
 def test_a_part_of_your_own_takes_less_than_forty_lines(name):
     assert len([line for line in NAMED[name].splitlines() if line.strip()]) < 40
 
 
 def test_a_protocol_takes_at_most_fifteen_lines():
     assert len([line for line in NAMED["hub.py"].splitlines()[1:] if line.strip()]) <= 15
+
+
+def test_a_learner_that_shares_takes_at_most_twenty_five_lines():
+    assert len([line for line in NAMED["neighbours.py"].splitlines()[1:] if line.strip()]) <= 25
 
 
 def run(words, folder):

@@ -86,8 +86,8 @@ def figures(topology: Topology) -> list[tuple[str, str]]:
         ("diameter", f"{found['diameter']}"),
         ("radius", f"{found['radius']}"),
         ("sink" if len(found["sinks"]) == 1 else "sinks", ", ".join(sinks)),
-        ("GIS slots per round", f"{found['gis_slots']}"),
-        ("GIS links per round", f"{found['links_per_round']}"),
+        ("slots of a round of gis", f"{found['gis_slots']}"),
+        ("links of a round of gis", f"{found['links_per_round']}"),
     ]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas
 
+from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe
 from netbandit.results.store import StudyResult
 
@@ -40,7 +41,8 @@ class Results(pandas.DataFrame):
         from netbandit.report.tables import findings
 
         runs = sum(len(point.finished) for point in self.study.points)
-        caption = f"{self.study.name}: {len(self.study.points)} points, {runs} runs, {len(self)} rows"
+        sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
+        caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
         return _html(found, "; ".join(filter(None, (caption, found.everywhere))))
 

@@ -1,21 +1,33 @@
 """Running scenarios and reading results from Python."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from netbandit.plural import counted
+from netbandit.reading import native
 from netbandit.results.compare import compare
+from netbandit.results.run_keys import Point, run_key
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
-from netbandit.scenario.load import Document, load
-from netbandit.scenario.toml_text import toml_text, toml_value
+from netbandit.scenario.load import Document, load, load_tables
+from netbandit.scenario.objects import tables_of
 
 if TYPE_CHECKING:
     from netbandit.api.results import Results
 
-Scenario = str | PathLike[str] | Mapping[str, Any]
-"""A scenario file, or its tables."""
+
+class Written(Protocol):
+    """A scenario as an object: ``Scenario``."""
+
+    def document(self, overrides: Mapping[str, Any] | None = None) -> Document:
+        """Return the scenario as it was written."""
+
+
+AnyScenario = str | PathLike[str] | Mapping[str, Any] | Written
+"""A scenario file, its tables, or an object."""
 
 
 class RunsFailedError(Exception):
@@ -23,7 +35,7 @@ class RunsFailedError(Exception):
 
 
 def run(
-    scenario: Scenario,
+    scenario: AnyScenario,
     *,
     out: str | PathLike[str] | None = None,
     jobs: int = 1,
@@ -36,9 +48,9 @@ def run(
     Runs that are already in the folder of the results are not done again.
 
     Args:
-        scenario: The file, or the tables that would be in it, as a dictionary of dictionaries; relative paths in them
-            start in the working directory, and without a ``name`` they are called ``scenario``.
-        out: The folder of the results; ``results/NAME`` if not given.
+        scenario: The file; or the tables that would be in it, as a dictionary of dictionaries or objects, whose
+            relative paths start in the working directory; or a `Scenario`.
+        out: The folder of the results; if not given ``results/NAME``, and without a name ``results/scenario-HASH8``.
         jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
         scheduler: The address of a dask scheduler to use the workers of.
         trace: Whether each run writes a trace of its messages and phases.
@@ -49,11 +61,11 @@ def run(
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
-    return _run(scenario, _settings(overrides), out, jobs, scheduler, trace)
+    return run_document(_document(scenario, overrides), out, jobs, scheduler, trace)
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: AnyScenario,
     *,
     out: str | PathLike[str] | None = None,
     jobs: int = 1,
@@ -64,7 +76,8 @@ def sweep(
     """Run a scenario at all combinations of the values given, and return all figures, as `load_results` does.
 
     Args:
-        scenario: The file, or its tables, as for `run`; a key it sweeps itself is swept too, unless it is given here.
+        scenario: The file, its tables or an object, as for `run`; a key it sweeps itself is swept too, unless it is
+            given here.
         out: As for `run`.
         jobs: As for `run`.
         scheduler: As for `run`.
@@ -77,10 +90,7 @@ def sweep(
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
-    settings = _settings(
-        {f"sweep__{key}" if isinstance(value, list | tuple) else key: value for key, value in grid.items()}
-    )
-    return _run(scenario, settings, out, jobs, scheduler, trace)
+    return run_document(_document(scenario, as_sweep(grid)), out, jobs, scheduler, trace)
 
 
 def load_results(folder: str | PathLike[str]) -> "Results":
@@ -98,36 +108,43 @@ def load_results(folder: str | PathLike[str]) -> "Results":
     return Results.of(load_study(Path(folder), details=False))
 
 
-def _settings(overrides: Mapping[str, Any]) -> list[str]:
-    return [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()]
+def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
+    """Return overrides by keyword: a list or tuple is swept, anything else is set."""
+    return {f"sweep__{key}" if isinstance(value, list | tuple) else key: value for key, value in grid.items()}
 
 
-def _run(
-    scenario: Scenario,
-    settings: list[str],
-    out: str | PathLike[str] | None,
-    jobs: int,
-    scheduler: str | None,
-    trace: bool,
+def run_document(
+    document: Document, out: str | PathLike[str] | None, jobs: int, scheduler: str | None, trace: bool
 ) -> "Results":
+    """Check and run a scenario as it was written; see `run`."""
     from netbandit.api.results import Results
     from netbandit.simulation.parts import check
 
-    document = _document(scenario, settings)
     study = check(document)
-    folder = Path(out) if out is not None else Path("results") / document.data["name"]
+    folder = Path(out) if out is not None else Path("results") / _folder_name(document, study.points)
     result = run_study(study, folder, jobs=jobs, scheduler=scheduler, trace=trace)
     if result.failed:
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")
-        raise RunsFailedError(f"{len(result.failed)} runs failed, the first is {where}: {first.failure.text}")
+        raise RunsFailedError(
+            f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
+        )
     return Results.of(result.study)
 
 
-def _document(scenario: Scenario, settings: list[str]) -> Document:
+def _folder_name(document: Document, points: Sequence[Point]) -> str:
+    """Return the name of the study; one that has none is told from others by what decides its numbers."""
+    if not document.nameless:
+        return str(document.data["name"])
+    keys = "".join(run_key(point, 0) for point in points)
+    return f"scenario-{blake2b(keys.encode(), digest_size=4).hexdigest()}"
+
+
+def _document(scenario: AnyScenario, overrides: Mapping[str, Any]) -> Document:
+    overrides = {key: native(value) for key, value in overrides.items()}
     if isinstance(scenario, Mapping):
-        return load("scenario", settings, text=toml_text(scenario))
-    return load(scenario, settings)
+        return load_tables(tables_of(scenario), overrides)
+    return load(scenario, overrides) if isinstance(scenario, str | PathLike) else scenario.document(overrides)
 
 
-__all__ = ["RunsFailedError", "Scenario", "compare", "load_results", "run", "sweep"]
+__all__ = ["RunsFailedError", "compare", "load_results", "run", "sweep"]

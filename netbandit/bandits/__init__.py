@@ -1,1 +1,14 @@
 """What the world pays for an action."""
+
+from typing import Any
+
+from netbandit import registry
+
+
+def __getattr__(name: str) -> Any:
+    """Import a bandit that can be named in a scenario when it is asked for."""
+    return registry.class_called("bandit", name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *registry.class_names("bandit")])

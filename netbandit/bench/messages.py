@@ -21,7 +21,7 @@ from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.protocol import Item, ProtocolSettings
+from netbandit.protocols.protocol import Item
 from netbandit.simulation.collection import paused_collection
 
 Latencies = dict[tuple[int, int], int]
@@ -79,8 +79,8 @@ def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
     agents = graph.number_of_nodes()
     neighbours = [sorted(graph[node]) for node in range(agents)]
     network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
-    settings = ProtocolSettings(kind="flooding", timing="asynchronous")
-    protocol = Flooding(settings, network, Everybody(agents, _nothing))
+    protocol = Flooding(timing="asynchronous")
+    protocol.start(network, Everybody(agents, _nothing))
     network.attach(protocol.handler)
     for agent in range(agents):
         protocol.contribute(1, agent, Item(8, None))

@@ -1,4 +1,4 @@
-"""A large round: DDP-MAB on a complete graph of 500, one round of GIS, in a process of its own."""
+"""A large round: DDP-MAB on a complete graph of 500, one round of `gis`, in a process of its own."""
 
 import json
 import resource

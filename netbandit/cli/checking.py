@@ -4,7 +4,8 @@ import json
 
 import click
 
-from netbandit.cli.common import checked, count, plain_errors, set_option
+from netbandit.cli.common import checked, plain_errors, set_option
+from netbandit.plural import counted
 
 
 @click.command()
@@ -15,7 +16,7 @@ def check(files: tuple[str, ...], changes: tuple[str, ...]) -> None:
     with plain_errors():
         for file, study in zip(files, checked(files, changes), strict=True):
             runs = sum(point.resolved["run"]["replications"] for point in study.points)
-            click.echo(f"{file}: ok, {count(len(study.points), 'point')}, {count(runs, 'run')}")
+            click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE
+from netbandit.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
@@ -67,12 +68,7 @@ def _how_far(interrupt: KeyboardInterrupt) -> str:
 
     if not isinstance(interrupt, Interrupted):
         return ""
-    return f": {interrupt.finished} of {count(interrupt.total, 'run')} are done; the same command goes on from there"
-
-
-def count(number: int, what: str) -> str:
-    """Return *number* of *what*, in the plural where it is not one."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f": {interrupt.finished} of {counted(interrupt.total, 'run')} are done; the same command goes on from there"
 
 
 def results_of(folder: Path, details: bool = True) -> "StudyResult":
@@ -85,7 +81,7 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
         click.echo(f"Error: {error}", err=True)
         sys.exit(MISTAKE)
     if found.damaged:
-        left_out = f"{count(len(found.damaged), 'run')} left out, not as they were written; run the scenario again:"
+        left_out = f"{counted(len(found.damaged), 'run')} left out, not as they were written; run the scenario again:"
         _listed(left_out, found.damaged)
     return found
 
@@ -93,7 +89,7 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
 def report_repeated(repeated: Sequence[str]) -> None:
     """Say on stderr which runs were done again because their files were damaged."""
     if repeated:
-        _listed(f"{count(len(repeated), 'run')} done again, not as written or of a format not read here:", repeated)
+        _listed(f"{counted(len(repeated), 'run')} done again, not as written or of a format not read here:", repeated)
 
 
 _MOST_LISTED = 10
@@ -141,7 +137,7 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
     from netbandit.results.table import cell
 
     if failed:
-        click.echo(f"{count(len(failed), 'run')} failed; the same command tries again:", err=True)
+        click.echo(f"{counted(len(failed), 'run')} failed; the same command tries again:", err=True)
     for run in failed:
         point = ", ".join(f"{key} = {cell(value)}" for key, value in run.parameters.items())
         report = f" (see {run.failure.report})" if run.failure.report is not None else ""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import MOST_JOBS, count, plain_errors, report_failed
+from netbandit.cli.common import MOST_JOBS, plain_errors, report_failed
 from netbandit.cli.exit_codes import FAILURE, MISTAKE
+from netbandit.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.papers.verdicts import Judgement
@@ -85,7 +86,7 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     files = write_claims(folder, judgements)
     verdicts = [judgement.verdict for _, judgement in judgements]
     counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
-    click.echo(f"{count(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
+    click.echo(f"{counted(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
     return bool(failures)

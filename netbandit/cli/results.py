@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import count, folder_argument, plain_errors, results_of, values_of
+from netbandit.cli.common import folder_argument, plain_errors, results_of, values_of
 from netbandit.cli.exit_codes import MISTAKE
+from netbandit.plural import counted
 
 
 @click.command()
@@ -15,23 +16,28 @@ from netbandit.cli.exit_codes import MISTAKE
 @click.option("--x", metavar="KEY|METRIC", help="What is across: a key that varies, or a metric.")
 @click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
 @click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
-def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None) -> None:
+@click.option("--all", "every", is_flag=True, help="Draw every picture that there is, not the few that answer.")
+def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None, every: bool) -> None:
     """Draw the pictures of a folder of results.
 
-    Which there are is up to what the sweep varies. With --x, --y or --color one picture of just that is drawn, of those
-    points that have the VALUEs given.
+    These are the few that answer what the sweep varies; --all draws the rest too. With --x, --y or --color one picture
+    of just that is drawn, of those points that have the VALUEs given. Pictures that were asked for are drawn anew by
+    later runs into the folder, and come into its report.
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
 
-    results_of(folder, details=False)
+    study = results_of(folder)
     fixed = values_of(where, "which points to draw")
+    asks = bool(x or y or color or fixed)
+    if asks and every:
+        raise click.UsageError("--all draws every picture there is: it goes with no --x, --y, --color or KEY=VALUE.")
     with plain_errors(), storage(folder):
         try:
-            if x or y or color or fixed:
-                files = plots.plot_against(folder, x, y, color, where=fixed)
+            if asks:
+                files = plots.plot_against(folder, plots.Asked(x, y, color, fixed), study=study)
             else:
-                files = plots.plot_folder(folder)
+                files = plots.plot_folder(folder, every=every, study=study)
         except plots.UnknownNameError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(MISTAKE)
@@ -111,7 +117,7 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
     source = perfetto.find_trace(place)
     target = out if out is not None else source.parent / perfetto.PICTURE
     made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
-    found = (count(made.messages, "message"), count(made.phases, "phase"), count(made.rounds, "round"))
+    found = (counted(made.messages, "message"), counted(made.phases, "phase"), counted(made.rounds, "round"))
     click.echo(f"trace: {source}")
     click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:
@@ -129,7 +135,7 @@ def _animation(place: Path, out: Path | None, limit: int | None) -> None:
     target = out if out is not None else source.parent / animation.PAGE
     made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
     click.echo(f"trace: {source}")
-    click.echo(f"html: {made.path}, {count(made.messages, 'message')}; open it in a browser")
+    click.echo(f"html: {made.path}, {counted(made.messages, 'message')}; open it in a browser")
     if made.messages < made.total:
         click.echo(
             f"only the first {made.messages} of {made.total} messages are in it; --limit {made.total} takes all",

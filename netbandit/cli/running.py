@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import MOST_JOBS, checked, count, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import MOST_JOBS, checked, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
+from netbandit.plural import counted
 
 if TYPE_CHECKING:
+    from netbandit.results.store import StudyResult
     from netbandit.simulation.parts import Study
 
 
@@ -139,11 +142,26 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
     report_repeated(result.repeated)
     for line in result.others:
         click.echo(line, err=True)
-    known = f" ({count(result.reused, 'run')} of {result.reused + result.done} already there)" if result.reused else ""
+    known = ""
+    if result.reused:
+        known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
     drawn = _draw(folder, how.as_json) if finished else True
+    _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)
     return drawn and not result.failed
+
+
+def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> None:
+    """Let a report that is older than the results say so, and say it here."""
+    page = folder / "report.html"
+    if not page.is_file():
+        return
+    from netbandit.report import outdate
+
+    command = f"netbandit report {quote(str(folder))}"
+    if outdate(page, study, command):
+        click.echo(f"report: {page} is older than these results; {command} writes it anew", err=as_json)
 
 
 def _draw(folder: Path, as_json: bool) -> bool:

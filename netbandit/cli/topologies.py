@@ -19,7 +19,9 @@ from netbandit.cli.common import plain_errors, set_option
     help="Draw it into this .png or .svg file.",
 )
 def topology(source: str, agents: str | None, changes: tuple[str, ...], picture: Path | None) -> None:
-    """Show what a topology is like, and what a round of GIS costs on it.
+    """Show what a topology is like, and what a round costs on it.
+
+    The round is one of gis, Global Information Synchronization: every agent hears what all others have.
 
     FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50), a scenario, or a graph file. Keys of
     a family are given by --set: --set p=0.1.

@@ -1,1 +1,14 @@
 """What an agent does next, what it shares, and what it makes of what it hears."""
+
+from typing import Any
+
+from netbandit import registry
+
+
+def __getattr__(name: str) -> Any:
+    """Import a learner that can be named in a scenario when it is asked for."""
+    return registry.class_called("learner", name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *registry.class_names("learner")])

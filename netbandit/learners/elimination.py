@@ -6,6 +6,7 @@ n = S(r) - S(r-1), C(r) the width of the confidence interval.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import fsum, inf
 from typing import Annotated, Any, Literal
 
@@ -44,7 +45,10 @@ class Elimination(EpochLearner):
     """
 
     epsilon: PositiveOrInfinite = inf
-    """Privacy parameter; ``inf``: no noise."""
+    """Privacy parameter; ``inf``: no noise. A run spends N times as much, N being the agents that share in a round."""
+    epsilon_total: PositiveOrInfinite | None = None
+    """Instead of ``epsilon``: what a run spends of one reward's privacy, N epsilon. Runs with different N are compared
+    fairly by it; absent: ``epsilon`` is given."""
     rounds: int | None = Field(default=None, ge=1)
     """Budget R of rounds; absent: none."""
     participation: float = Field(default=1.0, gt=0, le=1)
@@ -53,13 +57,21 @@ class Elimination(EpochLearner):
     """With a budget: the smallest sub-optimality gap above zero, or ``"true"`` for the instance's own."""
     aggregate: Literal["weighted", "paper"] = "weighted"
     """How the server averages components: ``weighted`` by their size, or as the ``paper`` writes, not."""
+    difference: float = Field(default=0.0, ge=0, le=1)
+    """The most that the means of one arm differ between two agents: 2 h with ``heterogeneity`` = h. With a
+    ``participation`` below 1 the width then covers that participants are drawn, which the paper's does not: agents
+    seldom drop the best arm, but cannot tell arms apart that are closer than the drawing allows."""
 
     def check(self) -> Checks:
-        """Yield a budget of rounds without the gap its schedule needs, and a gap without a budget."""
+        """Yield two statements of privacy, a budget of rounds without its gap, and keys that are not used."""
+        if self.epsilon != inf and self.epsilon_total is not None:
+            yield Mistake("epsilon_total", "cannot be given with epsilon: it is N epsilon, for the N agents of a round")
         if self.rounds is not None and self.gap is None:
             yield Mistake("gap", 'is missing: a budget of rounds needs it, "true" or a number > 0 and at most 1')
         if self.gap is not None and self.rounds is None:
             yield Note("gap", "is used only with a budget of rounds")
+        if self.difference and self.participation == 1:
+            yield Note("difference", "is used only with a participation below 1: else nobody is drawn")
 
     def check_with(self, others: Others) -> Checks:
         """Yield a partial participation where nobody can choose, and a true gap where the means are all equal."""
@@ -82,7 +94,9 @@ class Elimination(EpochLearner):
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
         super().start(arms=arms, horizon=horizon, members=members, participants=participants, smallest_gap=smallest_gap)
         gap = (smallest_gap or 1.0) if self.gap == "true" else self.gap
-        self.schedule = EliminationSchedule(arms, horizon, participants, self.epsilon, self.rounds, gap)
+        self.schedule = EliminationSchedule(
+            arms, horizon, participants, self._epsilon(participants), self.rounds, gap, members, self.difference
+        )
         self.epoch = 0
         self.cumulative = 0
         # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
@@ -103,7 +117,24 @@ class Elimination(EpochLearner):
 
     def account(self, *, participants: int, members: int, releases: int) -> PrivacySpent:
         """Account for means of disjoint blocks with Laplace noise."""
-        return account_block_means(self.epsilon, participants=participants, members=members, releases=releases)
+        epsilon = self._epsilon(participants)
+        spent = account_block_means(epsilon, participants=participants, members=members, releases=releases)
+        if self.epsilon_total is not None and releases > 0:  # N (total / N), without the rounding
+            return replace(spent, epsilon=self.epsilon_total)
+        return spent
+
+    def _epsilon(self, participants: int) -> float:
+        return self.epsilon if self.epsilon_total is None else self.epsilon_total / participants
+
+    def remarks(self, *, participants: int, members: int, difference: float) -> tuple[str, ...]:
+        """Say that the width leaves out the drawing of participants, where their means differ."""
+        if participants == members or difference <= self.difference:
+            return ()
+        return (
+            f"{participants} of {members} agents are drawn for a round, and their means differ by up to "
+            f"{difference:.3g}, which the width C(r) does not cover: the best arm may be dropped more often than once "
+            f"in T runs; difference = {difference:.3g} covers it, and then takes many participants to tell arms apart",
+        )
 
     def begin(self, epoch: int) -> Phase | Commit:
         """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, log, sqrt
 
+from netbandit.plural import counted
+
 
 def count_participants(participation: float, members: int) -> int:
     """Return N = ceil(p M) for the p that was written: 0.1 of 30 agents are 3, though the float is above 1/10."""
@@ -44,7 +46,9 @@ class EliminationSchedule:
         if self.arms < 1 or self.horizon < 1 or self.participants < 1 or not self.epsilon > 0:
             raise ValueError(f"no schedule for {self}")
         if self.rounds is not None and (self.rounds < 1 or self.gap is None or not 0 < self.gap <= 1):
-            raise ValueError(f"a budget of {self.rounds} rounds needs a gap > 0 and at most 1, not {self.gap}")
+            raise ValueError(
+                f"a budget of {counted(self.rounds, 'round')} needs a gap > 0 and at most 1, not {self.gap}"
+            )
 
     def target_gap(self, epoch: int) -> Fraction:
         """Return D_r, the gap that the epoch resolves: 2^-r (Algorithm 1 line 3), with a budget gap^(r/R)."""

@@ -121,6 +121,16 @@ class EpochLearner(AnyLearner):
         """
         return np.asarray(np.average(np.asarray(values), axis=0, weights=weights))
 
+    def remarks(self, *, participants: int, members: int, difference: float) -> tuple[str, ...]:
+        """Return what must be known to read a run's metrics, a line each; by default there is nothing.
+
+        Args:
+            participants: The number N of agents that share in a round.
+            members: The number M of agents that they are drawn from.
+            difference: The most that the means of one arm differ between two agents.
+        """
+        return ()
+
     def account(self, *, participants: int, members: int, releases: int) -> PrivacySpent:
         """Return the privacy spent by the agent that is worst off: by default none is left once anything was shared.
 

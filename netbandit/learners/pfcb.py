@@ -124,7 +124,7 @@ class Pfcb(Learner):
             return exploration_rounds(sharers, self.world.horizon, self.zeta)
         return self.explore
 
-    def exploration(self) -> NDArray[np.int64]:
+    def explored_slots(self) -> NDArray[np.int64]:
         """Return the slots each agent explores, shape (n,)."""
         return self.explored
 

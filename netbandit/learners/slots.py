@@ -198,7 +198,7 @@ class Learner(AnyLearner):
         """
         return account_openly(releases)
 
-    def exploration(self) -> NDArray[np.int64] | None:
+    def explored_slots(self) -> NDArray[np.int64] | None:
         """Return the slots in which each agent only explores at first, shape (M,), for traces; None: it has none."""
         return None
 

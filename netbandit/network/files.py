@@ -66,6 +66,37 @@ def read(path: Path, component: str | None = None) -> "networkx.Graph[int]":
         raise TopologyError([(("file",), f"{path}: {error}")]) from error
 
 
+def of_graph(given: Any, component: str | None = None) -> "networkx.Graph[int]":
+    """Return a graph of networkx with nodes 0..n-1 in the order of its sorted nodes, which may be of any kind.
+
+    Nodes that cannot be compared are sorted as text. See `read` for the form it is brought to, and *component*.
+
+    Raises:
+        TopologyError: It is no graph, has no nodes, or is disconnected.
+    """
+    try:
+        nodes = dict(given.nodes(data=True))
+        links = [(first, second, attributes) for first, second, attributes in given.edges(data=True)]
+    except (AttributeError, TypeError, ValueError):
+        raise TopologyError([(("graph",), f"must be a graph of networkx, not {type(given).__name__}")]) from None
+    if not nodes:
+        raise TopologyError([(("graph",), "has no nodes")])
+    try:
+        order = sorted(nodes)
+    except TypeError:
+        order = sorted(nodes, key=str)
+    # Nodes are told apart by more than their text: 1 and "1" may be two of them.
+    ids = {node: str(place) for place, node in enumerate(order)}
+    named = {ids[node]: {"name": str(node), **attributes} for node, attributes in nodes.items()}
+    ends = [
+        (ids[first], ids[second], {"LinkSpeedRaw": given_.get("speed"), **given_}) for first, second, given_ in links
+    ]
+    try:
+        return _graph(Network(named, ends), component)
+    except NotAGraphError as error:
+        raise TopologyError([(("graph",), str(error))]) from error
+
+
 def _network(path: Path) -> Network:
     try:
         if path.exists() and not path.is_file():

@@ -10,6 +10,7 @@ from typing import Any
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
 from netbandit.papers.selectors import Selector
+from netbandit.plural import counted
 from netbandit.results.store import load_study, lookup
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
@@ -101,7 +102,7 @@ class FigureRuns:
         """
         found = self.select(selector)
         if len(found) != 1:
-            raise PaperError(f"{self.figure.id}: {selector} names {len(found)} points, and must name one")
+            raise PaperError(f"{self.figure.id}: {selector} names {counted(len(found), 'point')}, and must name one")
         return found[0]
 
 

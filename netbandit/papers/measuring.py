@@ -6,6 +6,7 @@ from netbandit.papers.figure_runs import FigureRuns, PointRuns
 from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
 from netbandit.papers.verdicts import Judgement, Look, judge
+from netbandit.plural import counted
 
 
 def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgement:
@@ -19,7 +20,7 @@ def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgemen
         if claim.measure == "slope":
             points = runs.select(selector)
             if len(points) < 2:
-                raise PaperError(f"{claim.id}: {selector} names {len(points)} points, and a slope needs two")
+                raise PaperError(f"{claim.id}: {selector} names {counted(len(points), 'point')}, and a slope needs two")
         else:
             points = [runs.one(each) for each in (selector, against) if each is not None]
         off = None if claim.less is None else runs.one({**selector, **claim.less})

@@ -8,7 +8,7 @@ import numpy as np
 
 from netbandit.papers.expressions import Expression
 from netbandit.plots.bands import Band, band
-from netbandit.plots.metrics import draw_points, label_more
+from netbandit.plots.points import draw_points, label_more
 from netbandit.plots.regret import common_grid
 from netbandit.plots.style import (
     NEUTRAL,

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netbandit.plots.style import readable
 from netbandit.plots.values import Scale
 from netbandit.results.numbers import rounded, scaled
@@ -17,6 +19,8 @@ _NOT_SO_FAR = 4.0
 _DIGITS = 4
 _NEAR = 0.07
 _TICKS = 9
+_LETTER = 0.013
+"""The width of a letter, as a share of the axis."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,14 @@ class Axis:
         ticks: Places and texts of the different values, ascending.
         last: Where the largest finite value stands; what is beyond is infinite.
         plain: Whether every value stands at itself.
+        named: Whether the values are no numbers: then each has its name below it.
     """
 
     places: tuple[float, ...]
     ticks: tuple[tuple[float, str], ...]
     last: float
     plain: bool
+    named: bool = False
 
     @property
     def span(self) -> float:
@@ -47,7 +53,7 @@ class Axis:
     def categories(cls, texts: Sequence[str]) -> "Axis":
         """Return an axis on which what is no number stands side by side, in the order of *texts*."""
         places = tuple(map(float, range(len(texts))))
-        return cls(places, tuple(zip(places, texts, strict=True)), math.inf, False)
+        return cls(places, tuple(zip(places, texts, strict=True)), math.inf, False, named=True)
 
     @classmethod
     def of(cls, scale: Scale, *, ratios: bool = False) -> "Axis":
@@ -60,6 +66,8 @@ class Axis:
         finite = sorted({value for value in scale.numbers if math.isfinite(value)})
         positive = [value for value in finite if value > 0]
         apart = _NOT_SO_FAR if ratios else _FAR_APART
+        if len(finite) > 1 and min(np.diff(finite)) < _NEAR * (finite[-1] - finite[0]) and len(finite) <= _TICKS:
+            apart = _NOT_SO_FAR  # or ticks would be too near to one another
         wide = len(positive) > 1 and positive[-1] >= apart * positive[0] and (not finite or finite[0] >= 0)
 
         def bent(value: float) -> float:
@@ -80,19 +88,39 @@ class Axis:
         last = on_axis[-1] if on_axis else -math.inf
         return cls(places, tuple(ticks.items()), last, not wide and math.inf not in scale.numbers)
 
-    def apply(self, panel: "Axes") -> None:
-        """Put a tick at every value that has room, or at round numbers if there are many values."""
+    def apply(self, panel: "Axes", side_by_side: int = 2) -> None:
+        """Put a tick at every value that has room, or at round numbers if there are many values.
+
+        Args:
+            panel: Where to put them.
+            side_by_side: How many panels stand side by side.
+        """
         low, high, span = self.ticks[0][0], self.ticks[-1][0], self.span
         panel.set_xlim(low - 0.07 * span, high + 0.07 * span)
+        if self.named:
+            self._name_all(panel)
+            return
         if self.plain and len(self.ticks) > _TICKS:
             readable(panel, y=False)
             return
         kept: list[tuple[float, str]] = []
         for place, text in self.ticks:
-            room = max(_NEAR, 0.022 * (len(text) + 1))
+            room = max(_NEAR, 0.011 * max(side_by_side, 2) * (len(text) + 1))
             if not kept or place - kept[-1][0] >= room * span:
                 kept.append((place, text))
         panel.set_xticks([place for place, _ in kept], [text for _, text in kept])
+
+    def _name_all(self, panel: "Axes") -> None:
+        """Write every name, aslant where they have no room side by side."""
+        texts = [text for _, text in self.ticks]
+        longest = max(len(line) for text in texts for line in text.split("\n"))
+        if _LETTER * (longest + 1) * self.span <= 1.0:
+            panel.set_xticks([place for place, _ in self.ticks], texts)
+            return
+        texts = [" ".join(text.split("\n")) for text in texts]
+        size = 8.0 if len(texts) <= 2 * _TICKS else 6.0
+        panel.set_xticks([place for place, _ in self.ticks], texts, rotation=40, ha="right", rotation_mode="anchor")
+        panel.tick_params(axis="x", labelsize=size)
 
 
 def _short(value: float) -> str:

@@ -1,35 +1,54 @@
-"""Means over replications and how sure they are."""
+"""Means over replications and how sure they are: each by itself, and side by side with others."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results import statistics
+from netbandit.results import repeated_values, statistics
 from netbandit.results.statistics import CONFIDENCE
+
+Name = tuple[int, int]
+"""The seed and the number of a replication."""
+
+_ALIKE = 3.0
+"""Points whose spread is so many times the usual one share little with the others, and would hide what these share."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """Means with their two-sided 95 % intervals of Student's t; all arrays have the shape of the mean.
+    """Means with two-sided 95 % intervals; all arrays have the shape of the mean.
 
     Attributes:
         mean: The mean over replications.
         low: The lower end of the interval; equal to the mean where there is only one replication.
         high: The upper end.
         replications: How many replications there are.
+        alone: The ends of the interval of the mean by itself, where *low* and *high* are what a comparison needs.
     """
 
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     replications: int
+    alone: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @property
     def known(self) -> bool:
         """Whether there is an interval: it takes two replications."""
         return self.replications > 1
+
+    @property
+    def widest(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ends of the interval of the mean by itself."""
+        return self.alone or (self.low, self.high)
+
+
+def exact(value: float) -> Band:
+    """Return *value* as what needs no interval, such as the value of a key."""
+    where = np.float64(value)
+    return Band(where, where, where, 1)  # type: ignore[arg-type]
 
 
 def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
@@ -50,3 +69,49 @@ def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
         half = statistics.half_widths(values)
     half = np.where(np.isnan(half), 0.0, half)  # all alike: no interval, and nothing to draw
     return Band(mean, mean - half, mean + half, count)
+
+
+def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]]) -> list[Band]:
+    """Return a band for each of several points, whose intervals show what a comparison of them needs.
+
+    The same replication is the same instance at all points, and an instance that is hard for everybody is no news when
+    points are compared. So what a replication has in common over the points is taken out before the interval is
+    computed (Cousineau 2005), which makes it too narrow by the root of (points - 1) / points; that is made up for
+    (Morey 2008). Points whose spread is another by far are left as they are, and do not blur what the others share;
+    an interval that would come out wider than that of the mean by itself is that one.
+
+    Where fewer than two points, or fewer than two replications, are shared, the intervals are those of the means.
+
+    Args:
+        samples: For each point the value (or curve) of each replication, by what names the replication.
+    """
+    bands = [band([np.asarray(value, dtype=np.float64) for value in one.values()]) for one in samples]
+    shared = [key for key in samples[0] if all(key in one for one in samples)] if samples else []
+    if len(samples) < 2 or len(shared) < 2:
+        return bands
+    table = np.array([[one[key] for key in shared] for one in samples], dtype=np.float64)  # (points, replications, ...)
+    spread = table.std(axis=1, ddof=1)
+    overall = np.sqrt((spread**2).reshape(len(samples), -1).mean(axis=1))  # of a curve: over all of its slots
+    alike = overall <= _ALIKE * np.median(overall)
+    count = int(alike.sum())
+    inside = table[alike].mean(axis=0)  # (replications, ...)
+    within = table - (inside - inside.mean(axis=0))
+    grown = np.sqrt(count / max(count - 1, 1))
+    found = []
+    for point, one in enumerate(bands):
+        gains = alike[point] and count > 1 and not _repeat(table[point])
+        half = _half_width(within[point]) * grown if gains else np.inf
+        low, high = np.maximum(one.low, one.mean - half), np.minimum(one.high, one.mean + half)
+        found.append(replace(one, low=low, high=high, alone=(one.low, one.high)))
+    return found
+
+
+def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return half the width of the interval of Student's t of the mean over the first axis; 0 where all are alike."""
+    half = statistics.half_widths(values)
+    return np.where(np.isnan(half), 0.0, half)
+
+
+def _repeat(values: NDArray[np.float64]) -> bool:
+    """Tell whether *values* are numbers that repeat, as counts do: what they share then says little of their spread."""
+    return values.ndim == 1 and repeated_values.repeat(values.tolist())

@@ -1,61 +1,43 @@
-"""From loose runs to the points of a sweep, their series and their colours."""
+"""The points of a study in the order of its sweep, their series and their colours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
-from netbandit.results.store import lookup
+from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
-from netbandit.simulation.result import RunResult
+from netbandit.results.table import parameter_names
 
-_ABSENT = "–"
+ABSENT = "–"
 """What stands for the value of a key that a point does not have."""
 
 _NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
 """Keys in which two replications of one point may differ."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """One point of a sweep with its replications.
-
-    Attributes:
-        values: The value of each key that varies.
-        runs: The replications, by seed and number.
-    """
-
-    values: dict[str, Any]
-    runs: tuple[RunResult, ...]
-
-    def samples(self, metric: str) -> NDArray[np.float64]:
-        """Return what the replications say of *metric*, shape (replications that know it,).
-
-        ``diameter``, ``radius``, ``agents`` and ``links`` are looked up among the facts of the topology.
-        """
-        found = [run.metrics.get(metric, run.topology.get(metric)) for run in self.runs]
-        return np.array([value for value in found if value is not None], dtype=np.float64)
+def value_of(point: PointResult, key: str) -> Any:
+    """Return the value of *key* at *point*, or a dash where the point has no such key."""
+    value = point.value(key)
+    return ABSENT if value is None else value
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """The points of one scenario, in the order of its sweep, and what tells them apart.
+    """The points of a study, in the order of its sweep, and what tells them apart.
 
     Attributes:
         name: The scenario's name.
         keys: The keys that vary, the series' key first.
-        points: The points, ordered by the values of the keys.
+        points: The points with a finished run, ordered by the values of the keys.
         choices: The values of each key, in order.
     """
 
     name: str
     keys: tuple[str, ...]
-    points: tuple[Point, ...]
+    points: tuple[PointResult, ...]
     choices: dict[str, list[Any]]
 
     @property
@@ -65,13 +47,7 @@ class Arrangement:
 
     def scale(self, key: str) -> Scale | None:
         """Return the values of *key* as numbers on an axis, or None if they are no numbers."""
-        return scale(key, self.choices[key], self._slot)
-
-    @property
-    def _slot(self) -> str:
-        slots = {identity(lookup(run.resolved, "run.slot")) for point in self.points for run in point.runs}
-        only = lookup(self.points[0].runs[0].resolved, "run.slot") if len(slots) == 1 else None
-        return only if isinstance(only, str) else "1 ms"
+        return scale(key, self.choices[key], _slot(self.points))
 
     @cached_property
     def _looks(self) -> dict[str, dict[str, Look]]:
@@ -82,15 +58,15 @@ class Arrangement:
         return table
 
     def look(self, key: str, value: Any) -> Look:
-        """Return how the series *value* of *key* is drawn: the same in every picture of this arrangement."""
+        """Return how the series *value* of *key* is drawn: the same in every picture of this study."""
         return self._looks[key][identity(value)]
 
-    def along(self, key: str | None) -> list[tuple[Any, list[Point]]]:
+    def along(self, key: str | None) -> list[tuple[Any, list[PointResult]]]:
         """Return the points by their value of *key*, in its order; all of them under None without a key."""
         if key is None:
             return [(None, list(self.points))]
         grouped = [
-            (value, [point for point in self.points if identity(point.values[key]) == identity(value)])
+            (value, [point for point in self.points if identity(value_of(point, key)) == identity(value)])
             for value in self.choices[key]
         ]
         return [(value, points) for value, points in grouped if points]
@@ -102,61 +78,66 @@ class Arrangement:
         """
         combinations: dict[str, dict[str, Any]] = {}
         for point in self.points:
-            fixed = {key: point.values[key] for key in keys}
+            fixed = {key: value_of(point, key) for key in keys}
             combinations.setdefault(identity(fixed), fixed)
         ranks = {key: [identity(value) for value in self.choices[key]] for key in keys}
         for fixed in sorted(
             combinations.values(), key=lambda fixed: [ranks[key].index(identity(fixed[key])) for key in keys]
         ):
-            inside = tuple(
-                point
-                for point in self.points
-                if all(identity(point.values[key]) == identity(value) for key, value in fixed.items())
-            )
-            yield fixed, replace(self, points=inside)
+            yield fixed, self.only(fixed)
 
-
-def arrange(results: Sequence[RunResult]) -> list[Arrangement]:
-    """Return one arrangement per scenario name, in the order in which the names first appear.
-
-    Runs whose resolved scenarios agree in all but the seed are replications of one point. What varies are the keys of
-    ``parameters`` that have several values; where these do not tell two points apart (the scenario was edited between
-    two runs into one folder), the keys of the resolved scenario that do are added.
-    """
-    by_name: dict[str, list[RunResult]] = {}
-    for result in results:
-        by_name.setdefault(result.name, []).append(result)
-    return [_arranged(name, runs) for name, runs in by_name.items()]
-
-
-def _arranged(name: str, results: Sequence[RunResult]) -> Arrangement:
-    grouped: dict[str, list[RunResult]] = {}
-    for result in results:
-        grouped.setdefault(identity(_essence(result.resolved)), []).append(result)
-    groups = list(grouped.values())
-    parameters = list(dict.fromkeys(key for result in results for key in result.parameters))
-    keys = [key for key in parameters if key not in _NOT_A_POINT and _differs(groups, key)]
-    if len({identity([_value(group[0], key) for key in keys]) for group in groups}) < len(groups):
-        flat = [_flattened(group[0].resolved) for group in groups]
-        others = dict.fromkeys(key for keys_of_one in flat for key in keys_of_one)
-        keys += [
-            key
-            for key in others
-            if key not in keys and key not in _NOT_A_POINT and len({identity(one.get(key)) for one in flat}) > 1
-        ]
-    points = [
-        Point(
-            {key: _value(group[0], key) for key in keys},
-            tuple(sorted(group, key=lambda result: (result.seed, result.replication))),
+    def only(self, fixed: dict[str, Any]) -> "Arrangement":
+        """Return the points that have these values; what is left keeps its looks and orders."""
+        inside = tuple(
+            point
+            for point in self.points
+            if all(identity(value_of(point, key)) == identity(value) for key, value in fixed.items())
         )
-        for group in groups
+        return replace(self, points=inside).looking_like(self)
+
+    def looking_like(self, other: "Arrangement") -> "Arrangement":
+        """Return itself with the looks of *other*, of which it is a part."""
+        self.__dict__["_looks"] = other._looks  # where a cached property keeps its value
+        return self
+
+
+def arrange(study: StudyResult) -> Arrangement:
+    """Return the points of *study* that have a finished run, and the keys that tell them apart.
+
+    Points that differ in nothing but the seed are one point with more replications.
+    """
+    finished = [point for point in study.points if point.finished]
+    keys = [
+        key
+        for key in parameter_names(study)
+        if key not in _NOT_A_POINT and len({identity(value_of(point, key)) for point in finished}) > 1
     ]
-    slot = lookup(results[0].resolved, "run.slot")
-    choices = {key: _distinct(key, points, slot if isinstance(slot, str) else "1 ms") for key in keys}
+    grouped: dict[str, list[PointResult]] = {}
+    for point in finished:
+        grouped.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
+    points = [_merged(group) for group in grouped.values()]
+    slot = _slot(points)
+    choices = {key: _distinct(key, points, slot) for key in keys}
     ordered = _series_first(keys, choices)
     ranks = {key: [identity(value) for value in choices[key]] for key in keys}
-    points.sort(key=lambda point: [ranks[key].index(identity(point.values[key])) for key in ordered])
-    return Arrangement(name, tuple(ordered), tuple(points), {key: choices[key] for key in ordered})
+    points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
+    return Arrangement(study.name, tuple(ordered), tuple(points), {key: choices[key] for key in ordered})
+
+
+def _merged(points: Sequence[PointResult]) -> PointResult:
+    """Return *points* as one, each of their runs once."""
+    if len(points) == 1:
+        return points[0]
+    pairs = [(key, run) for point in points for key, run in zip(point.keys, point.runs, strict=True)]
+    runs = dict(sorted(pairs, key=lambda pair: (-1, -1) if pair[1] is None else (pair[1].seed, pair[1].replication)))
+    return PointResult(points[0].parameters, list(runs), list(runs.values()))
+
+
+def _slot(points: Sequence[PointResult]) -> str:
+    """Return the real length of a slot, which a mixture of slots and seconds on one axis needs."""
+    slots = {identity(value): value for value in (point.value("run.slot") for point in points)}
+    only = next(iter(slots.values())) if len(slots) == 1 else None
+    return only if isinstance(only, str) else "1 ms"
 
 
 def _series_first(keys: Sequence[str], choices: dict[str, list[Any]]) -> list[str]:
@@ -173,37 +154,14 @@ def _series_first(keys: Sequence[str], choices: dict[str, list[Any]]) -> list[st
     return [keys[place] for place in sorted(range(len(keys)), key=rank)]
 
 
-def _distinct(key: str, points: Sequence[Point], slot: str) -> list[Any]:
-    values = {identity(point.values[key]): point.values[key] for point in points}
+def _distinct(key: str, points: Sequence[PointResult], slot: str) -> list[Any]:
+    values = {identity(value): value for value in (value_of(point, key) for point in points)}
     return in_order(key, list(values.values()), slot)
-
-
-def _differs(groups: Sequence[Sequence[RunResult]], key: str) -> bool:
-    return len({identity(_value(group[0], key)) for group in groups}) > 1
-
-
-def _value(result: RunResult, key: str) -> Any:
-    return result.parameters[key] if key in result.parameters else lookup(result.resolved, key, _ABSENT)
-
-
-def _essence(resolved: dict[str, Any]) -> dict[str, Any]:
-    flat = _flattened(resolved)
-    return {key: value for key, value in flat.items() if key not in _NOT_A_POINT}
-
-
-def _flattened(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, dict) and "uniform" not in value:
-            flat.update(_flattened(value, f"{prefix}{key}."))
-        else:
-            flat[prefix + key] = value
-    return flat
 
 
 def described(values: dict[str, Any]) -> str:
     """Return the values of some keys in words, as a title lists them; empty without any."""
-    return ", ".join(f"{name(key)}: {shown(value)}" for key, value in values.items())
+    return ", ".join(f"{name(key)}: {shown(value)}" for key, value in values.items() if value != ABSENT)
 
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:
@@ -215,6 +173,6 @@ def evenly(items: Sequence[Any], most: int) -> list[Any]:
 
 def metric_names(arrangement: Arrangement) -> list[str]:
     """Return the metrics that some run knows, and the facts of the topology."""
-    runs = [run for point in arrangement.points for run in point.runs]
+    runs = [run for point in arrangement.points for run in point.finished]
     metrics = [name for run in runs for name in run.metrics]
     return list(dict.fromkeys([*metrics, *(name for name in TOPOLOGY if any(name in run.topology for run in runs))]))

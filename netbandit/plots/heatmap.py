@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.grouping import Arrangement, described
-from netbandit.plots.metrics import estimate, label, label_more, means
-from netbandit.plots.style import drawing, figure, readable, wrapped
+from netbandit.plots.grouping import Arrangement, described, value_of
+from netbandit.plots.metrics import Estimates, label, left_out, means, privacy_differs
+from netbandit.plots.points import label_more
+from netbandit.plots.style import drawing, figure, head, readable, wrapped
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.numbers import rounded, scaled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+MOST = 6
+"""So many maps stand side by side in one picture."""
 
 _LEAST = 3
 _WRITTEN = 60
 _DARK = 0.55
 _FAR_APART = 10.0
+
+Part = tuple[dict[str, Any], Arrangement]
+"""Values that are held fixed, and the points that have them."""
 
 
 def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
@@ -36,79 +44,101 @@ def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
 
 def is_map(arrangement: Arrangement, across: str, upward: str, metric: str) -> bool:
     """Tell whether *metric* is known at most pairs of values, and differs: where nobody heeds a key there is no map."""
-    known = np.isfinite(_means(arrangement, across, upward, metric)[0])
+    table = _means(arrangement, across, upward, metric)[0]
+    known = np.isfinite(table)
     rows, columns = known.any(axis=1).sum(), known.any(axis=0).sum()
-    low, high = limits([arrangement], across, upward, metric)
-    return bool(min(rows, columns) > 1 and 2 * known.sum() > rows * columns and low < high)
-
-
-def limits(arrangements: Sequence[Arrangement], across: str, upward: str, metric: str) -> tuple[float, float]:
-    """Return the least and the largest mean in the maps of *arrangements*, which one scale of colours is for."""
-    tables = [_means(one, across, upward, metric)[0] for one in arrangements]
-    known = np.concatenate([table[np.isfinite(table)] for table in tables])
-    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    return bool(min(rows, columns) > 1 and 2 * known.sum() > rows * columns and np.ptp(table[known]) > 0)
 
 
 @drawing()
 def draw_heatmap(
-    arrangement: Arrangement,
+    whole: Arrangement,
     across: str,
     upward: str,
-    fixed: dict[str, Any] | None = None,
     metric: str = "regret",
-    colours: tuple[float, float] | None = None,
+    parts: Sequence[Part] = (),
+    of: int = 1,
 ) -> "Figure":
     """Draw *metric* as the colour of a cell for each pair of values; a pair that was not run is left white.
 
     Args:
-        arrangement: The points, in which only *across* and *upward* vary.
+        whole: All points.
         across: The key along the horizontal axis.
         upward: The key along the vertical one.
-        fixed: What the title says is held fixed.
         metric: What the colours say.
-        colours: The ends of their scale, where maps that stand side by side share one; by default those of this map.
+        parts: The points of each map, in which only *across* and *upward* vary, with the values they hold fixed; all
+            points, if there are none. At most six, which share one scale of colours.
+        of: How many such parts there are, drawn or not.
     """
     from matplotlib.colors import LogNorm, Normalize
 
-    columns, rows = arrangement.choices[across], arrangement.choices[upward]
-    table, halves = _means(arrangement, across, upward, metric)
-    idle = [name(key) for key, values in ((across, table), (upward, table.T)) if _alike(values)]
-    parts = (
-        means(arrangement.points),
-        described(fixed or {}),
+    maps = list(parts) or [({}, whole)]
+    tables = [_means(part, across, upward, metric) for _, part in maps]
+    known = np.concatenate([table[np.isfinite(table)] for table, _ in tables])
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    logarithmic = low > 0 and high >= _FAR_APART * low
+    norm = LogNorm(low, high) if logarithmic else Normalize(low, high if high > low else low + 1)
+    columns = (1, 2, 3, 2, 3, 3)[len(maps) - 1]
+    rows = -(-len(maps) // columns)
+    points = [point for _, part in maps for point in part.points]
+    idle = [name(key) for key, turn in ((across, False), (upward, True)) if _idle([one for one, _ in tables], turn)]
+    notes = (
+        means(points).replace(" with 95 % intervals", " ± half-width of the 95 % interval" if len(maps) == 1 else ""),
+        described(maps[0][0]) if len(maps) == 1 else "one scale of colours for all maps",
+        f"{len(maps)} of {of} combinations" if of > len(maps) else "",
         f"{' and '.join(idle)} made no difference" if idle else "",
-        "same colours in all these maps" if colours else "",
+        left_out(points, metric, whole.keys),
+        privacy_differs(points),
     )
-    title = f"{arrangement.name}: {label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
-    drawn, (panel,) = figure(title, "; ".join(filter(None, parts)))
-    low, high = colours or limits([arrangement], across, upward, metric)
-    norm = (
-        LogNorm(low, high) if low > 0 and high >= _FAR_APART * low else Normalize(low, high if high > low else low + 1)
+    title = f"{whole.name}: {label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
+    drawn, panels = figure(
+        title, "; ".join(filter(None, notes)), rows=rows, columns=columns, sharex=len(maps) > 1, sharey=len(maps) > 1
     )
-    mesh = panel.pcolormesh(np.ma.masked_invalid(table), cmap="viridis", norm=norm, edgecolors="white", linewidth=1.0)
-    panel.grid(False)
-    for axis, values, key in ((panel.xaxis, columns, across), (panel.yaxis, rows, upward)):
-        scale = arrangement.scale(key)
-        texts = [scaled(value) for value in scale.numbers] if scale else [shown(value) for value in values]
-        every = -(-len(values) // 12)
-        axis.set_ticks([place + 0.5 for place in range(0, len(values), every)], texts[::every])
-        axis.set_label_text(wrapped(scale.label if scale else words(key), 60))
-        axis.set_tick_params(length=0)
-    if table.size <= _WRITTEN:
-        for (row, column), value in np.ndenumerate(table):
-            if np.isfinite(value):
-                text = scaled(rounded(value, 3))
-                if np.isfinite(halves[row, column]):
-                    text += f"\n± {scaled(rounded(float(halves[row, column]), 2))}"
-                colour = "white" if norm(value) < _DARK else "black"
-                panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=7, color=colour)
-    bar = drawn.colorbar(mesh, ax=panel, aspect=28, pad=0.02)
+    for panel in panels[len(maps) :]:
+        panel.set_visible(False)
+    for place, (panel, (fixed, part), (table, halves)) in enumerate(zip(panels, maps, tables, strict=False)):
+        mesh = _map(panel, table, halves, norm, len(maps))
+        panel.tick_params(length=0)
+        if len(maps) > 1:
+            head(panel, described(fixed), columns)
+        if place + columns >= len(maps):
+            _name_axis(panel.xaxis, part, across, columns)
+            panel.tick_params(labelbottom=True)
+        if place % columns == 0:
+            _name_axis(panel.yaxis, part, upward, rows)
+    bar = drawn.colorbar(mesh, ax=panels[: len(maps)], aspect=28, pad=0.02)
     bar.set_label(label(metric))
     bar.outline.set_visible(False)
-    if isinstance(norm, LogNorm):
+    if logarithmic:
         label_more(bar.ax.yaxis)
     readable(bar.ax, x=False)
     return drawn
+
+
+def _map(panel: "Axes", table: NDArray[np.float64], halves: NDArray[np.float64], norm: Any, maps: int) -> Any:
+    """Draw one map, its numbers in its cells where these are few, and return it."""
+    mesh = panel.pcolormesh(np.ma.masked_invalid(table), cmap="viridis", norm=norm, edgecolors="white", linewidth=1.0)
+    panel.grid(False)
+    if maps * table.size > 2 * _WRITTEN or table.size > _WRITTEN:
+        return mesh
+    for (row, column), value in np.ndenumerate(table):
+        if np.isfinite(value):
+            text = scaled(rounded(value, 3))
+            if maps == 1 and halves[row, column] > 0:
+                text += f"\n± {scaled(rounded(float(halves[row, column]), 2))}"
+            colour = "white" if norm(value) < _DARK else "black"
+            size = 7.0 if maps == 1 else 6.0
+            panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=colour)
+    return mesh
+
+
+def _name_axis(axis: Any, part: Arrangement, key: str, side_by_side: int) -> None:
+    values, scale = part.choices[key], part.scale(key)
+    texts = [scaled(value) for value in scale.numbers] if scale else [shown(value) for value in values]
+    every = -(-len(values) // (12 // side_by_side))
+    axis.set_ticks([place + 0.5 for place in range(0, len(values), every)], texts[::every])
+    axis.set_label_text(wrapped(scale.label if scale else words(key), 60 // side_by_side))
+    axis.set_tick_params(length=0)
 
 
 def _means(
@@ -119,16 +149,17 @@ def _means(
     table = np.full((len(rows), len(columns)), np.nan)
     halves = np.full_like(table, np.nan)
     row_of, column_of = ({identity(value): place for place, value in enumerate(some)} for some in (rows, columns))
+    estimates = Estimates(arrangement.points, metric)
     for point in arrangement.points:
-        found = estimate(point, metric)
+        found = estimates.of(point)
         if found is not None:
-            where = row_of[identity(point.values[upward])], column_of[identity(point.values[across])]
+            where = row_of[identity(value_of(point, upward))], column_of[identity(value_of(point, across))]
             table[where] = float(found.mean)
-            halves[where] = float(found.high - found.mean) if found.known else np.nan
+            halves[where] = float(found.widest[1] - found.mean) if found.known else np.nan
     return table, halves
 
 
-def _alike(table: NDArray[np.float64]) -> bool:
-    """Tell whether each row has one value alone, and some row several times."""
-    rows = [row[np.isfinite(row)] for row in table]
+def _idle(tables: Sequence[NDArray[np.float64]], turn: bool) -> bool:
+    """Tell whether each row (or column) of all *tables* has one value alone, and some several times."""
+    rows = [row[np.isfinite(row)] for table in tables for row in (table.T if turn else table)]
     return all(len(set(row)) <= 1 for row in rows) and any(len(row) > 1 for row in rows)

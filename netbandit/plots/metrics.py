@@ -1,25 +1,23 @@
-"""Metrics on the axes: what they are called, their units, and points with error bars."""
+"""What metrics are called on an axis and in a title, and what is known of them at some points."""
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netbandit.plots.bands import Band, band
-from netbandit.plots.grouping import Point
-from netbandit.plots.style import Look
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import XAxis, YAxis
-    from matplotlib.lines import Line2D
+from netbandit.plots.bands import Band, side_by_side
+from netbandit.plots.grouping import ABSENT, value_of
+from netbandit.plots.values import identity, shown
+from netbandit.results.numbers import rounded, scaled
+from netbandit.results.store import PointResult
 
 AXES = {
     "regret": "regret of all agents (reward)",
+    "regret_static": "regret against the best fixed arm (reward)",
     "regret_per_agent": "regret per agent (reward)",
     "regret_per_decision": "regret per decision (reward)",
     "regret_per_s": "regret per simulated second (reward / s)",
-    "decisions_per_s": "decisions per second",
+    "decisions_per_s": "decisions per second (1 / s)",
     "unserved": "users not served",
     "relative_ctr": "click-through rate relative to chance",
     "cost": "cost (weighted link activations)",
@@ -28,8 +26,14 @@ AXES = {
     "delay_slots": "delay of what is heard (slots)",
     "violations": "share of slots that violate the threshold",
     "accepted": "share of what is heard that is believed",
+    "availability": "availability (share of agent slots played)",
+    "absent_slots": "absence (agent slots)",
+    "lost": "messages lost",
+    "late": "messages that came too late",
+    "stalled": "agents that wait at the end",
     "rounds": "rounds",
     "messages": "messages",
+    "items": "items put on links",
     "bytes": "data sent (bytes)",
     "energy_j": "energy (J)",
     "epsilon": "privacy spent ε, agent worst off",
@@ -44,14 +48,15 @@ AXES = {
 }
 """What an axis says of a metric or of a fact of the topology."""
 
-DECADES = 100.0
-"""How many times the least of some values the largest is where an axis becomes logarithmic, if nothing else is said."""
-
 EPSILON = "learner.epsilon"
 """The key of the privacy budget."""
 
 UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite where a result has none."""
+
+_LATENESS = ("round_slots", "delay_slots")
+_NAMED = 3
+"""So many points are named where something is said of some of them."""
 
 
 def label(metric: str) -> str:
@@ -59,136 +64,153 @@ def label(metric: str) -> str:
     return AXES.get(metric, metric.replace("_", " "))
 
 
-def measured(points: Sequence[Point]) -> str | None:
+def called(metric: str) -> str:
+    """Return what a title calls a metric."""
+    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
+
+
+class Estimates:
+    """A metric at the points of one picture, with the intervals that comparing them needs."""
+
+    def __init__(self, points: Sequence[PointResult], metric: str) -> None:
+        known = [(point, found) for point in points if (found := samples(point, metric))]
+        bands = side_by_side([found for _, found in known])
+        self._bands = {id(point): one for (point, _), one in zip(known, bands, strict=True)}
+
+    def of(self, point: PointResult) -> Band | None:
+        """Return mean and intervals at *point*; None where some replication does not know the metric."""
+        return self._bands.get(id(point))
+
+    @property
+    def compared(self) -> bool:
+        """Whether some interval is narrower than that of its mean by itself."""
+        return any(bool(np.any(one.low > one.alone[0])) for one in self._bands.values() if one.alone is not None)
+
+
+def samples(point: PointResult, metric: str) -> dict[tuple[int, int], float]:
+    """Return *metric* in each replication, by seed and number; nothing where one of them has none.
+
+    A mean over those that happen to have a value would be one of other runs than its neighbours': a wait that did not
+    end is the longest of all.
+    """
+    found = {(run.seed, run.replication): _value(run, metric) for run in point.finished}
+    return {} if None in found.values() else {key: float(value) for key, value in found.items() if value is not None}
+
+
+def any_of(points: Sequence[PointResult], metric: str) -> bool:
+    """Tell whether some run at *points* has a value of *metric* other than 0."""
+    return any(_value(run, metric) for point in points for run in point.finished)
+
+
+def exists(points: Sequence[PointResult], metric: str) -> bool:
+    """Tell whether some run at *points* has a value of *metric*."""
+    return any(_value(run, metric) is not None for point in points for run in point.finished)
+
+
+def _value(run: object, metric: str) -> float | int | None:
+    found: float | int | None = run.metrics.get(metric, run.topology.get(metric))  # type: ignore[attr-defined]
+    return found
+
+
+def mean_of(point: PointResult, metric: str) -> float | None:
+    """Return the mean of *metric* over the replications; None where one of them has none."""
+    found = samples(point, metric)
+    return math.fsum(found.values()) / len(found) if found else None
+
+
+def distinct(points: Sequence[PointResult], metric: str) -> set[float]:
+    """Return the means of *metric* that differ, infinity among them where that is what a missing value means."""
+    means = [mean_of(point, metric) for point in points]
+    if metric in UNBOUNDED and any(metric in run.metrics for point in points for run in point.finished):
+        return {math.inf if mean is None else mean for mean in means}
+    return {mean for mean in means if mean is not None}
+
+
+def measured(points: Sequence[PointResult]) -> str | None:
     """Return what tells how well *points* do: regret, or the first curve that all runs have where nobody knows it.
 
     None if there is no such curve.
     """
-    runs = [run for point in points for run in point.runs]
+    runs = [run for point in points for run in point.finished]
     common = [name for name in runs[0].curves if all(name in run.curves for run in runs)]
     return "regret" if "regret" in common else next(iter(common), None)
 
 
-def partly_served(points: Sequence[Point]) -> bool:
+def partly_served(points: Sequence[PointResult]) -> bool:
     """Tell whether users went away unserved at any of *points*, and their regret was not counted."""
-    return any(point.samples("unserved").any() and not len(point.samples("regret_unserved")) for point in points)
+    return any(any_of([point], "unserved") and not exists([point], "regret_unserved") for point in points)
 
 
-def compared(points: Sequence[Point]) -> str:
+def compared(points: Sequence[PointResult]) -> str:
     """Return the metric by which *points* are compared: what is measured, the regret if nothing is.
 
     Where users went away unserved it is the regret of a decision, if any was made: who is not served adds none, so to
     serve fewer would look like a gain.
     """
     found = measured(points) or "regret"
-    known = any(len(point.samples("regret_per_decision")) for point in points)
+    known = exists(points, "regret_per_decision")
     return "regret_per_decision" if found == "regret" and known and partly_served(points) else found
 
 
-def lateness(points: Sequence[Point]) -> str | None:
+def lateness(points: Sequence[PointResult]) -> str | None:
     """Return what tells how late agents hear of one another: how long they wait, or, if nobody waits, the delay.
 
     None where they hear nothing, or at once.
     """
-    matters = (any(point.samples(name).any() for point in points) for name in _LATENESS)
-    return next((name for name, some in zip(_LATENESS, matters, strict=True) if some), None)
+    return next((name for name in _LATENESS if any_of(points, name)), None)
 
 
-_LATENESS = ("round_slots", "delay_slots")
+def means(points: Sequence[PointResult], *drawn: Estimates) -> str:
+    """Return what a subtitle says of the markers of *points*, and of the bars of what is *drawn*."""
+    most = max(len(point.finished) for point in points)
+    if most < 2:
+        return "one replication"
+    if any(one.compared for one in drawn):
+        return (
+            f"means of {most:,} replications; bars: 95 % intervals for comparing (within replications), thin: of a mean"
+        )
+    return f"means of {most:,} replications with 95 % intervals"
 
 
-def called(metric: str) -> str:
-    """Return what a title calls a metric."""
-    return "relative click-through rate" if metric == "relative_ctr" else metric.replace("_", " ")
+def title_of(point: PointResult, keys: Sequence[str]) -> str:
+    """Return what tells *point* from others, as short as it can be said."""
+    values = [value_of(point, key) for key in keys]
+    return ", ".join(shown(value) for value in values if value != ABSENT) or "the only point"
 
 
-def estimate(point: Point, metric: str) -> Band | None:
-    """Return mean and t-interval of *metric* over the replications of *point* that know it, None if none does."""
-    samples = point.samples(metric)
-    return band(samples) if len(samples) else None
-
-
-def means(points: Sequence[Point]) -> str:
-    """Return what a subtitle says of the markers of *points*."""
-    most = max(len(point.runs) for point in points)
-    return f"means of {most:,} replications with 95 % intervals" if most > 1 else "one replication"
-
-
-def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: float = DECADES) -> bool:
-    """Make an axis of *panel* logarithmic if the means on it are positive and far apart, by default two decades.
-
-    A bar that reaches down to almost nothing does not stretch the axis: it begins a little below the lowest mean.
+def left_out(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:
+    """Return what a subtitle says of the points at which *metric* has no mean, while it has one at others.
 
     Args:
-        panel: The axes.
-        drawn: The estimates drawn along the axis.
-        across: Whether it is the horizontal one.
-        apart: How many times the least mean the largest is at least.
-
-    Returns:
-        Whether the axis is logarithmic now.
+        points: The points of the picture.
+        metric: What is drawn.
+        keys: The keys that vary, by whose values a point is called.
     """
-    values = [float(one.mean) for one in drawn]
-    if len(values) < 2 or min(values) <= 0 or max(values) < apart * min(values):
-        return False
-    limits = (0.6 * min(values), 1.5 * max(float(one.high) for one in drawn))
-    panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
-    if max(values) < DECADES**1.5 * min(values):
-        label_more(panel.xaxis if across else panel.yaxis)
-    return True
+    if not exists(points, metric):
+        return ""
+    missing = [point for point in points if not samples(point, metric)]
+    if not missing:
+        return ""
+    names = _together(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
+    if len(names) == _NAMED and len(missing) > _NAMED:
+        names.append(f"{len(missing) - _NAMED} more")
+    what = {"round_slots": "waiting left out, where a round did not end", "epsilon": "left out, where it has no bound"}
+    return f"{what.get(metric, f'{called(metric)} left out, where there is none')}: {'; '.join(names)}"
 
 
-def label_more(axis: "XAxis | YAxis", *between: int) -> None:
-    """Put ticks between powers of ten, which are too rare on a logarithmic axis of few decades: at 2 and 5, say."""
-    from matplotlib.ticker import LogLocator
-
-    axis.set_major_locator(LogLocator(subs=(1, *(between or (2, 5)))))
-
-
-def draw_points(
-    panel: "Axes",
-    across: Sequence[Band],
-    upward: Sequence[Band],
-    look: Look,
-    label: str,
-    *,
-    joined: bool,
-) -> "Line2D":
-    """Draw means as markers with the bars of their intervals.
-
-    Args:
-        panel: Where to draw.
-        across: The horizontal estimates; an interval of no width gets no bar.
-        upward: The vertical ones, as many.
-        look: Colour, marker and dashes.
-        label: The name of the series in the legend.
-        joined: Whether a thin line joins the points, which are steps of one number.
-
-    Returns:
-        The markers and their line, for the legend.
-    """
-    x, y = _column(across, "mean"), _column(upward, "mean")
-    widths = np.array([x - _column(across, "low"), _column(across, "high") - x])
-    heights = np.array([y - _column(upward, "low"), _column(upward, "high") - y])
-    bars = panel.errorbar(
-        x,
-        y,
-        xerr=widths if any(one.known for one in across) and widths.any() else None,
-        yerr=heights if any(one.known for one in upward) else None,
-        color=look.colour,
-        marker=look.marker,
-        markerfacecolor="white",
-        markeredgewidth=1.5,
-        linestyle=look.dashes if joined else "none",
-        linewidth=1.2,
-        elinewidth=1.1,
-        capsize=2.5,
-        zorder=3,
-    )
-    line: Line2D = bars.lines[0]
-    line.set_label(label)
-    return line
+def _together(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:
+    """Return the few values of one key that *some* of *points* have and no other; nothing if there is no such key."""
+    for key in keys:
+        values = {identity(value_of(point, key)): shown(value_of(point, key)) for point in some}
+        alike = [point for point in points if identity(value_of(point, key)) in values]
+        if len(alike) == len(some) and len(values) < _NAMED:
+            return list(values.values())
+    return []
 
 
-def _column(bands: Sequence[Band], end: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([float(getattr(one, end)) for one in bands])
+def privacy_differs(points: Sequence[PointResult]) -> str:
+    """Return what a subtitle says where *points* that release something spend different privacy; else nothing."""
+    spent = sorted(value for value in distinct(points, "epsilon") if value > 0)
+    if len({rounded(value, 3) for value in spent}) < 2:
+        return ""
+    return f"privacy spent differs: ε {scaled(rounded(spent[0], 3))} to {scaled(rounded(spent[-1], 3))}"

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots import layout
-from netbandit.plots.grouping import Point, described
+from netbandit.plots.grouping import Arrangement, described, value_of
+from netbandit.plots.layout import drawn as laid_out
+from netbandit.plots.layout import geographic
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
 from netbandit.plots.text import place_labels
+from netbandit.results.link_use import LINK_FIGURES, mean_link_figures, same_links
 from netbandit.results.numbers import scaled
-from netbandit.results.store import lookup
+from netbandit.results.store import PointResult, lookup
 from netbandit.simulation.result import RunResult
 
 if TYPE_CHECKING:
@@ -69,9 +71,9 @@ def network(run: RunResult, use: NDArray[np.float64] | None = None) -> Drawing:
     coordinates = None if nodes is None else nodes.coordinates
     names = None if nodes is None or nodes.names == tuple(map(str, range(agents))) else nodes.names
     if coordinates is not None and np.isfinite(coordinates).all(axis=1).any():
-        places, on_map = layout.geographic(coordinates, links), True
+        places, on_map = geographic(coordinates, links), True
     else:
-        places, on_map = layout.drawn(agents, links, family), False
+        places, on_map = laid_out(agents, links, family), False
     return Drawing(places, links, carried, names, on_map, _sinks(run, agents, links))
 
 
@@ -88,27 +90,31 @@ def _sinks(run: RunResult, agents: int, links: NDArray[np.int64]) -> list[int]:
     return Topology(graph).sinks
 
 
-def draw_network(name: str, point: Point) -> "Figure":
-    """Draw the network of *point*, links coloured by the messages they carried.
+def draw_network(arrangement: Arrangement, point: PointResult, what: str = "messages") -> "Figure":
+    """Draw the network of *point*, links coloured by *what* they carried or came to.
 
-    If all replications have the same links the mean of their messages is shown, else those of the first replication;
-    the title says which.
+    If all replications have the same links the mean is shown, else the first replication; the title says which.
+
+    Args:
+        arrangement: The study, whose keys name the point.
+        point: A point with a finished run.
+        what: One of the figures of `link_figures`.
     """
-    first = point.runs[0]
-    same = all(
-        np.array_equal(run.links.first, first.links.first) and np.array_equal(run.links.second, first.links.second)
-        for run in point.runs
-    )
-    if len(point.runs) == 1:
+    runs = point.finished
+    first, use = runs[0], None
+    same = same_links(runs)
+    if len(runs) == 1:
         whose = "one replication"
     elif same:
-        whose = f"mean of {len(point.runs):,} replications"
+        whose = f"mean of {len(runs):,} replications"
     else:
-        whose = f"replication {first.replication} of {len(point.runs):,}, each with a network of its own"
-    messages = np.mean([run.links.messages for run in point.runs], axis=0) if same else None
-    drawing = network(first, messages)
-    what = "messages on each link" if len(drawing.links) else "no links"
-    return draw(f"{name}: {what}", drawing, "; ".join(filter(None, (whose, described(point.values)))))
+        whose = f"replication {first.replication} of {len(runs):,}, each with a network of its own"
+    use = mean_link_figures(runs if same else runs[:1])[what]
+    drawing = network(first, use)
+    title = LINK_FIGURES[what].title if len(drawing.links) else "no links"
+    values = {key: value_of(point, key) for key in arrangement.keys}
+    notes = "; ".join(filter(None, (whose, described(values))))
+    return draw(f"{arrangement.name}: {title}", drawing, notes, LINK_FIGURES[what].unit)
 
 
 @drawing()
@@ -125,7 +131,7 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
     shown = _order(drawing)
     notes = [subtitle]
     if drawing.use is not None and total and not drawing.use.any():
-        notes.append("no link carried a message")
+        notes.append(f"no link has any {unit}" if unit != "messages" else "no link carried a message")
     if drawing.sinks:
         notes.append("squares: the sinks, each with an uplink to the server")
     if len(shown) < total:

@@ -1,31 +1,34 @@
 """Regret and waiting against a swept number, such as the latency of the links."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from netbandit.plots.axis import Axis
-from netbandit.plots.bands import Band
-from netbandit.plots.grouping import Arrangement, described
+from netbandit.plots.bands import Band, exact
+from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.metrics import (
     EPSILON,
-    bend,
+    Estimates,
     called,
     compared,
-    draw_points,
-    estimate,
     label,
     lateness,
+    left_out,
     means,
     partly_served,
+    privacy_differs,
 )
-from netbandit.plots.style import PLAIN, drawing, figure, from_zero, legend_below, readable, wrapped
+from netbandit.plots.points import bend, draw_points
+from netbandit.plots.style import PLAIN, drawing, figure, from_zero, head, legend_below, readable, wrapped
 from netbandit.plots.values import identity, name, shown, words
+from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+
+MOST = 3
+"""So many combinations of the other keys stand side by side in one picture."""
 
 _ASIDE = 0.014
 _SHORT = {"round_slots": "waiting", "delay_slots": "delay", "cost": "cost", "decisions_per_s": "decisions per second"}
@@ -45,76 +48,115 @@ def axis_key(arrangement: Arrangement) -> str | None:
 
 def has_a_line(arrangement: Arrangement, key: str) -> bool:
     """Tell whether some series has two values of *key* or more: of one alone there is nothing to see along the axis."""
-    series = arrangement.series if arrangement.series != key else None
-    return any(len({identity(point.values[key]) for point in points}) > 1 for _, points in arrangement.along(series))
+    series = _series(arrangement, key)
+    return any(len({identity(value_of(point, key)) for point in points}) > 1 for _, points in arrangement.along(series))
+
+
+def others(arrangement: Arrangement, key: str) -> list[str]:
+    """Return the keys that a picture against *key* holds fixed."""
+    return [other for other in arrangement.keys if other not in (key, _series(arrangement, key))]
 
 
 @drawing()
-def draw_against_parameter(arrangement: Arrangement, key: str, fixed: dict[str, Any] | None = None) -> "Figure":
-    """Draw regret and the slots waited per round against the values of *key*.
+def draw_against_parameter(
+    whole: Arrangement, key: str, parts: Sequence[tuple[dict[str, Any], Arrangement]] = (), of: int = 1
+) -> "Figure":
+    """Draw regret, and below or beside it the slots waited per round, against the values of *key*.
 
-    Where nobody waits, the second panel is the delay of what is heard, and without that the cost; where users went away
+    Where nobody waits, the second row is the delay of what is heard, and without that the cost; where users went away
     unserved it is the decisions in a second, beside the regret of each. Series stand side by side around each value.
 
     Args:
-        arrangement: The points, in which *key* and the series' key vary.
+        whole: All points.
         key: A key whose values are numbers.
-        fixed: What the title says is held fixed.
+        parts: The points of each column of panels, in which *key* and the series' key vary, with the values they hold
+            fixed; all points, if there are none. At most three.
+        of: How many such parts there are, drawn or not.
     """
-    series = arrangement.series if arrangement.series != key else None
-    first, points = compared(arrangement.points), arrangement.points
+    columns = list(parts) or [({}, whole)]
+    series = _series(whole, key)
+    points = [point for _, part in columns for point in part.points]
+    first = compared(points)
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
+    metrics = (first, second)
+    drawn_metrics = {metric: Estimates(points, metric) for metric in metrics}
+    fixed = described(columns[0][0]) if len(columns) == 1 else ""
+    notes = (
+        means(points, *drawn_metrics.values()),
+        fixed,
+        f"{len(columns)} of {of} combinations" if of > len(columns) else "",
+        *(left_out(points, metric, whole.keys) for metric in metrics),
+        "" if key == EPSILON else privacy_differs(points),
+    )
     what = f"{called(first)} and {_SHORT[second]}"
-    subtitle = "; ".join(filter(None, (means(arrangement.points), described(fixed or {}))))
-    drawn, panels = figure(f"{arrangement.name}: {what} against {name(key)}", subtitle, columns=2)
-    scale = arrangement.scale(key)
+    title = f"{whole.name}: {what} against {name(key)}"
+    shape = {"columns": 2} if len(columns) == 1 else {"rows": 2, "columns": len(columns), "sharey": "row"}
+    drawn, panels = figure(title, "; ".join(filter(None, notes)), **shape)
+    scale = whole.scale(key)
     assert scale is not None
     axis = Axis.of(scale, ratios=key == EPSILON)
-    for panel, metric in zip(panels, (first, second), strict=True):
-        handles = _draw(panel, arrangement, key, series, metric, axis)
-        axis.apply(panel)
-        panel.set_xlabel(wrapped(scale.label, 44))
-        panel.set_ylabel(label(metric))
-        readable(panel, x=False)
+    handles: dict[str, Any] = {}
+    for row, metric in enumerate(metrics):
+        bands: list[Band] = []
+        for column, (values, part) in enumerate(columns):
+            panel = panels[row * len(columns) + column]
+            bands += _draw(panel, part, key, series, drawn_metrics[metric], axis, handles)
+            axis.apply(panel, max(2, len(columns)))
+            if len(columns) == 1 or row == 1:
+                panel.set_xlabel(wrapped(scale.label, 44))
+            if len(columns) > 1 and row == 0:
+                head(panel, described(values), len(columns))
+            if column == 0:
+                panel.set_ylabel(label(metric))
+        for panel in panels[row * len(columns) : (row + 1) * len(columns)]:
+            panel.margins(y=0.08)
+            if not bend(panel, bands) and all(float(one.mean) >= 0 for one in bands):
+                from_zero(panel)
+            readable(panel, x=False)
     if series is not None:
-        legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(series))
+        legend_below(drawn, list(handles.values()), list(handles), words(series))
     return drawn
 
 
+def _series(arrangement: Arrangement, key: str) -> str | None:
+    return arrangement.series if arrangement.series != key else None
+
+
 def _draw(
-    panel: "Axes", arrangement: Arrangement, key: str, series: str | None, metric: str, axis: Axis
-) -> "list[Line2D]":
-    places = {identity(value): place for value, place in zip(arrangement.choices[key], axis.places, strict=True)}
+    panel: "Axes",
+    part: Arrangement,
+    key: str,
+    series: str | None,
+    metric: Estimates,
+    axis: Axis,
+    handles: dict[str, Any],
+) -> list[Band]:
+    """Draw the lines of *part*, add what a legend says of them to *handles*, and return what was drawn."""
+    places = {identity(value): place for value, place in zip(part.choices[key], axis.places, strict=True)}
     heights: list[Band] = []
-    handles = []
-    groups = arrangement.along(series)
+    groups = part.along(series)
     for turn, (value, points) in enumerate(groups):
-        found = [(places[identity(point.values[key])], estimate(point, metric)) for point in points]
-        known = sorted(((place, one) for place, one in found if one is not None), key=lambda pair: pair[0])
+        known = _known(points, key, metric, places)
         if not known:
             continue
-        look = PLAIN if series is None else arrangement.look(series, value)
+        look = PLAIN if series is None else part.look(series, value)
         text = "" if series is None else wrapped(shown(value), 22)
         # Side by side, or the bars of equal values would hide one another.
         step = min(_ASIDE, 3 * _ASIDE / max(len(groups) - 1, 1))
         aside = step * axis.span * (turn - (len(groups) - 1) / 2)
         # No line leads to infinity.
         finite, beyond = ([pair for pair in known if (pair[0] > axis.last) is far] for far in (False, True))
-        lines = [
-            draw_points(
-                panel, [_exact(place + aside) for place, _ in some], [one for _, one in some], look, text, joined=True
-            )
-            for some in (finite, beyond)
-            if some
-        ]
-        handles.append(lines[0])
+        for some in (finite, beyond):
+            if some:
+                across = [exact(place + aside) for place, _ in some]
+                line = draw_points(panel, across, [one for _, one in some], look, text, joined=True)
+                handles.setdefault(text, line)
         heights += [one for _, one in known]
-    panel.margins(y=0.08)
-    if not bend(panel, heights) and all(float(one.mean) >= 0 for one in heights):
-        from_zero(panel)
-    return handles
+    return heights
 
 
-def _exact(place: float) -> Band:
-    where = np.float64(place)
-    return Band(where, where, where, 1)  # type: ignore[arg-type]
+def _known(
+    points: Sequence[PointResult], key: str, metric: Estimates, places: dict[str, float]
+) -> list[tuple[float, Band]]:
+    found = [(places[identity(value_of(point, key))], metric.of(point)) for point in points]
+    return sorted(((place, one) for place, one in found if one is not None), key=lambda pair: pair[0])

@@ -1,27 +1,32 @@
 """Regret over the slots, with a band over the replications."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.bands import Band, band
-from netbandit.plots.grouping import Arrangement, Point, described, evenly
-from netbandit.plots.metrics import called, label, measured, partly_served
+from netbandit.plots.bands import Band, side_by_side
+from netbandit.plots.grouping import Arrangement, described, evenly
+from netbandit.plots.metrics import called, label, measured, partly_served, privacy_differs, title_of
+from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
+    NEUTRAL,
     PLAIN,
     Look,
+    Section,
     drawing,
     figure,
     from_zero,
+    head,
     legend_beside,
     readable,
     wrapped,
 )
 from netbandit.plots.values import shown, words
 from netbandit.results.numbers import scaled
+from netbandit.results.store import PointResult
 from netbandit.simulation.result import RunResult
 
 if TYPE_CHECKING:
@@ -34,6 +39,12 @@ _ENTRIES = 14
 _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
+_ABOVE = 10.0
+_BESIDE = ("_alone", "_change")
+"""Labels of lines that are no mean; labels with an underscore come into no legend."""
+_LINES = 12
+_COLOURED = ("protocol.kind", "learner.kind")
+"""Keys by which lines are coloured in one panel, the first that varies."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,24 @@ class Panel:
 def panels_of(arrangement: Arrangement) -> list[Panel]:
     """Return what the picture of regret shows: at most six panels, evenly spread over the combinations."""
     curve = _curve(arrangement)
-    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs], curve)
+    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
+    shapes = _shapes(arrangement)
+    if shapes is not None:
+        return [Panel({}, arrangement, _lines(arrangement, logarithmic, curve, shapes))]
     chosen = evenly(list(arrangement.slices(arrangement.keys[1:])), _PANELS)
     return [Panel(fixed, part, _lines(part, logarithmic, curve)) for fixed, part in chosen]
+
+
+def _shapes(arrangement: Arrangement) -> Shapes | None:
+    """Return how the lines of a few cases that are no grid are told apart in one panel; None of a grid.
+
+    Side by side in panels of their own they would be lines without a neighbour.
+    """
+    points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
+    if len(arrangement.keys) < 2 or points > _LINES or 2 * panels <= points:
+        return None
+    color = next((key for key in _COLOURED if key in arrangement.keys), arrangement.series)
+    return Shapes.of(arrangement, color)
 
 
 def _curve(arrangement: Arrangement) -> str:
@@ -83,15 +109,22 @@ def _curve(arrangement: Arrangement) -> str:
     return found
 
 
-def _lines(part: Arrangement, logarithmic: bool, curve: str) -> list[Line]:
-    key = part.series
+def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | None = None) -> list[Line]:
+    key = part.series if shapes is None else shapes.color
+    found = [(value, point) for value, points in part.along(key) for point in points]
+    horizons = [min(_horizon(run) for run in point.finished) for _, point in found]
+    slots_of = {horizon: common_grid(horizon, logarithmic) for horizon in set(horizons)}
+    if logarithmic:
+        slots_of = {horizon: slots[slots > 0] for horizon, slots in slots_of.items()}
+    bands: dict[int, Band] = {}
+    for horizon, slots in slots_of.items():  # curves that end at the same slot are compared slot by slot
+        alike = [place for place, one in enumerate(horizons) if one == horizon]
+        bands.update(zip(alike, _bands([found[place][1] for place in alike], slots, curve), strict=True))
     lines = []
-    for value, points in part.along(key):
-        for point in points:
-            slots = common_grid(min(_horizon(run) for run in point.runs), logarithmic)
-            slots = slots[slots > 0] if logarithmic else slots
-            look = PLAIN if key is None else part.look(key, value)
-            lines.append(Line("" if key is None else shown(value), look, slots, _band(point.runs, slots, curve)))
+    for place, (value, point) in enumerate(found):
+        look = PLAIN if key is None else part.look(key, value) if shapes is None else shapes.line(point)
+        text = "" if key is None else shown(value) if shapes is None else title_of(point, part.keys)
+        lines.append(Line(text, look, slots_of[horizons[place]], bands[place]))
     return lines
 
 
@@ -104,9 +137,11 @@ def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
     return np.unique(np.round(np.linspace(0, horizon, count)).astype(np.int64))
 
 
-def _band(runs: Sequence[RunResult], slots: NDArray[np.int64], curve: str) -> Band:
-    """Return mean and t-interval of a curve of *runs* at *slots*, arrays of the shape of *slots*."""
-    return band([run.curves[curve].at(slots) for run in runs])
+def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str) -> list[Band]:
+    """Return mean and intervals of a curve of *points* at *slots*, arrays of the shape of *slots*."""
+    return side_by_side(
+        [{(run.seed, run.replication): run.curves[curve].at(slots) for run in point.finished} for point in points]
+    )
 
 
 def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -> bool:
@@ -140,23 +175,28 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     """
     curve = _curve(arrangement)
     chosen = panels_of(arrangement)
-    parts = len(list(arrangement.slices(arrangement.keys[1:])))
-    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.runs], curve)
+    shapes = _shapes(arrangement)
+    parts = 1 if shapes is not None else len(list(arrangement.slices(arrangement.keys[1:])))
+    logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
     rows = -(-len(chosen) // columns)
-    replications = max(len(point.runs) for point in arrangement.points)
-    subtitle = (
-        f"mean of {replications:,} replications, shaded: its 95 % interval" if replications > 1 else "one replication"
-    )
-    if curve == "regret" and partly_served(arrangement.points):
-        subtitle += "; who is not served adds none"
-    if parts > len(chosen):
-        subtitle += f"; {len(chosen)} of {parts} combinations"
-    steep = logarithmic and _decades_apart(arrangement.points, curve)
+    steep = logarithmic and _decades_apart(arrangement.points, curve, one_panel=shapes is not None)
     together = _alike([_highest(one.part, curve) for one in chosen])
+    changes = world_changes(arrangement.points)
+    notes = (
+        _what_is_shaded(arrangement, chosen),
+        "who is not served adds none" if curve == "regret" and partly_served(arrangement.points) else "",
+        f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
+        "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
+        "dotted: the means change" if changes else "",
+        privacy_differs(arrangement.points),
+    )
+    upward = label(curve)
+    if curve == "regret" and partly_served(arrangement.points):
+        upward = "regret of the users served (reward)"
     drawn, panels = figure(
         f"{arrangement.name}: {called(curve)} over time",
-        subtitle,
+        "; ".join(filter(None, notes)),
         rows=rows,
         columns=columns,
         sharex=together,
@@ -164,39 +204,74 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     )
     for panel in panels[len(chosen) :]:
         panel.set_visible(False)
+    if arrangement.series is not None:
+        legend_beside(drawn, *_legend(arrangement, shapes))
     for panel, one in zip(panels, chosen, strict=False):
         _panel(panel, one, logarithmic, (7, 4, 3)[columns - 1])
         if steep:
             _bend_upward(panel)
+        for slot in changes:
+            panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, label="_change")
         if len(chosen) > 1:
-            panel.set_title(wrapped(described(one.fixed), 66 // columns), fontsize=8)
+            head(panel, described(one.fixed), columns)
     for place, panel in enumerate(panels[: len(chosen)]):
         if place + columns >= len(chosen):
             panel.set_xlabel("time (slots)")
             panel.tick_params(labelbottom=True)
         if place % columns == 0:
-            panel.set_ylabel(label(curve).replace(" (", "\n(") if rows > 1 else label(curve))
-    if arrangement.series is not None:
-        _legend(drawn, arrangement)
+            panel.set_ylabel(upward.replace(" (", "\n(") if rows > 1 else upward)
     return drawn
 
 
-def _decades_apart(points: Sequence[Point], curve: str) -> bool:
-    """Tell whether horizons and final regrets both lie two decades or more apart: only two logarithms show all."""
-    horizons = [_horizon(run) for point in points for run in point.runs]
-    finals = [float(np.mean([run.curves[curve].values[-1] for run in point.runs])) for point in points]
-    return max(horizons) >= _FAR * min(horizons) and min(finals) > 0 and max(finals) >= _FAR * min(finals)
+def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
+    replications = max(len(point.finished) for point in arrangement.points)
+    if replications < 2:
+        return "one replication"
+    lines = [line for panel in panels for line in panel.lines if line.estimate.alone is not None]
+    if not any(bool((line.estimate.low > line.estimate.widest[0]).any()) for line in lines):
+        return f"mean of {replications:,} replications, shaded: its 95 % interval"
+    return (
+        f"mean of {replications:,} replications; shaded: 95 % interval for comparing (within replications), "
+        "thin lines: of the mean alone"
+    )
+
+
+def world_changes(points: Sequence[PointResult]) -> list[int]:
+    """Return the slots at which the means of the arms change, where these are the same in all runs."""
+    found = [point.value("bandit.changes") for point in points]
+    slots = [
+        [int(one["slot"]) for one in changes if isinstance(one, Mapping) and isinstance(one.get("slot"), int)]
+        if isinstance(changes, list | tuple)
+        else []
+        for changes in found
+    ]
+    return slots[0] if slots and all(one == slots[0] for one in slots) else []
+
+
+def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -> bool:
+    """Tell whether only two logarithms show all: horizons and final regrets both lie two decades or more apart.
+
+    In one panel it is enough that one line rises above all others by far.
+    """
+    horizons = [_horizon(run) for point in points for run in point.finished]
+    finals = sorted(float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points)
+    if finals[0] <= 0:
+        return False
+    if one_panel and finals[-1] >= _ABOVE * finals[len(finals) // 2]:
+        return True
+    return max(horizons) >= _FAR * min(horizons) and finals[-1] >= _FAR * finals[0]
 
 
 def _bend_upward(panel: "Axes") -> None:
-    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in panel.lines])
+    means = [line for line in panel.lines if line.get_label() not in _BESIDE]
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in means])
     panel.set_yscale("log")
     panel.set_ylim(0.8 * heights[heights > 0].min(), 1.6 * panel.dataLim.y1)
     readable(panel)
 
 
 def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
-    runs = [run for point in part.points for run in point.runs]
+    runs = [run for point in part.points for run in point.finished]
     return max(_horizon(run) for run in runs), max(float(run.curves[curve].values[-1]) for run in runs)
 
 
@@ -220,7 +295,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
         panel.set_xscale("log")
     else:
         panel.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True, steps=[1, 2, 2.5, 5, 10]))
-    ends = [_horizon(run) for point in what.part.points for run in point.runs]
+    ends = [_horizon(run) for point in what.part.points for run in point.finished]
     panel.set_xlim(1 if logarithmic else 0, max(*ends, 1))
     if lowest >= 0:
         from_zero(panel)
@@ -231,23 +306,27 @@ def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
     """Draw one line and return its lowest mean, or 0 where that is above."""
     estimate, colour = line.estimate, line.look.colour
     if estimate.known and band:
-        panel.fill_between(line.slots, estimate.low, estimate.high, color=colour, alpha=0.2, linewidth=0, zorder=2)
+        panel.fill_between(line.slots, estimate.low, estimate.high, color=colour, alpha=0.25, linewidth=0, zorder=2)
+    if estimate.alone is not None and band:
+        for end in estimate.alone:
+            panel.plot(line.slots, end, color=colour, linewidth=0.5, alpha=0.45, zorder=1.9, label="_alone")
     panel.plot(line.slots, estimate.mean, color=colour, linestyle=line.look.dashes, label=line.label, zorder=3)
     return float(estimate.mean.min(initial=0.0))
 
 
-def _legend(drawn: "Figure", arrangement: Arrangement) -> None:
+def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     from matplotlib.lines import Line2D
 
+    if shapes is not None:
+        return shapes.lines_legend(arrangement.points)
     key = arrangement.series
     assert key is not None
-    values = evenly(arrangement.choices[key], _ENTRIES)
-    handles, labels = [], []
-    for value in values:
-        look = arrangement.look(key, value)
-        handles.append(Line2D([], [], color=look.colour, linestyle=look.dashes))
-        labels.append(wrapped(shown(value), 22))
+    present = [value for value, _ in arrangement.along(key)]
+    # Of many numbers some tell the others; what is no number is told by nothing but its name.
+    values = evenly(present, _ENTRIES) if arrangement.scale(key) is not None else present
+    looks = [arrangement.look(key, value) for value in values]
     title = words(key)
-    if len(values) < len(arrangement.choices[key]):
-        title += f" ({len(values)} of {scaled(len(arrangement.choices[key]))} shown)"
-    legend_beside(drawn, handles, labels, title)
+    if len(values) < len(present):
+        title += f" ({len(values)} of {scaled(len(present))} shown)"
+    handles = [Line2D([], [], color=look.colour, linestyle=look.dashes) for look in looks]
+    return [(title, handles, [wrapped(shown(value), 22) for value in values])]

@@ -1,33 +1,27 @@
 """Structures of communication side by side: regret against cost, with delay as the size of the marks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from netbandit.plots.grouping import Arrangement, Point
-from netbandit.plots.metrics import AXES, bend, estimate, means
-from netbandit.plots.silence import PROTOCOL, silence, talking
-from netbandit.plots.style import (
-    NEUTRAL,
-    drawing,
-    figure,
-    legend_beside,
-    readable,
-    wrapped,
-)
-from netbandit.plots.values import name, shown, words
-from netbandit.results.numbers import scaled
+from netbandit.plots.bands import Band
+from netbandit.plots.grouping import Arrangement
+from netbandit.plots.metrics import Estimates, compared, label, left_out, mean_of, means, privacy_differs, title_of
+from netbandit.plots.points import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
+from netbandit.plots.shapes import Shapes
+from netbandit.plots.style import drawing, figure, legend_beside, readable
+from netbandit.results.numbers import rounded, scaled
+from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from netbandit.plots.bands import Band
-
+PROTOCOL = "protocol.kind"
 
 _LEAST = 3
 _SMALLEST, _LARGEST = 25.0, 320.0
 """The areas of the marks of no delay and of the longest, in square points."""
+
+_WAITING = "round_slots"
 
 
 def structures_vary(arrangement: Arrangement) -> bool:
@@ -39,88 +33,69 @@ def structures_vary(arrangement: Arrangement) -> bool:
 def draw_structures(arrangement: Arrangement) -> "Figure":
     """Draw a mark per point: across its cost, upward its regret; the larger it is, the longer a round is waited for.
 
-    Protocols are told apart by colour, the values of the first other key that varies by shape.
+    Protocols are told apart by colour, all else that varies by shape. Who says nothing stands at no cost; where that
+    is worse than all others by far, at the upper edge. A mark whose wait did not end is dotted, and has no size.
     """
-    shape = next((key for key in arrangement.keys if key != PROTOCOL), None)
-    shown_points = talking(arrangement)
-    longest = max((_delay(point) for point in shown_points), default=0.0)
-    sizes = f"area of a mark: slots waited per round, up to {scaled(float(round(longest)))}" if longest > 0 else ""
-    subtitle = "; ".join(filter(None, (means(arrangement.points), sizes, silence(arrangement))))
-    drawn, panels = figure(f"{arrangement.name}: what each structure costs", subtitle)
-    panel = panels[0]
-    costs = []
-    for point in shown_points:
-        cost, regret = estimate(point, "cost"), estimate(point, "regret")
-        if cost is None or regret is None:
-            continue
-        costs.append(cost)
-        look = arrangement.look(PROTOCOL, point.values[PROTOCOL])
-        marker = look.marker if shape is None else arrangement.look(shape, point.values[shape]).marker
-        area = _SMALLEST + (_LARGEST - _SMALLEST) * (_delay(point) / longest if longest else 0.0)
-        panel.errorbar(
-            float(cost.mean),
-            float(regret.mean),
-            xerr=[[float(cost.mean - cost.low)], [float(cost.high - cost.mean)]] if _spreads(cost) else None,
-            yerr=[[float(regret.mean - regret.low)], [float(regret.high - regret.mean)]] if regret.known else None,
-            color=look.colour,
-            linestyle="none",
-            elinewidth=0.9,
-            capsize=2.0,
-            alpha=0.7,
-            zorder=2.5,
-        )
+    shapes = Shapes.of(arrangement, PROTOCOL)
+    upward = compared(arrangement.points)
+    cost, regret = Estimates(arrangement.points, "cost"), Estimates(arrangement.points, upward)
+    shown = [point for point in arrangement.points if cost.of(point) is not None and regret.of(point) is not None]
+    waits = {id(point): mean_of(point, _WAITING) for point in shown}
+    longest = max((wait for wait in waits.values() if wait is not None), default=0.0)
+    sizes = f"area of a mark: slots waited per round, up to {scaled(rounded(longest, 3))}" if longest > 0 else ""
+    unknown = left_out(shown, _WAITING, arrangement.keys).replace("left out", "not drawn as size (dotted)")
+    parts = (means(shown, cost, regret), sizes, unknown, privacy_differs(shown))
+    drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
+    pairs = [(point, _mark(point, shapes, arrangement, cost, regret)) for point in shown]
+    away = far_off([mark for _, mark in pairs])
+    near = [(point, mark) for point, mark in pairs if mark not in away]
+    zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)
+    for point, mark in near:
+        x = at_zero_place(mark.x, zero)
+        draw_points(panel, [x], [mark.y], mark.look, shapes.text(point), joined=False).set_marker("none")
+        wait = waits[id(point)]
+        area = _SMALLEST + (_LARGEST - _SMALLEST) * ((wait or 0.0) / longest if longest else 0.0)
         panel.scatter(
-            float(cost.mean),
-            float(regret.mean),
+            float(x.mean),
+            float(mark.y.mean),
             s=area,
-            marker=marker,
-            facecolor=[(*_rgb(look.colour), 0.25)],
-            edgecolor=look.colour,
+            marker=mark.look.marker,
+            facecolor=[(*_rgb(mark.look.colour), 0.25)],
+            edgecolor=mark.look.colour,
             linewidth=1.4,
-            zorder=3,
+            linestyle=":" if wait is None and longest > 0 else "-",
+            zorder=3.5,
         )
-    _axes(panel, costs)
-    handles, labels = _legend(arrangement, shape)
-    legend_beside(drawn, handles, labels, words(PROTOCOL) if shape is None else f"{name(PROTOCOL)}, {name(shape)}")
+    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+    legend_beside(drawn, *shapes.legend(shown))
     return drawn
 
 
-def _axes(panel: "Axes", costs: "Sequence[Band]") -> None:
-    panel.margins(0.12)
-    if bend(panel, costs, across=True):
-        middles = [float(one.mean) for one in costs]
-        panel.set_xlim(0.4 * min(middles), 2.5 * max(middles))
-    panel.set_xlabel(AXES["cost"])
-    panel.set_ylabel(AXES["regret"])
+def _mark(point: PointResult, shapes: Shapes, arrangement: Arrangement, cost: Estimates, regret: Estimates) -> Mark:
+    x, y = cost.of(point), regret.of(point)
+    assert x is not None
+    assert y is not None
+    return Mark(x, y, shapes.look(point), title_of(point, [key for key in arrangement.keys if key == PROTOCOL]))
+
+
+def _axes(panel: "Axes", near: list[Mark], costs: list[Band], upward: str) -> float | None:
+    """Give *panel* its axes and return where zero stands across, if that is a place of its own."""
+    logarithmic = bend(panel, costs, across=True)
+    if not logarithmic:
+        panel.set_xlim(_ends(costs))
+    if not bend(panel, [mark.y for mark in near]):
+        panel.set_ylim(_ends([mark.y for mark in near]))
+    panel.set_xlabel(label("cost"))
+    panel.set_ylabel(label(upward))
     readable(panel)
+    return zero_place(costs) if logarithmic else None
 
 
-def _legend(arrangement: Arrangement, shape: str | None) -> tuple[list[Any], list[str]]:
-    from matplotlib.lines import Line2D
-
-    def handle(colour: str, marker: str) -> Line2D:
-        return Line2D([], [], color=colour, marker=marker, linestyle="none", markerfacecolor="white")
-
-    handles, labels = [], []
-    drawn = [point.values[PROTOCOL] for point in talking(arrangement)]
-    for value in (value for value in arrangement.choices[PROTOCOL] if value in drawn):
-        look = arrangement.look(PROTOCOL, value)
-        handles.append(handle(look.colour, look.marker if shape is None else "o"))
-        labels.append(wrapped(shown(value), 22))
-    for value in arrangement.choices[shape] if shape is not None else []:
-        handles.append(handle(NEUTRAL, arrangement.look(str(shape), value).marker))
-        labels.append(wrapped(shown(value), 22))
-    return handles, labels
-
-
-def _spreads(band: "Band") -> bool:
-    return band.known and bool(band.high > band.low)
-
-
-def _delay(point: Point) -> float:
-    """Return the slots waited per round, mean over replications; 0 if there was no round."""
-    found = estimate(point, "round_slots")
-    return 0.0 if found is None else float(found.mean)
+def _ends(bands: list[Band]) -> tuple[float, float]:
+    """Return where an axis begins and ends on which all *bands* have room."""
+    low, high = min(float(band.widest[0]) for band in bands), max(float(band.widest[1]) for band in bands)
+    room = 0.12 * ((high - low) or abs(high) or 1.0)
+    return low - room, high + room
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:

@@ -7,6 +7,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import whole
 
@@ -19,8 +21,17 @@ WIDTH, HEIGHT = 7.0, 4.5
 
 DOTS_PER_INCH = 150
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours for all kinds of colour vision, without the yellow that white paper swallows."""
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
+    *("#5B3A1E", "#332288", "#882255", "#80BA5A", "#8B5A2B"),
+)
+"""Okabe and Ito's colours for all kinds of colour vision, without the yellow that white paper swallows, and five more.
+
+The five are those, of the schemes in use, that lie farthest from the others to the eye that tells them apart worst.
+"""
+
+_SHADES = 7
+"""Of more values of a number than that there are shades of one scale: their order is what counts."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 1.6)), (0, (6, 1.6, 1.2, 1.6)), (0, (1.4, 1.2)), (0, (10, 2, 2, 2, 2, 2)))
@@ -89,10 +100,10 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
 
     Args:
         count: The number of series.
-        ordered: Whether the series are the ascending values of a number. More of them than there are colours then
-            take the shades of a scale from dark to light, else colours repeat with other dashes and markers.
+        ordered: Whether the series are the ascending values of a number. Many of them then take the shades of a scale
+            from dark to light; else colours repeat, with other dashes and markers, where there are more than twelve.
     """
-    if ordered and count > len(COLOURS):
+    if ordered and count > _SHADES:
         from matplotlib import colormaps
         from matplotlib.colors import to_hex
 
@@ -104,7 +115,7 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
     return [
         Look(
             COLOURS[place % len(COLOURS)],
-            MARKERS[place % len(MARKERS)],
+            MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
             DASHES[(place + place // len(COLOURS)) % len(DASHES)],
         )
         for place in range(count)
@@ -187,6 +198,8 @@ def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
         linear = axis.get_scale() == "linear"
 
         def text(value: float, _place: int | None = None, axis: Any = axis, linear: bool = linear) -> str:
+            if value == getattr(axis.get_major_locator(), "zero", None):
+                return "0"
             if not linear or (value != 0 and abs(value) < 1e-3):
                 return scaled(value)
             return scaled(value, max(map(abs, axis.get_view_interval())))
@@ -202,6 +215,12 @@ def from_zero(panel: "Axes") -> None:
     panel.set_ylim(0.0, 1.06 * high if high > 1e-12 and high != float("inf") else 1.0)
 
 
+def head(panel: "Axes", text: str, side_by_side: int) -> None:
+    """Write *text* above *panel*, of which so many stand *side_by_side*; it is broken again where it is too long."""
+    _, _, width, _ = _room(panel.get_figure(root=True))  # type: ignore[arg-type]
+    panel.set_title(wrapped(text, max(12, int(104 * width) // side_by_side - 10)), fontsize=8)
+
+
 def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
     """Put one legend for all panels below them, in as many columns as its labels have room for."""
     most = min(len(labels), max(2, 84 // (max(len(label) for label in labels) + 8)))
@@ -213,24 +232,103 @@ def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str],
     _give_room(drawn, (left, share, width, height - share))
 
 
-def legend_beside(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
-    """Put one legend for all panels at their right, from their upper edge down."""
+Section = tuple[str, Sequence[Any], Sequence[str]]
+"""A part of a legend: its heading, its handles and what each of them is."""
+
+_ROWS = 22
+"""So many lines of a legend have room in one column."""
+
+
+def legend_beside(drawn: "Figure", *sections: Section) -> None:
+    """Put one legend for all panels at their right, from their upper edge down, one section below the other."""
+    from matplotlib.lines import Line2D
+
+    handles: list[Any] = []
+    labels: list[str] = []
+    headings: list[int] = []
+    for place, (heading, some, texts) in enumerate(section for section in sections if section[1]):
+        if place:
+            headings.append(len(labels))
+            handles.append(Line2D([], [], linestyle="none"))
+            labels.append(wrapped(heading, 24))
+        handles += some
+        labels += texts
+    if not handles:
+        return
+    heading = next(section[0] for section in sections if section[1])
     left, bottom, width, height = _room(drawn)
-    where: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1.0, height)}
-    legend = drawn.legend(handles, labels, title=wrapped(title, 24), handlelength=2.6, alignment="left", **where)
+    columns = -(-sum(text.count("\n") + 1 for text in labels) // _ROWS)
+    where: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (1.0, height), "ncols": columns}
+    how: dict[str, Any] = {"handlelength": 2.6, "alignment": "left", "columnspacing": 1.0}
+    if columns > 1:
+        how |= {"fontsize": 6.5, "handlelength": 1.6}
+        labels = [wrapped(" ".join(label.split("\n")), 20) for label in labels]
+    legend = drawn.legend(handles, labels, title=wrapped(heading, 24 * columns), **where, **how)
+    for row in headings:  # where the handles are, not beside them
+        legend.get_texts()[row].set_x(
+            -(how["handlelength"] + 0.8) * legend.get_texts()[row].get_fontsize() * drawn.dpi / 72
+        )
     share = legend.get_window_extent().width / drawn.bbox.width
     _give_room(drawn, (left, bottom, width - share, height))
 
 
-def encoded(drawn: "Figure", kind: str) -> bytes:
-    """Return the picture as ``png`` or ``svg`` bytes, without a date or a version in them."""
-    target = BytesIO()
-    nothing: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
-    with drawing():
-        # Laid out once: another pass could move it by a hair, and a file would depend on those written before.
-        drawn.draw_without_rendering()
+def lay_out(drawn: "Figure") -> None:
+    """Put panels and legends in their places, once.
+
+    Another pass could move them by a hair, and a file would depend on those that were written before.
+    """
+    engine = drawn.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawn)
+        if _fit_texts(drawn):
+            engine.execute(drawn)
         drawn.set_layout_engine("none")
-        drawn.savefig(target, format=kind, dpi=DOTS_PER_INCH, metadata=nothing)
+
+
+def _fit_texts(drawn: "Figure") -> bool:
+    """Break headings and names of axes that are longer than their panel, and return whether there were any.
+
+    They would run into the legend or into what belongs to the next panel.
+    """
+    changed = False
+    for panel in drawn.axes:
+        if not panel.get_visible() or panel.get_label() == "<colorbar>":
+            continue
+        heading: Any = getattr(panel, "_left_title")  # noqa: B009
+        for artist, upward in ((heading, False), (panel.xaxis.label, False), (panel.yaxis.label, True)):
+            text = artist.get_text()
+            if not text:
+                continue
+            extent = artist.get_window_extent()
+            length, room = (extent.height, panel.bbox.height) if upward else (extent.width, panel.bbox.width)
+            longest = max(map(len, text.split("\n")))
+            if length > room:
+                artist.set_text(wrapped(" ".join(text.split("\n")), max(8, int(longest * room / length))))
+                changed = True
+    return changed
+
+
+def encoded(drawn: "Figure", kind: str) -> bytes:
+    """Return the picture as ``png`` or ``svg`` bytes, without a date or a version in them.
+
+    It is drawn once for each kind; ``savefig`` draws it three times.
+    """
+    target = BytesIO()
+    with drawing():
+        lay_out(drawn)
+        if kind == "svg":
+            from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+            nothing: dict[str, Any] = {"Date": None, "Creator": None}
+            svg: Any = FigureCanvasSVG(drawn)
+            svg.print_svg(target, metadata=nothing)
+        else:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from PIL import Image
+
+            canvas: Any = FigureCanvasAgg(drawn)
+            canvas.draw()
+            Image.fromarray(np.asarray(canvas.buffer_rgba())).save(target, format="png")
     return target.getvalue()
 
 

@@ -4,36 +4,38 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.bands import Band
-from netbandit.plots.grouping import Arrangement, Point, described
+from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.metrics import (
-    DECADES,
-    bend,
+    Estimates,
     called,
     compared,
-    draw_points,
-    estimate,
+    distinct,
     label,
-    label_more,
     lateness,
+    left_out,
     means,
+    privacy_differs,
+    title_of,
 )
-from netbandit.plots.style import (
-    PLAIN,
-    Look,
-    drawing,
-    figure,
-    from_zero,
-    legend_below,
-    legend_beside,
-    readable,
-    wrapped,
+from netbandit.plots.points import (
+    DECADES,
+    Mark,
+    at_zero_place,
+    bend,
+    draw_far_off,
+    draw_points,
+    far_off,
+    label_more,
+    zero_place,
 )
-from netbandit.plots.values import name, shown, words
+from netbandit.plots.shapes import Shapes
+from netbandit.plots.style import drawing, figure, from_zero, legend_below, legend_beside, readable
+from netbandit.plots.values import identity, name, shown
+from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 _LEAST = 3
 _FAR_APART = 20.0
@@ -41,15 +43,15 @@ _FAR_APART = 20.0
 
 
 def diameter_varies(arrangement: Arrangement) -> bool:
-    """Tell whether the sweep varies the topology in a way that changes the diameter."""
+    """Tell whether the sweep varies the topology in a way that gives three diameters or more: two make no picture."""
     if not any(key.startswith("topology.") for key in arrangement.keys):
         return False
-    return len(_distinct(arrangement, "diameter")) > 1
+    return len(distinct(arrangement.points, "diameter")) >= _LEAST
 
 
 def cost_varies(arrangement: Arrangement) -> bool:
     """Tell whether there are three points or more with costs that differ."""
-    return len(_distinct(arrangement, "cost")) >= _LEAST
+    return len(distinct(arrangement.points, "cost")) >= _LEAST
 
 
 def beside_topology(arrangement: Arrangement) -> list[str]:
@@ -67,28 +69,99 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
         arrangement: The points, in which only the topology varies.
         fixed: What the title says is held fixed.
     """
-    key = _family_key(arrangement)
-    subtitle = _subtitle(arrangement, key, fixed)
     third = compared(arrangement.points)
+    metrics = ("cost", lateness(arrangement.points) or "round_slots", third)
     title = f"{arrangement.name}: cost, delay and {called(third)} against the diameter"
-    drawn, panels = figure(title, subtitle, columns=3)
-    for panel, metric in zip(panels, ("cost", lateness(arrangement.points) or "round_slots", third), strict=True):
-        handles = _draw(panel, arrangement, key, "diameter", metric)
-    if key is not None:
-        legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], words(key))
-    return drawn
+    return draw_panels(arrangement, _family_key(arrangement), [("diameter", one) for one in metrics], title, fixed)
 
 
 @drawing()
 def draw_regret_against_cost(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw what regret a cost buys: a marker per point, a colour per value of the series' key."""
-    key = arrangement.series
     upward = compared(arrangement.points)
-    drawn, panels = figure(f"{arrangement.name}: {called(upward)} against cost", _subtitle(arrangement, key, fixed))
-    handles = _draw(panels[0], arrangement, key, "cost", upward)
-    if key is not None:
-        legend_beside(drawn, handles, [str(handle.get_label()) for handle in handles], words(key))
+    title = f"{arrangement.name}: {called(upward)} against cost"
+    return draw_panels(arrangement, arrangement.series, [("cost", upward)], title, fixed)
+
+
+def draw_panels(
+    arrangement: Arrangement,
+    key: str | None,
+    pairs: Sequence[tuple[str, str]],
+    title: str,
+    fixed: dict[str, Any] | None = None,
+) -> "Figure":
+    """Draw a panel for each pair of metrics: a mark for each point, across the first and upward the second.
+
+    Args:
+        arrangement: The points.
+        key: The key that colours tell apart, if any; whatever else varies is told apart by shape.
+        pairs: The metrics of each panel.
+        title: What is to be seen.
+        fixed: What the subtitle says is held fixed.
+    """
+    points = arrangement.points
+    step = _step(arrangement, key)
+    shapes = Shapes.of(arrangement, key, [step, *(fixed or {})])
+    ends = [shown(value) for value, _ in arrangement.along(step)] if step else []
+    estimates = {metric: Estimates(points, metric) for pair in pairs for metric in pair}
+    notes = (
+        means(points, *(estimates[upward] for _, upward in pairs)),
+        f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
+        described(fixed or {}),
+        *(left_out(points, metric, arrangement.keys) for metric in estimates),
+        privacy_differs(points),
+    )
+    alike = len({upward for _, upward in pairs}) == 1
+    drawn, panels = figure(title, "; ".join(filter(None, notes)), columns=len(pairs), sharey=alike and len(pairs) > 1)
+    for place, (panel, (across, upward)) in enumerate(zip(panels, pairs, strict=True)):
+        _panel(panel, arrangement, shapes, step, (across, upward), (estimates[across], estimates[upward]))
+        if alike and place:
+            panel.set_ylabel("")
+    sections = shapes.legend(points, joined=step is not None)
+    if len(pairs) == 1:
+        legend_beside(drawn, *sections)
+    elif sections:
+        handles, labels = ([one for section in sections for one in section[part]] for part in (1, 2))
+        legend_below(drawn, handles, labels, "; ".join(section[0] for section in sections))
     return drawn
+
+
+def _panel(
+    panel: "Axes",
+    arrangement: Arrangement,
+    shapes: Shapes,
+    step: str | None,
+    metrics: tuple[str, str],
+    estimates: tuple[Estimates, Estimates],
+) -> None:
+    found = {}
+    for point in arrangement.points:
+        x, y = (one.of(point) for one in estimates)
+        if x is not None and y is not None:
+            found[id(point)] = Mark(x, y, shapes.look(point), title_of(point, arrangement.keys))
+    away = far_off(list(found.values())) if metrics[0] != "diameter" else []
+    near = [mark for mark in found.values() if mark not in away]
+    zero = _axes(panel, list(found.values()), near, *metrics)
+    for points in _lines(arrangement, shapes, step):
+        shown_here = [point for point in points if id(point) in found and found[id(point)] not in away]
+        marks = [found[id(point)] for point in shown_here]
+        if marks:
+            places, text = [at_zero_place(mark.x, zero) for mark in marks], shapes.text(shown_here[0])
+            draw_points(panel, places, [mark.y for mark in marks], marks[0].look, text, joined=step is not None)
+    _finish(panel, near, metrics[0])
+    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+
+
+def _lines(arrangement: Arrangement, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
+    """Return the points that one line joins, in the order of *step*; each alone without one."""
+    if step is None:
+        return [[point] for point in arrangement.points]
+    keys = [key for key in (shapes.color, *shapes.others) if key is not None]
+    lines: dict[str, list[PointResult]] = {}
+    for _, points in arrangement.along(step):
+        for point in points:
+            lines.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
+    return list(lines.values())
 
 
 def _family_key(arrangement: Arrangement) -> str | None:
@@ -97,62 +170,37 @@ def _family_key(arrangement: Arrangement) -> str | None:
     return "topology.family" if "topology.family" in candidates else next(iter(candidates), None)
 
 
-def _distinct(arrangement: Arrangement, metric: str) -> set[float]:
-    found = [estimate(point, metric) for point in arrangement.points]
-    return {float(one.mean) for one in found if one is not None}
-
-
-def _subtitle(arrangement: Arrangement, key: str | None, fixed: dict[str, Any] | None) -> str:
-    step = _step(arrangement, key)
-    ends = [shown(value) for value in _present(arrangement, step)] if step else []
-    line = f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else ""
-    return "; ".join(filter(None, (means(arrangement.points), line, described(fixed or {}))))
-
-
 def _step(arrangement: Arrangement, key: str | None) -> str | None:
     """Return the number whose steps a line joins: the only thing that varies beside *key*."""
-    others = [other for other in arrangement.keys if other != key and len(_present(arrangement, other)) > 1]
+    others = [other for other in arrangement.keys if other != key and len(arrangement.along(other)) > 1]
     return others[0] if len(others) == 1 and arrangement.scale(others[0]) is not None else None
 
 
-def _draw(panel: "Axes", arrangement: Arrangement, key: str | None, across: str, upward: str) -> "list[Line2D]":
-    joined = _step(arrangement, key) is not None
-    everything: list[tuple[Band, Band]] = []
-    handles = []
-    for value, points in arrangement.along(key):
-        look: Look = PLAIN if key is None else arrangement.look(key, value)
-        pairs = _pairs(points, across, upward)
-        if pairs:
-            text = "" if key is None else wrapped(shown(value), 22)
-            handles.append(draw_points(panel, [x for x, _ in pairs], [y for _, y in pairs], look, text, joined=joined))
-        everything += pairs
-    _axes(panel, everything, across, upward)
-    return handles
-
-
-def _present(arrangement: Arrangement, key: str) -> list[Any]:
-    return [value for value, _ in arrangement.along(key)]
-
-
-def _pairs(points: Sequence[Point], across: str, upward: str) -> list[tuple[Band, Band]]:
-    both = [(estimate(point, across), estimate(point, upward)) for point in points]
-    return [(x, y) for x, y in both if x is not None and y is not None]
-
-
-def _axes(panel: "Axes", drawn: Sequence[tuple[Band, Band]], across: str, upward: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    panel.margins(0.08)
-    means_across = [float(x.mean) for x, _ in drawn]
-    if across == "diameter" and means_across and max(means_across) >= _FAR_APART * min(means_across) > 0:
-        panel.set(xscale="log", xlim=(0.7 * min(means_across), 1.4 * max(means_across)))
+def _axes(panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: str, upward: str) -> float | None:
+    """Give *panel* its scales and return where zero stands across, if that is a place of its own."""
+    bands: list[Band] = [mark.x for mark in marks]
+    middles = [float(one.mean) for one in bands]
+    zero = None
+    if across == "diameter" and middles and max(middles) >= _FAR_APART * min(middles) > 0:
+        panel.set(xscale="log", xlim=(0.7 * min(middles), 1.4 * max(middles)))
         label_more(panel.xaxis, 3)  # three panels stand side by side
-    elif not bend(panel, [x for x, _ in drawn], across=True) and across == "diameter":
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-        panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
+    elif across != "diameter" and bend(panel, bands, across=True):
+        zero = zero_place(bands)
     apart = _FAR_APART if across == "diameter" else DECADES
-    if not bend(panel, [y for _, y in drawn], apart=apart) and all(float(y.mean) >= 0 for _, y in drawn):
-        from_zero(panel)
+    bend(panel, [mark.y for mark in near], apart=apart)
     panel.set_xlabel(label(across))
     panel.set_ylabel(label(upward))
+    return zero
+
+
+def _finish(panel: "Axes", near: Sequence[Mark], across: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    if panel.get_xscale() != "log":
+        panel.margins(x=0.08)
+        if across == "diameter":
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+            panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
+    if panel.get_yscale() != "log" and all(float(mark.y.mean) >= 0 for mark in near):
+        from_zero(panel)
     readable(panel)

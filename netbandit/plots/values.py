@@ -46,6 +46,7 @@ _WORDS = {
     "learner.threshold": "threshold D",
     "learner.weight": "weight of what is heard",
     "learner.epsilon": "privacy budget ε",
+    "learner.epsilon_total": "privacy ε of a run",
     "learner.delta": "privacy δ",
     "learner.rounds": "budget R (rounds)",
     "learner.participation": "participation p",

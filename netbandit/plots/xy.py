@@ -6,50 +6,45 @@ number that varies most.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netbandit.plots.axis import Axis
-from netbandit.plots.bands import Band
-from netbandit.plots.grouping import Arrangement, Point
+from netbandit.plots.bands import Band, exact
+from netbandit.plots.grouping import Arrangement, value_of
 from netbandit.plots.metrics import (
     EPSILON,
     UNBOUNDED,
-    bend,
+    Estimates,
     called,
     compared,
-    draw_points,
-    estimate,
+    distinct,
     label,
+    left_out,
+    mean_of,
     means,
+    privacy_differs,
+    title_of,
 )
-from netbandit.plots.silence import PROTOCOL, silence, talking
-from netbandit.plots.style import (
-    FAINT,
-    PLAIN,
-    Look,
-    drawing,
-    figure,
-    from_zero,
-    legend_beside,
-    readable,
-    wrapped,
-)
+from netbandit.plots.points import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
+from netbandit.plots.shapes import Shapes
+from netbandit.plots.structure import PROTOCOL
+from netbandit.plots.style import FAINT, drawing, figure, from_zero, legend_beside, readable, wrapped
 from netbandit.plots.values import Scale, identity, name, shown, words
+from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 _ASIDE = 0.014
 _LEAST = 3
 _LABELLED = 6
-_BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
+BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
+"""Keys of a budget of communication."""
 _DESIGN = ("topology.", "links.", "learner.", "protocol.")
-_ENTRIES = 14
 
 
 @dataclass(frozen=True)
@@ -62,9 +57,8 @@ class View:
         color: The key whose values are told apart by colour, marker and dashes; None for one series.
         title: What is to be seen; said by the names of the axes if empty.
         frontier: Whether to draw the least y that any x or less attains.
-            step: The number whose steps a line joins; if None, that on the axis, or the one with the most values.
+        step: The number whose steps a line joins; if None, that on the axis, or the one with the most values.
         labelled: Whether the values of *step* stand beside the points.
-        priced: Whether points at which nobody talks are left out, and only named.
     """
 
     x: str
@@ -74,12 +68,11 @@ class View:
     frontier: bool = False
     step: str | None = None
     labelled: bool = False
-    priced: bool = False
 
 
 def delay_view(arrangement: Arrangement) -> View | None:
     """Return regret against the slots waited per round, if three points or more differ in these."""
-    if len(_values(_talking(arrangement), "round_slots")) < _LEAST or not _is_design(arrangement):
+    if len(distinct(arrangement.points, "round_slots")) < _LEAST or not _is_design(arrangement):
         return None
     return _regret(arrangement, "round_slots", "delay", color=_color(arrangement), frontier=True)
 
@@ -88,7 +81,7 @@ def privacy_view(arrangement: Arrangement) -> View | None:
     """Return regret against the privacy spent, or, where no result knows that, against the budget; if these vary."""
     numeric = EPSILON in arrangement.keys and arrangement.scale(EPSILON) is not None
     color = _color(arrangement, EPSILON if numeric else None)
-    if len(_values(_talking(arrangement), "epsilon")) > 1:
+    if len(distinct(_talking(arrangement), "epsilon")) > 1:
         step = EPSILON if numeric else None
         return _regret(arrangement, "epsilon", "privacy", color=color, frontier=_is_design(arrangement), step=step)
     return _regret(arrangement, EPSILON, "privacy", color=color) if numeric else None
@@ -96,8 +89,8 @@ def privacy_view(arrangement: Arrangement) -> View | None:
 
 def communication_view(arrangement: Arrangement) -> View | None:
     """Return regret against the data sent, with the budget along the line, if a budget of communication varies."""
-    budget = next((key for key in _BUDGETS if key in arrangement.keys and arrangement.scale(key) is not None), None)
-    if budget is None or len(_values(_talking(arrangement), "bytes")) < 2:
+    budget = next((key for key in BUDGETS if key in arrangement.keys and arrangement.scale(key) is not None), None)
+    if budget is None or len(distinct(_talking(arrangement), "bytes")) < 2:
         return None
     color = _color(arrangement, budget)
     return _regret(arrangement, "bytes", "communication", color=color, step=budget, labelled=True)
@@ -106,7 +99,7 @@ def communication_view(arrangement: Arrangement) -> View | None:
 def _regret(arrangement: Arrangement, x: str, what: str, **how: Any) -> View:
     """Return the view of what points are compared by against *x*, which is called *what*."""
     y = compared(arrangement.points)
-    return View(x, y, title=f"{called(y)} against {what}", priced=True, **how)
+    return View(x, y, title=f"{called(y)} against {what}", **how)
 
 
 def _color(arrangement: Arrangement, other: str | None = None) -> str | None:
@@ -115,60 +108,59 @@ def _color(arrangement: Arrangement, other: str | None = None) -> str | None:
     return next(iter(keys), None)
 
 
-def _talking(arrangement: Arrangement) -> Arrangement:
-    return replace(arrangement, points=tuple(talking(arrangement)))
+def _talking(arrangement: Arrangement) -> list[PointResult]:
+    """Return the points that cost something, or all where none does."""
+    return [point for point in arrangement.points if mean_of(point, "cost")] or list(arrangement.points)
 
 
 @drawing()
 def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     """Draw *view* of the points of *arrangement*: a marker with the bars of its intervals for each."""
-    unspoken = silence(arrangement) if view.priced else ""
-    arrangement = _talking(arrangement) if view.priced else arrangement
+    points = arrangement.points
     across = words(view.x) if view.x in arrangement.keys else label(view.x)
     title = view.title or f"{label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
     step = _step(arrangement, view)
-    groups = _groups(arrangement, view, step)
-    axis = _Across.of(arrangement, view.x)
-    drawn, (panel,) = figure(f"{arrangement.name}: {title}", _subtitle(arrangement, view, step, unspoken))
-    handles: dict[str, Line2D] = {}
-    everything: list[_Mark] = []
-    for turn, group in enumerate(groups):
-        marks = axis.marks(group.points, view.y, _aside(turn, groups, view.x in arrangement.keys))
-        look = PLAIN if view.color is None else arrangement.look(view.color, group.value)
-        text = "" if view.color is None else wrapped(shown(group.value), 22)
-        for some in _unbroken(marks):
-            line = draw_points(
-                panel, [mark.x for mark in some], [mark.y for mark in some], look, text, joined=group.joined
+    shapes = Shapes.of(arrangement, view.color, [step, view.x])
+    axis, vertical = _Across.of(arrangement, view.x), Estimates(points, view.y)
+    groups = _groups(arrangement, view, shapes, step)
+    notes = (_subtitle(arrangement, view, step, vertical), *_remarks(arrangement, view))
+    drawn, (panel,) = figure(f"{arrangement.name}: {title}", "; ".join(filter(None, notes)))
+    lines = [
+        axis.marks(group, vertical, shapes, arrangement.keys, _aside(turn, groups, view.x in arrangement.keys))
+        for turn, group in enumerate(groups)
+    ]
+    everything = [mark for marks in lines for mark in marks]
+    away = far_off([mark.mark for mark in everything]) if axis.axis is None else []
+    near = [mark for mark in everything if mark.mark not in away]
+    zero = None
+    if axis.axis is None and bend(panel, [mark.mark.x for mark in everything], across=True):
+        zero = zero_place([mark.mark.x for mark in everything])
+    for marks in lines:
+        for some in _unbroken([mark for mark in marks if mark.mark not in away]):
+            places = [at_zero_place(mark.mark.x, zero) for mark in some]
+            draw_points(
+                panel,
+                places,
+                [mark.mark.y for mark in some],
+                some[0].mark.look,
+                shapes.text(some[0].point),
+                joined=step is not None,
             )
-            handles.setdefault(text, line)
         if view.labelled and step is not None and len(groups) <= _LABELLED:
-            _write(panel, marks, step, look)
-        everything += marks
-    _finish(panel, axis, everything, view)
-    if view.color is not None and handles:
-        few = dict(list(handles.items())[:_ENTRIES])
-        heading = words(view.color) + (f" ({len(few)} of {len(handles)} shown)" if len(few) < len(handles) else "")
-        legend_beside(drawn, list(few.values()), list(few), heading)
+            _write(panel, [mark for mark in marks if mark.mark not in away], step, zero)
+    _finish(panel, axis, near, view, zero)
+    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+    legend_beside(drawn, *shapes.legend([mark.point for mark in everything], joined=step is not None))
     return drawn
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """A point of a sweep where it is drawn; at infinity no line leads there."""
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """A point of a study where it is drawn; at infinity no line leads there."""
 
-    x: Band
-    y: Band
-    point: Point
+    mark: Mark
+    point: PointResult
     at_infinity: bool
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Points of one series, joined by a line if they differ in one number alone."""
-
-    value: Any
-    points: list[Point]
-    joined: bool
 
 
 @dataclass(frozen=True)
@@ -180,12 +172,14 @@ class _Across:
         text: What the axis says.
         axis: The places of a key's values, or of a metric that is infinite somewhere; None for any other metric.
         places: The place of each value of the key, by its identity, or of each mean of the metric.
+        metric: The metric, if it is one that is nowhere infinite.
     """
 
     name: str
     text: str
     axis: Axis | None
     places: dict[str, float] = field(default_factory=dict)
+    metric: Estimates | None = None
 
     @classmethod
     def of(cls, arrangement: Arrangement, x: str) -> "_Across":
@@ -199,43 +193,35 @@ class _Across:
             places = dict(zip(map(identity, values), axis.places, strict=True))
             return cls(x, scale.label if scale else words(x), axis, places)
         if x in UNBOUNDED:
-            numbers = sorted(_values(arrangement, x))
+            numbers = sorted(distinct(arrangement.points, x))
             axis = Axis.of(Scale(tuple(numbers), label(x)), ratios=True)
             return cls(x, label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
-        return cls(x, label(x), None)
+        return cls(x, label(x), None, metric=Estimates(arrangement.points, x))
 
-    def marks(self, points: Sequence[Point], y: str, aside: float) -> list[_Mark]:
+    def marks(
+        self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], aside: float
+    ) -> list[_Placed]:
         """Return where *points* are drawn, from left to right or in their own order; those without a value are not."""
         found = []
         for point in points:
-            upward, across = estimate(point, y), self._place(point, aside)
+            upward, across = y.of(point), self._place(point, aside)
             if upward is not None and across is not None:
                 far = self.axis is not None and self.axis.last < self._on_axis(point)
-                found.append(_Mark(across, upward, point, far))
+                mark = Mark(across, upward, shapes.look(point), title_of(point, keys))
+                found.append(_Placed(mark, point, far))
         return found
 
-    def _on_axis(self, point: Point) -> float:
-        value = identity(point.values[self.name]) if self.name in point.values else repr(_mean(point, self.name))
-        return self.places[value]
+    def _on_axis(self, point: PointResult) -> float:
+        if self.name not in UNBOUNDED:
+            return self.places[identity(value_of(point, self.name))]
+        mean = mean_of(point, self.name)
+        return self.places[repr(math.inf if mean is None else mean)]
 
-    def _place(self, point: Point, aside: float) -> Band | None:
+    def _place(self, point: PointResult, aside: float) -> Band | None:
         if self.axis is None:
-            return estimate(point, self.name)
-        where = np.float64(self._on_axis(point) + aside * self.axis.span)
-        return Band(where, where, where, 1)  # type: ignore[arg-type]
-
-
-def _mean(point: Point, metric: str) -> float:
-    found = point.samples(metric)
-    return float(found.mean()) if len(found) == len(point.runs) else math.inf
-
-
-def _values(arrangement: Arrangement, metric: str) -> set[float]:
-    """Return the means of *metric* that differ, infinity among them where that is what a missing value means."""
-    if metric in UNBOUNDED and any(metric in run.metrics for point in arrangement.points for run in point.runs):
-        return {_mean(point, metric) for point in arrangement.points}
-    found = [estimate(point, metric) for point in arrangement.points]
-    return {float(one.mean) for one in found if one is not None}
+            assert self.metric is not None
+            return self.metric.of(point)
+        return exact(self._on_axis(point) + aside * self.axis.span)
 
 
 def _is_design(arrangement: Arrangement) -> bool:
@@ -256,54 +242,54 @@ def _step(arrangement: Arrangement, view: View) -> str | None:
     return max(numbers, key=lambda key: len(arrangement.choices[key]), default=None)
 
 
-def _groups(arrangement: Arrangement, view: View, step: str | None) -> list[_Group]:
+def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
+    """Return the points of each line, in the order of *step*; those of each look, where no line joins them."""
     found = []
-    for value, points in arrangement.along(view.color):
-        others = [key for key in arrangement.keys if key not in (view.color, step)]
-        lines: dict[str, list[Point]] = {}
+    for _, points in arrangement.along(view.color):
+        keys = [key for key in arrangement.keys if key not in (view.color, step)] if step else list(shapes.others)
+        lines: dict[str, list[PointResult]] = {}
         for point in points:
-            lines.setdefault(identity([point.values[key] for key in others]) if step else "", []).append(point)
+            lines.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
         if step is not None:
             order = [identity(one) for one in arrangement.choices[step]]
             for line in lines.values():
-                line.sort(key=lambda point: order.index(identity(point.values[step])))
-        found += [_Group(value, line, joined=step is not None) for line in lines.values()]
+                line.sort(key=lambda point: order.index(identity(value_of(point, step))))
+        found += list(lines.values())
     return found
 
 
-def _aside(turn: int, groups: Sequence[_Group], on_key: bool) -> float:
+def _aside(turn: int, groups: Sequence[object], on_key: bool) -> float:
     """Return how far aside the marks of a group stand: side by side, or the bars of equal values hide one another."""
     step = min(_ASIDE, 3 * _ASIDE / max(len(groups) - 1, 1))
     return step * (turn - (len(groups) - 1) / 2) if on_key else 0.0
 
 
-def _unbroken(marks: Sequence[_Mark]) -> list[list[_Mark]]:
+def _unbroken(marks: Sequence[_Placed]) -> list[list[_Placed]]:
     """Return the marks before infinity and those at it, without what is empty."""
     parts = [[mark for mark in marks if mark.at_infinity is far] for far in (False, True)]
     return [part for part in parts if part]
 
 
-def _write(panel: "Axes", marks: Sequence[_Mark], key: str, look: Look) -> None:
-    for mark in marks:
+def _write(panel: "Axes", marks: Sequence[_Placed], key: str, zero: float | None) -> None:
+    for one in marks:
         panel.annotate(
-            shown(mark.point.values[key]),
-            (float(mark.x.mean), float(mark.y.mean)),
+            shown(value_of(one.point, key)),
+            (float(at_zero_place(one.mark.x, zero).mean), float(one.mark.y.mean)),
             xytext=(5, 5),
             textcoords="offset points",
             fontsize=7.5,
-            color=look.colour,
+            color=one.mark.look.colour,
             zorder=4,
         )
 
 
-def _finish(panel: "Axes", axis: _Across, marks: Sequence[_Mark], view: View) -> None:
-    panel.margins(0.08)
-    if axis.axis is None:
-        bend(panel, [mark.x for mark in marks], across=True)
-    if not bend(panel, [mark.y for mark in marks]) and all(float(mark.y.mean) >= 0 for mark in marks):
+def _finish(panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, zero: float | None) -> None:
+    if panel.get_xscale() != "log":
+        panel.margins(x=0.08)
+    if not bend(panel, [mark.mark.y for mark in marks]) and all(float(mark.mark.y.mean) >= 0 for mark in marks):
         from_zero(panel)
     if view.frontier:
-        _draw_frontier(panel, marks)
+        _draw_frontier(panel, marks, zero)
     readable(panel, x=axis.axis is None)
     if axis.axis is not None:
         axis.axis.apply(panel)
@@ -311,9 +297,9 @@ def _finish(panel: "Axes", axis: _Across, marks: Sequence[_Mark], view: View) ->
     panel.set_ylabel(label(view.y))
 
 
-def _draw_frontier(panel: "Axes", marks: Sequence[_Mark]) -> None:
+def _draw_frontier(panel: "Axes", marks: Sequence[_Placed], zero: float | None) -> None:
     """Draw the least y of all points with that x or less, as a step below the points."""
-    means = sorted((float(mark.x.mean), float(mark.y.mean)) for mark in marks)
+    means = sorted((float(at_zero_place(mark.mark.x, zero).mean), float(mark.mark.y.mean)) for mark in marks)
     if not means:
         return
     heights = np.minimum.accumulate([height for _, height in means])
@@ -324,15 +310,20 @@ def _draw_frontier(panel: "Axes", marks: Sequence[_Mark]) -> None:
     panel.set_xlim(low, high)
 
 
-def _subtitle(arrangement: Arrangement, view: View, step: str | None, unspoken: str) -> str:
-    parts = [means(arrangement.points)]
+def _subtitle(arrangement: Arrangement, view: View, step: str | None, vertical: Estimates) -> str:
+    parts = [means(arrangement.points, vertical)]
     if step is not None and step != view.x and len(arrangement.choices[step]) > 1:
         ends = [shown(arrangement.choices[step][place]) for place in (0, -1)]
         beside = ", beside the points" if view.labelled else ""
         parts.append(f"along a line: {name(step)} from {ends[0]} to {ends[1]}{beside}")
     if view.frontier:
         parts.append("grey: the least regret at that or less")
-    others = [key for key in arrangement.keys if key not in (view.x, view.color, step)]
-    if others:
-        parts.append(f"all values of {', '.join(map(name, others))}")
-    return "; ".join(filter(None, [*parts, unspoken]))
+    return "; ".join(parts)
+
+
+def _remarks(arrangement: Arrangement, view: View) -> list[str]:
+    """Return what a subtitle says of points that are left out, and of privacy that is on no axis."""
+    points = arrangement.points
+    metrics = [view.y] if view.x in (*arrangement.keys, *UNBOUNDED) else [view.x, view.y]
+    private = "" if {view.x, view.y} & {EPSILON, *UNBOUNDED} else privacy_differs(points)
+    return [*(left_out(points, metric, arrangement.keys) for metric in metrics), private]

@@ -1,1 +1,14 @@
 """Who tells whom, when, and when everybody is informed."""
+
+from typing import Any
+
+from netbandit import registry
+
+
+def __getattr__(name: str) -> Any:
+    """Import a protocol that can be named in a scenario when it is asked for."""
+    return registry.class_called("protocol", name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *registry.class_names("protocol")])

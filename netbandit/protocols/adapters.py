@@ -12,27 +12,19 @@ gather    --                  --                                       --       
 ========= =================== ======================================== ========== ============
 
 A protocol may name one that stands for it in a pattern instead, in its ``stand_ins``. What cannot be is refused before
-anything runs: :func:`misfit` looks at the class, :func:`problems` at the keys and the graph.
+anything runs: :func:`misfit` looks at the class, :func:`check_with` at the keys and the graph.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
+from netbandit.part import Checks, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.gather import GatherProtocol, GatherSettings
-from netbandit.protocols.protocol import (
-    Aggregation,
-    CallbackRoundProtocol,
-    GraphFacts,
-    NetworkProtocol,
-    Pattern,
-    ProtocolSettings,
-    Rounds,
-)
+from netbandit.protocols.gather import GatherProtocol
+from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol, Pattern
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 
@@ -52,8 +44,6 @@ _CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
 }
 """The patterns for which a protocol may be made that carries a pattern."""
 
-_Attached = TypeVar("_Attached", bound=NetworkProtocol)
-
 
 def misfit(kind: type[NetworkProtocol], pattern: Pattern) -> str | None:
     """Return why a class that offers *pattern* cannot carry it, or None if it can."""
@@ -63,76 +53,82 @@ def misfit(kind: type[NetworkProtocol], pattern: Pattern) -> str | None:
         needed = _MADE_FOR[pattern]
         if not issubclass(stand_in, needed):
             return f'{_name(stand_in)} stands in for "{pattern}" and must be a subclass of {_name(needed)}'
+        if kind.model_fields.keys() != stand_in.model_fields.keys():
+            return f'{_name(stand_in)} stands in for "{pattern}" and must have the same keys'
     elif not issubclass(kind, made_for):
         return f'a protocol that offers "{pattern}" must be a subclass of {" or ".join(map(_name, made_for))}'
-    elif issubclass(kind, GatherProtocol) and not issubclass(kind.Settings, GatherSettings):
-        return f'the Settings of a protocol that offers "gather" must be a subclass of {_name(GatherSettings)}'
     return None
 
 
-def problems(
-    kind: type[NetworkProtocol], pattern: Pattern, settings: ProtocolSettings, graph: GraphFacts
-) -> Iterator[tuple[str, str]]:
-    """Yield (key, text) for each reason why *kind* cannot carry *pattern* on such a graph."""
-    stand_in = kind.stand_ins.get(pattern)
-    if stand_in is not None:
-        yield from stand_in.problems(settings, graph)
+def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
+    """Yield what is wrong between *protocol* and the *others*, for the pattern in which the learner talks.
+
+    Where the learner never talks, what a call needs is asked for.
+    """
+    pattern: Pattern = getattr(others, "talk", "call")
+    if pattern not in protocol.patterns or misfit(type(protocol), pattern) is not None:
+        return  # said of the class
+    if pattern in protocol.stand_ins:
+        yield from _stand_in(protocol, pattern).check_with(others)
         return
-    yield from kind.problems(settings, graph)
-    if pattern != "broadcast" and issubclass(kind, BroadcastProtocol):
-        yield from RoundsOverBroadcast.problems(settings, graph)
+    yield from protocol.check_with(others)
+    if pattern != "broadcast" and isinstance(protocol, BroadcastProtocol) and not protocol.out_of_band:
+        yield from must_be_connected(others, "a round over ")
 
 
-def round_protocol(
-    kind: type[NetworkProtocol], settings: ProtocolSettings, network: Network, aggregation: Aggregation
-) -> CallbackRoundProtocol:
-    """Return a protocol of rounds, attached: *kind* itself, or its broadcasts of everybody to everybody."""
-    return _attached(_rounds(kind)(settings, network, aggregation))
+def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
+    """Return a protocol of rounds, started and attached: as *protocol*, or its broadcasts of everybody to everybody."""
+    rounds = _rounds(protocol)
+    rounds.start(network, aggregation)
+    network.attach(rounds.handler)
+    return rounds
 
 
-def call_protocol(
-    kind: type[NetworkProtocol], settings: ProtocolSettings, network: Network, sync_handler: SyncHandler
-) -> CallProtocol:
-    """Return a protocol of calls, attached: *kind* itself, what stands for it, or its rounds with calls before them."""
-    called = kind.stand_ins.get("call", kind)
-    if issubclass(called, CallProtocol):
-        return _attached(called(settings, network, sync_handler))
-    return _attached(TriggeredRounds(_rounds(kind), settings, network, sync_handler))
+def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol:
+    """Return a protocol of calls, started and attached: as *protocol*, or its rounds with calls before them."""
+    called = _stand_in(protocol, "call")
+    calls = called if isinstance(called, CallProtocol) else TriggeredRounds.over(_rounds(protocol))
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
 
 
-def broadcast_protocol(
-    kind: type[NetworkProtocol], settings: ProtocolSettings, network: Network, hear: Hear
-) -> BroadcastProtocol:
-    """Return a protocol of broadcasts, attached: *kind* itself, what stands for it, or its rounds with all items."""
-    broadcasting = kind.stand_ins.get("broadcast", kind)
-    if issubclass(broadcasting, BroadcastProtocol):
-        return _attached(broadcasting(settings, network, hear))
-    return _attached(BroadcastOverRounds(_rounds(kind), settings, network, hear))
+def broadcast_protocol(protocol: NetworkProtocol, network: Network, hear: Hear) -> BroadcastProtocol:
+    """Return a protocol of broadcasts, started and attached: as *protocol*, or its rounds with all items."""
+    telling = _stand_in(protocol, "broadcast")
+    broadcasts = telling if isinstance(telling, BroadcastProtocol) else BroadcastOverRounds.over(_rounds(protocol))
+    broadcasts.start(network, hear)
+    network.attach(broadcasts.handler)
+    return broadcasts
 
 
 def gather_protocol(
-    kind: type[NetworkProtocol],
-    settings: ProtocolSettings,
+    protocol: NetworkProtocol,
     network: Network,
-    parts: Sequence[int],
-    masks: Sequence[int],
+    part_bytes: Sequence[int],
+    mask_bytes: Sequence[int],
     decide: Callable[[int], None],
 ) -> GatherProtocol:
-    """Return a protocol of gathers, attached: *kind* itself."""
-    assert issubclass(kind, GatherProtocol)  # see misfit()
-    return _attached(kind(settings, network, parts, masks, decide))
+    """Return a protocol of gathers, started and attached: as *protocol*."""
+    gathers = _stand_in(protocol, "gather")
+    assert isinstance(gathers, GatherProtocol)  # see misfit()
+    gathers.start(network, part_bytes, mask_bytes, decide)
+    network.attach(gathers.handler)
+    return gathers
 
 
-def _attached(protocol: _Attached) -> _Attached:
-    protocol.network.attach(protocol.handler)
-    return protocol
+def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:
+    rounds = _stand_in(protocol, "round")
+    if isinstance(rounds, BroadcastProtocol):
+        return RoundsOverBroadcast.over(rounds)
+    assert isinstance(rounds, CallbackRoundProtocol)  # see misfit()
+    return rounds
 
 
-def _rounds(kind: type[NetworkProtocol]) -> Rounds:
-    if issubclass(kind, BroadcastProtocol):
-        return partial(RoundsOverBroadcast, kind)
-    assert issubclass(kind, CallbackRoundProtocol)  # see misfit()
-    return kind
+def _stand_in(protocol: NetworkProtocol, pattern: Pattern) -> NetworkProtocol:
+    """Return what stands for *protocol* in a pattern, or another one like it; not started."""
+    kind = protocol.stand_ins.get(pattern)
+    return protocol.fresh() if kind is None else kind.model_validate(protocol.table())
 
 
 def _name(kind: type) -> str:

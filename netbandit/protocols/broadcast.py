@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, ProtocolSettings
+from netbandit.part import state
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 
 class Heard(NamedTuple):
@@ -27,18 +28,21 @@ Hear = Callable[[int, list[Heard]], None]
 
 
 class BroadcastProtocol(NetworkProtocol):
-    """A protocol of broadcasts.
-
-    Args:
-        settings: The protocol's own settings.
-        network: The network it talks over.
-        hear: Called whenever something reaches an agent, before the agent decides at that instant.
-    """
+    """A protocol of broadcasts."""
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round", "call"})
 
-    def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
-        super().__init__(settings, network)
+    hear: Hear = state()
+    """Called whenever something reaches an agent, before the agent decides at that instant."""
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            hear: Called whenever something reaches an agent, before the agent decides at that instant.
+        """
+        self.connect(network)
         self.hear = hear
 
     @property

@@ -1,6 +1,7 @@
 """Broadcasts over any protocol of rounds: what agents tell in one instant is the round's items."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Self
 
 from simpy import Event
 
@@ -8,9 +9,10 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network, Receive
+from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.everybody import Everybody
-from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
+from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 
 class BroadcastOverRounds(BroadcastProtocol):
@@ -18,19 +20,29 @@ class BroadcastOverRounds(BroadcastProtocol):
 
     An agent hears an item when it reaches it: before the round ends where nodes pass items on to each other, with the
     answer where a server has them all. What stands for several items on the way is all of them, each with its label.
-
-    Args:
-        rounds: Builds the protocol of rounds.
-        settings: Its settings.
-        network: The network it talks over.
-        hear: Called whenever something reaches an agent, before the agent decides at that instant.
     """
 
-    def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
-        self._rounds = rounds(settings, network, Everybody(network.agents, _together))
-        super().__init__(settings, network, hear)
-        self._rounds.listen(self._overhear)
-        self._rounds.ended = self.ended
+    rounds: CallbackRoundProtocol = state()
+    """The protocol of rounds."""
+
+    @classmethod
+    def over(cls, rounds: CallbackRoundProtocol) -> Self:
+        """Return the broadcasts over a protocol of rounds, which is started with them."""
+        found = cls(timing=rounds.timing)
+        found.rounds = rounds
+        return found
+
+    @property
+    def isolated(self) -> bool:
+        """Whether rounds are."""
+        return self.rounds.isolated
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self.rounds.start(network, Everybody(network.agents, _together))
+        self.rounds.listen(self._overhear)
+        self.rounds.ended = self.ended
         self._reached: dict[int, list[set[int]]] = {}
         self._uninformed: dict[int, int] = {}
         self._steps: InstantQueue[Iterable[Heard]] = InstantQueue(self.clock, self._hear, AGENTS)
@@ -39,14 +51,14 @@ class BroadcastOverRounds(BroadcastProtocol):
     def reach(self) -> list[int]:
         """See `BroadcastProtocol.reach`: a round takes in everybody, if anybody."""
         agents = self.network.agents
-        return [1 if self._rounds.isolated else agents] * agents
+        return [1 if self.rounds.isolated else agents] * agents
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Contribute *item* to *round*."""
         if round not in self._reached:
             self._reached[round] = [{other} for other in range(self.network.agents)]
             self._uninformed[round] = self.network.agents
-        informed = self._rounds.contribute(round, agent, Item(item.size, (Heard(agent, round, item),)))
+        informed = self.rounds.contribute(round, agent, Item(item.size, (Heard(agent, round, item),)))
         if informed.callbacks is None:  # it has happened already
             self._inform(agent, round, informed)
         else:
@@ -55,11 +67,11 @@ class BroadcastOverRounds(BroadcastProtocol):
     @property
     def handler(self) -> Receive:
         """What handles the messages of rounds, which is all."""
-        return self._rounds.handler
+        return self.rounds.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what belongs to rounds, which is all."""
-        self._rounds.receive(node, arrivals)
+        self.rounds.receive(node, arrivals)
 
     def _informing(self, agent: int, round: int) -> Callable[[Event], None]:
         return lambda informed: self._inform(agent, round, informed)

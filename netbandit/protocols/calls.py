@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, ProtocolSettings
+from netbandit.part import state
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 
 class SyncHandler(Protocol):
@@ -38,24 +39,25 @@ class CallProtocol(NetworkProtocol):
 
     Agents may keep several sets of parameters and use them in turn: the set of slot t is ``t mod sets``. Each set is
     synchronised on its own. Several calls for one set in one slot count once.
-
-    Args:
-        settings: The protocol's own settings.
-        network: The network it talks over.
-        sync_handler: What agents do.
-
-    Attributes:
-        groups: For each agent the number of its group: agents of a group synchronise together, shape (M,).
-        sets: The number of sets of parameters each agent keeps, at least 1.
     """
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"call"})
 
-    groups: Sequence[int]
-    sets: int = 1
+    sync_handler: SyncHandler = state()
+    """What agents do."""
+    groups: Sequence[int] = state()
+    """For each agent the number of its group: agents of a group synchronise together, shape (M,)."""
+    sets: int = state(default=1)
+    """The number of sets of parameters each agent keeps, at least 1."""
 
-    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
-        super().__init__(settings, network)
+    def start(self, network: Network, sync_handler: SyncHandler) -> None:
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            sync_handler: What agents do.
+        """
+        self.connect(network)
         self.sync_handler = sync_handler
 
     def figures(self) -> dict[str, float | int | None]:

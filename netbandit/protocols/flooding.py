@@ -1,6 +1,6 @@
 """Flooding: every node sends each new item to all its neighbours."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from simpy import Event
 
@@ -8,13 +8,12 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import Checks, Others
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.protocol import (
     Aggregation,
     CallbackRoundProtocol,
-    GraphFacts,
     Item,
-    ProtocolSettings,
     contributed,
 )
 
@@ -53,20 +52,20 @@ class Flooding(CallbackRoundProtocol):
     """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
-    it on; it ignores items that it has. The round ends by the free clock that also ends GIS, when every agent
+    it on; it ignores items that it has. The round ends by the free clock that also ends ``gis``, when every agent
     has every item.
     """
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
-        self._slotted = settings.timing == "slotted"
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self._slotted = self.slotted
         self._rounds: dict[int, FloodRound] = {}
         self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act, aggregation.turn)
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+    def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component."""
-        yield from must_be_connected("flooding", graph)
+        yield from must_be_connected(others)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let the agent send its item in this instant."""

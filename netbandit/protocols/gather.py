@@ -1,86 +1,80 @@
 """What every protocol of gathers offers: agent 0 needs a part from every other participant before it can decide."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import NetworkProtocol, Pattern, ProtocolSettings
-from netbandit.settings import Problem
-
-
-class GatherSettings(ProtocolSettings):
-    """The keys that every protocol of gathers has: who decides must know them.
-
-    Attributes:
-        masks: Whether contexts are masked; if not they travel in the clear: the central run.
-        secure_sum: Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the
-            pads are agreed on before, out of band.
-        pipeline: How many users' contexts may be under way at a time.
-        unserved: The regret of a user who goes away unserved: ``free``: none, so that to serve fewer looks like a gain
-            (compare ``regret_per_decision``); ``worst``: that of the user's worst arm; ``random``: that of an arm drawn
-            at random, in expectation.
-    """
-
-    masks: bool = True
-    secure_sum: bool = False
-    pipeline: int = Field(default=1, ge=1)
-    unserved: Literal["free", "worst", "random"] = "free"
-
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield sums of what is not masked."""
-        if table.get("secure_sum") is True and table.get("masks") is False:
-            yield ("secure_sum",), "needs masks = true: in the clear there is nothing to hide"
+from netbandit.part import Checks, Mistake, state
+from netbandit.protocols.protocol import NetworkProtocol, Pattern
 
 
 class GatherProtocol(NetworkProtocol):
-    """A protocol of gathers. Its keys are a `GatherSettings`.
+    """A protocol of gathers. Who decides reads its keys, too."""
 
-    Args:
-        settings: The keys.
-        network: The network it talks over.
-        parts: Bytes of each agent's part of a user's contexts; 0: it sends nothing. Agent 0's does not travel.
-        masks: Bytes of the mask of each agent; 0: none.
-        decide: Called with the slot of a user when all of its contexts are there.
+    masks: bool = True
+    """Whether contexts are masked; if not they travel in the clear: the central run."""
+    secure_sum: bool = False
+    """Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the pads are agreed
+    on before, out of band."""
+    pipeline: int = Field(default=1, ge=1)
+    """How many users' contexts may be under way at a time."""
+    unserved: Literal["free", "worst", "random"] = "free"
+    """The regret of a user who goes away unserved: ``free``: none, so that to serve fewer looks like a gain (compare
+    ``regret_per_decision``); ``worst``: that of the user's worst arm; ``random``: that of an arm drawn at random, in
+    expectation."""
 
-    Attributes:
-        setup: The time (ns) that handing out the masks took before the first slot.
-        waited: The time (ns) from the slot of a user to its decision, summed over decisions.
-        decisions: The number of decisions.
-        unserved: The number of users who went away unserved.
-        gone: The slots in which they came, ascending; empty where their regret is not counted.
-        relayed: Whether masks passed through nodes that they were not meant for.
-    """
-
-    Settings: ClassVar[type[ProtocolSettings]] = GatherSettings
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"gather"})
 
-    def __init__(
+    part_bytes: Sequence[int] = state()
+    """Bytes of each agent's part of a user's contexts; 0: it sends nothing. Agent 0's does not travel."""
+    mask_bytes: Sequence[int] = state()
+    """Bytes of the mask of each agent; 0: none."""
+    decide: Callable[[int], None] = state()
+    """Called with the slot of a user for whom is to be decided; see :meth:`complete`."""
+    setup: int = state(default=0)
+    """The time (ns) that handing out the masks took before the first slot."""
+    waited: int = state(default=0)
+    """The time (ns) from the slot of a user to its decision, summed over decisions."""
+    decisions: int = state(default=0)
+    """The number of decisions."""
+    turned_away: int = state(default=0)
+    """The number of users who went away unserved."""
+    gone: list[int] = state()
+    """The slots in which they came, ascending; empty where their regret is not counted."""
+    relayed: bool = state(default=False)
+    """Whether masks passed through nodes that they were not meant for."""
+
+    def check(self) -> Checks:
+        """Yield sums of what is not masked."""
+        if self.secure_sum and not self.masks:
+            yield Mistake("secure_sum", "needs masks = true: in the clear there is nothing to hide")
+
+    def start(
         self,
-        settings: ProtocolSettings,
         network: Network,
-        parts: Sequence[int],
-        masks: Sequence[int],
+        part_bytes: Sequence[int],
+        mask_bytes: Sequence[int],
         decide: Callable[[int], None],
     ) -> None:
-        super().__init__(settings, network)
-        self.parts = parts
-        self.masks = masks
-        self._decide = decide
-        self.setup = 0
-        self.waited = 0
-        self.decisions = 0
-        self.unserved = 0
-        self.gone: list[int] = []
-        assert isinstance(settings, GatherSettings)
-        self._notes_gone = settings.unserved != "free"
-        self.relayed = False
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            part_bytes: Bytes of each agent's part of a user's contexts; 0: it sends nothing.
+            mask_bytes: Bytes of the mask of each agent; 0: none.
+            decide: Called with the slot of a user when all of its contexts are there.
+        """
+        self.connect(network)
+        self.part_bytes = part_bytes
+        self.mask_bytes = mask_bytes
+        self.decide = decide
+        self.gone = []
 
     @abstractmethod
-    def start(self) -> None:
+    def serve(self) -> None:
         """Hand out the masks, if any, and let the first user come; the event loop has not run yet."""
 
     def complete(self, user: int) -> None:
@@ -89,10 +83,10 @@ class GatherProtocol(NetworkProtocol):
         if now < self.clock.end:
             self.decisions += 1
             self.waited += now - user * self.clock.slot
-            self._decide(user)
+            self.decide(user)
 
     def turn_away(self, user: int) -> None:
         """Let the *user* of a slot go away unserved."""
-        self.unserved += 1
-        if self._notes_gone:
+        self.turned_away += 1
+        if self.unserved != "free":
             self.gone.append(user)

@@ -1,6 +1,6 @@
 """Global Information Synchronization: every node advertises, requests and passes on what is new."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from simpy import Event
 from simpy.events import EventPriority
@@ -9,14 +9,13 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network, Receive
+from netbandit.part import Checks, Mistake, Others
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
     CallbackRoundProtocol,
-    GraphFacts,
     Item,
     Overhear,
-    ProtocolSettings,
     contributed,
 )
 
@@ -157,17 +156,16 @@ class Gis(CallbackRoundProtocol):
     node v holds the item of u after dist(u, v) slots.
     """
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
         everybody = range(network.agents)
-        slotted = settings.timing == "slotted"
-        self._synchronization = Synchronization(network, [everybody], slotted, aggregation.turn, self._all_known)
+        self._synchronization = Synchronization(network, [everybody], self.slotted, aggregation.turn, self._all_known)
         self._informed: dict[int, Event] = {}
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+    def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component."""
-        yield from must_be_connected("gis", graph)
+        yield from must_be_connected(others)
 
     def listen(self, overhear: Overhear) -> None:
         """See `CallbackRoundProtocol.listen`."""
@@ -196,7 +194,13 @@ class Gis(CallbackRoundProtocol):
         self._informed.pop(round).succeed(self.conclude(round, items))
 
 
-def must_be_connected(kind: str, graph: GraphFacts) -> Iterator[tuple[str, str]]:
-    """Yield the problem of a protocol that cannot run on *graph* because it has several components."""
-    if graph.components > 1:
-        yield "kind", f"{kind} needs a connected graph, but this one has {graph.components} components"
+def must_be_connected(others: Others, what: str = "") -> Checks:
+    """Yield the mistake of a protocol that cannot run on a graph of several components.
+
+    Args:
+        others: The scenario.
+        what: What is not possible: ``"a round over "``; the protocol's kind follows.
+    """
+    if others.components > 1:
+        kind = others.kinds["protocol"]
+        yield Mistake("kind", f"{what}{kind} needs a connected graph, but this one has {others.components} components")

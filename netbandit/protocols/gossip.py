@@ -1,21 +1,18 @@
 """Gossip: in each slot a node tells one random neighbour all it knows."""
 
-from collections.abc import Iterator
-
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import Checks, Others
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
     CallbackRoundProtocol,
-    GraphFacts,
     Item,
-    ProtocolSettings,
     contributed,
 )
 
@@ -42,24 +39,27 @@ class GossipRound(KnownItems):
 class Gossip(CallbackRoundProtocol):
     """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
+    A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.
+
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
-    slot boundary; the round ends by the free clock that also ends GIS, when every agent has every item. Slotted,
+    slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
     """
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
-        self._slotted = settings.timing == "slotted"
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self._slotted = self.slotted
         self._rounds: dict[int, GossipRound] = {}
         self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self.clock, self._act, aggregation.turn)
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
+        self._used: list[Channel | None] = [None] * network.agents
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+    def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component."""
-        yield from must_be_connected("gossip", graph)
+        yield from must_be_connected(others)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item among what it holds; it speaks in this instant."""
@@ -106,13 +106,18 @@ class Gossip(CallbackRoundProtocol):
         first = round.next_slot[node] < 0
         if first:
             round.next_slot[node] = clock.boundary(clock.now)
-        if round.next_slot[node] * clock.slot == clock.now:
+        used = self._used[node]
+        if round.next_slot[node] * clock.slot != clock.now:
+            if not first:
+                return  # it has spoken in this slot, or will at its end
+        elif used is not None and used.free_at > clock.now:
+            round.next_slot[node] = clock.boundary(used.free_at)
+        else:
             held = round.known[node]
             message = Message(GOSSIP, HEADER_BYTES + round.size(held), (held, clock.now), number)
-            self.network.send(message, (self.network.channel(node, self._neighbour(node)),))
+            channel = self._used[node] = self.network.channel(node, self._neighbour(node))
+            self.network.send(message, (channel,))
             round.next_slot[node] += 1
-        elif not first:
-            return  # it has spoken in this slot, or will at its end
         if round.next_slot[node] < clock.horizon:
             self._steps.at(round.next_slot[node] * clock.slot, node, (number, 0))
 

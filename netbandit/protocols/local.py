@@ -1,6 +1,6 @@
 """Local: agents that are near to each other synchronise, by messages that live for a few hops."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from netbandit.network.cliques import cliques
@@ -8,9 +8,10 @@ from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.local_broadcast import LocalBroadcast, LocalSettings
-from netbandit.protocols.protocol import GraphFacts, Item, NetworkProtocol, Pattern, ProtocolSettings
+from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
@@ -83,7 +84,7 @@ _Copy = tuple[int, _Word]
 """Who has sent it, and what it says."""
 
 
-class Local(CallProtocol):
+class Local(LocalKeys, CallProtocol):
     """Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
 
     Agents are partitioned into cliques of the ttl-th power of the graph. With delta = ttl times the slots that a
@@ -96,35 +97,33 @@ class Local(CallProtocol):
     node passes it on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary
     after the one it began at; asynchronous, at once. Where several messages queue for a link of limited bandwidth, one
     may come too late: it is then left out by those who have not heard it.
-
-    Args:
-        settings: The keys.
-        network: The network it talks over.
-        sync_handler: What agents do.
-
-    Attributes:
-        delay: delta, in slots.
-        late: Releases of an agent's own clique that it heard too late to use.
     """
 
-    Settings = LocalSettings
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast"})
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"broadcast": LocalBroadcast}
 
-    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
-        super().__init__(settings, network, sync_handler)
-        assert isinstance(settings, LocalSettings)
-        self._ttl = settings.ttl
-        self._slotted = settings.timing == "slotted"
-        self.groups = cliques(network.topology, self._ttl)
-        self.isolated = self._ttl == 0
+    delay: int = state()
+    """delta, in slots."""
+    late: int = state(default=0)
+    """Releases of an agent's own clique that it heard too late to use."""
+
+    @property
+    def isolated(self) -> bool:
+        """Whether messages go nowhere."""
+        return self.ttl == 0
+
+    def start(self, network: Network, sync_handler: SyncHandler) -> None:
+        """See `CallProtocol.start`."""
+        super().start(network, sync_handler)
+        self._slotted = self.slotted
+        self.groups = cliques(network.topology, self.ttl)
         slowest = max((channel.latency for out in network.channels for channel in out), default=0)
         slowest += network.transmission(_AROUND + sync_handler.release_size)
-        self.delay = self._ttl * max(1, self.clock.boundary(slowest))
-        self.sets = max(1, self.delay if settings.stride is None else settings.stride)
+        self.delay = self.ttl * max(1, self.clock.boundary(slowest))
+        self.sets = max(1, self.delay if self.stride is None else self.stride)
         if self.sets < self.delay:
             raise ValueError(
-                f"protocol.stride must be at least {self.delay}: with their bandwidth, {self._ttl} hops take that long"
+                f"protocol.stride must be at least {self.delay}: with their bandwidth, {self.ttl} hops take that long"
             )
         self._members = [0] * (max(self.groups, default=-1) + 1)
         for clique in self.groups:
@@ -135,20 +134,17 @@ class Local(CallProtocol):
         self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
         self._adoptions: InstantQueue[Meeting] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
         self._releases: InstantQueue[Meeting] = InstantQueue(self.clock, self._release, SENDS)
-        self.late = 0
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
+    def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
-        assert isinstance(settings, LocalSettings)
-        hop = graph.slowest_hop(_AROUND)
-        needed = settings.ttl * hop
-        hops = f"{settings.ttl:,} hop{'s' * (settings.ttl > 1)} of {hop:,} slot{'s' * (hop > 1)}"
+        hop = others.slowest_hop(_AROUND)
+        needed = self.ttl * hop
+        hops = f"{self.ttl:,} hop{'s' * (self.ttl > 1)} of {hop:,} slot{'s' * (hop > 1)}"
         if needed > _MOST_SETS:
             text = f"asks for {needed:,} sets of parameters, {hops}; an agent can keep {_MOST_SETS:,}"
-            yield "ttl", f"{text}: make it smaller, links faster or slots longer"
-        elif settings.stride is not None and settings.stride < needed:
-            yield "stride", f"must be at least {needed}: {hops} take that long"
+            yield Mistake("ttl", f"{text}: make it smaller, links faster or slots longer")
+        elif self.stride is not None and self.stride < needed:
+            yield Mistake("stride", f"must be at least {needed}: {hops} take that long")
 
     def figures(self) -> dict[str, float | int | None]:
         """Return how many releases came too late to be used."""
@@ -158,7 +154,7 @@ class Local(CallProtocol):
         """Call the members of the agent's clique to synchronise the set of this slot."""
         meeting = Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot)
         self._join(agent, meeting, self.delay)
-        self._say(agent, _Word(meeting, agent, None, self._ttl, self.clock.now))
+        self._say(agent, _Word(meeting, agent, None, self.ttl, self.clock.now))
 
     def begin(self, agent: int, param_set: int) -> None:
         """Release at once: the whole clique does."""
@@ -256,7 +252,7 @@ class Local(CallProtocol):
             for meeting in meetings:
                 item = self.sync_handler.release(agent, meeting.param_set)
                 self._progress(meeting).heard.setdefault(agent, {})[agent] = item
-                self._say(agent, _Word(meeting, agent, item, self._ttl, self.clock.now))
+                self._say(agent, _Word(meeting, agent, item, self.ttl, self.clock.now))
 
     def _adopt(self, due: list[tuple[int, list[Meeting]]]) -> None:
         if self.clock.now > self.clock.end:

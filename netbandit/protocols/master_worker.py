@@ -1,10 +1,12 @@
 """Master and workers: participants upload to the server, which answers all."""
 
+from typing import ClassVar
+
 from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, ProtocolSettings
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item
 from netbandit.protocols.server import Server
 
 
@@ -16,12 +18,13 @@ class MasterWorker(CallbackRoundProtocol):
     latency and with unlimited bandwidth a round takes no time at all.
     """
 
-    served = True
-    chooses = True
-    uses_peer_links = False
+    served: ClassVar[bool] = True
+    chooses: ClassVar[bool] = True
+    uses_peer_links: ClassVar[bool] = False
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
         self._server = Server(network, aggregation.participants, self.conclude, self.end)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:

@@ -1,37 +1,21 @@
 """What every protocol of rounds offers, and what it is told when it is built."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from simpy import Event
 from simpy.events import EventPriority
 
+from netbandit.network.clock import Clock
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.settings import Problem, Settings
+from netbandit.part import Part, state
 
 Pattern = Literal["round", "call", "broadcast", "gather"]
 """A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
 for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
 act."""
-
-
-class ProtocolSettings(Settings):
-    """Keys that every protocol has.
-
-    Attributes:
-        kind: Which protocol.
-        timing: ``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once.
-    """
-
-    kind: str
-    timing: Literal["slotted", "asynchronous"] = "slotted"
-
-    @classmethod
-    def problems(cls, table: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield the mistakes between keys of a raw *table*, paths relative to it."""
-        yield from ()
 
 
 class Item(NamedTuple):
@@ -44,21 +28,6 @@ class Item(NamedTuple):
 
     size: int
     value: Any
-
-
-class GraphFacts(NamedTuple):
-    """What a protocol must know of the graph to say whether it can run there.
-
-    Attributes:
-        agents: The number of agents.
-        components: The number of connected components.
-        slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
-            its argument is the bytes that the message has besides the release.
-    """
-
-    agents: int
-    components: int
-    slowest_hop: Callable[[int], int] = lambda around: 1
 
 
 class Aggregation(Protocol):
@@ -94,43 +63,55 @@ class Aggregation(Protocol):
         """
 
 
-class NetworkProtocol(ABC):
+class NetworkProtocol(Part, ABC):
     """What every protocol is: what handles all messages of a network, once its handler is attached to it.
 
-    Args:
-        settings: The protocol's own settings.
-        network: The network it talks over.
-
-    Attributes:
-        ended: For each round that has ended, the time (ns) at which the last agent was informed.
+    It is started by the ``start`` of its pattern, with what acts for the agents.
     """
 
-    Settings: ClassVar[type[ProtocolSettings]] = ProtocolSettings
+    timing: Literal["slotted", "asynchronous"] = "slotted"
+    """``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once."""
+
     patterns: ClassVar[frozenset[Pattern]] = frozenset()
     """The communication patterns it offers."""
     stand_ins: ClassVar[Mapping[Pattern, "type[NetworkProtocol]"]] = {}
-    """The protocol that stands for this one where agents talk in another pattern; by default an adapter does."""
-    isolated: bool = False
-    """Whether nobody ever hears anything, so that every agent is a group of its own."""
+    """The protocol, with the same keys, that stands for this one where agents talk in another pattern; by default an
+    adapter does."""
     chooses: ClassVar[bool] = False
     """Whether there is somebody (a server) who can choose the participants of a round."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
-    def __init__(self, settings: ProtocolSettings, network: Network) -> None:
-        self.network = network
-        self.clock = network.clock
-        self.ended: dict[int, int] = {}
+    out_of_band: ClassVar[bool] = False
+    """Whether agents tell each other what they know without any message."""
+
+    network: Network = state()
+    """The network it talks over."""
+    clock: Clock = state()
+    """The network's clock."""
+    ended: dict[int, int] = state()
+    """For each round that has ended, the time (ns) at which the last agent was informed."""
+
+    @property
+    def isolated(self) -> bool:
+        """Whether nobody ever hears anything, so that every agent is a group of its own."""
+        return False
+
+    @property
+    def slotted(self) -> bool:
+        """Whether hops between agents take effect at slot boundaries."""
+        return self.timing == "slotted"
 
     @property
     def handler(self) -> Receive:
         """What is to be attached to the network: :meth:`receive`, or what it would do alone."""
         return self.receive
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
-        """Yield (key, text) for each reason why this protocol cannot run on such a graph."""
-        yield from ()
+    def connect(self, network: Network) -> None:
+        """Begin to talk over *network*; for the ``start`` of a pattern."""
+        self.network = network
+        self.clock = network.clock
+        self.ended = {}
 
     def end(self, round: int) -> None:
         """Note that the last agent has been informed of *round*, now."""
@@ -160,24 +141,26 @@ class CallbackRoundProtocol(NetworkProtocol):
     """A protocol of rounds, written as callbacks: everyone contributes an item, and a round has an end.
 
     The fast layer: `netbandit.protocols.rounds.RoundProtocol` is the easy one on top of it.
-
-    Args:
-        settings: The protocol's own settings.
-        network: The network it talks over.
-        aggregation: What is made of the items.
-
-    Attributes:
-        overhear: Told of items that reach agents on the way, if anybody listens.
     """
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast"})
     served: ClassVar[bool] = False
     """Whether there is a server, so that calls go up to it and down from it; if not, they are flooded."""
 
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network)
+    aggregation: Aggregation = state()
+    """What is made of the items."""
+    overhear: Overhear | None = state(default=None)
+    """Told of items that reach agents on the way, if anybody listens."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            aggregation: What is made of the items.
+        """
+        self.connect(network)
         self.aggregation = aggregation
-        self.overhear: Overhear | None = None
 
     def listen(self, overhear: Overhear) -> None:
         """Have *overhear* told what reaches agents on the way; of a protocol that never tells, conclusions alone."""
@@ -199,7 +182,3 @@ class CallbackRoundProtocol(NetworkProtocol):
         Returns:
             An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`.
         """
-
-
-Rounds = Callable[[ProtocolSettings, Network, Aggregation], CallbackRoundProtocol]
-"""Builds a protocol of rounds."""

@@ -7,8 +7,9 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
-from netbandit.protocols.protocol import Item, ProtocolSettings
+from netbandit.protocols.protocol import Item
 
 RELAY = Kind("RELAY")
 
@@ -20,16 +21,15 @@ class Relay(BroadcastProtocol):
     k slots after it was sent, if each hop fits a slot; an agent passes it on at the boundary at which it hears it.
     Asynchronous, it is heard and passed on the moment it arrives. On the complete graph every message takes one hop,
     as in Solanki et al. 2022. In a graph of several components a message stays in its own.
-
-    Attributes:
-        hops: How many hops a message goes at most; None: as many as there are.
     """
 
-    hops: int | None = None
+    hops: int | None = state(default=None)
+    """How many hops a message goes at most; None: as many as there are."""
 
-    def __init__(self, settings: ProtocolSettings, network: Network, hear: Hear) -> None:
-        super().__init__(settings, network, hear)
-        self._slotted = settings.timing == "slotted"
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self._slotted = self.slotted
         self._trees: dict[int, list[list[Channel]]] = {}
         self._adjacency: distances.Adjacency | None = None
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.

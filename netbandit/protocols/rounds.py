@@ -34,7 +34,8 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, ProtocolSettings, contributed
+from netbandit.part import state
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 from netbandit.units import parse_duration
 
 Coroutine = Generator["Wanted", Any, Item]
@@ -233,22 +234,17 @@ _Step = tuple[int, _Told | None]
 
 
 class RoundProtocol(CallbackRoundProtocol):
-    """A protocol of rounds of which each agent's part in a round is a coroutine: see the module.
+    """A protocol of rounds of which each agent's part in a round is a coroutine: see the module."""
 
-    Args:
-        settings: The protocol's own settings.
-        network: The network it talks over.
-        aggregation: What is made of the items.
+    near: list[frozenset[int]] = state()
+    """The neighbours of each agent."""
 
-    Attributes:
-        near: The neighbours of each agent.
-    """
-
-    def __init__(self, settings: ProtocolSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
-        self._slotted = settings.timing == "slotted"
-        self._rounds: defaultdict[int, _Round] = defaultdict(_Round)
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
         self.near = [frozenset(near) for near in network.neighbours]
+        self._slotted = self.slotted
+        self._rounds: defaultdict[int, _Round] = defaultdict(_Round)
         self._steps: InstantQueue[_Step] = InstantQueue(self.clock, self._act, aggregation.turn)
         self._latest: tuple[list[Item], Sequence[int] | None, Item] | None = None
 

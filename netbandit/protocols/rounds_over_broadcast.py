@@ -1,22 +1,15 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
 from collections import Counter
-from collections.abc import Iterator
+from typing import Self
 
 from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
+from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
-from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.protocol import (
-    Aggregation,
-    CallbackRoundProtocol,
-    GraphFacts,
-    Item,
-    ProtocolSettings,
-    contributed,
-)
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 
 
 class _Round:
@@ -43,25 +36,23 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     """Every agent tells all others its item, and concludes the moment it has heard them all.
 
     Nobody needs a clock that ends the round: an agent counts, so those in the middle of a network go on earlier.
-
-    Args:
-        kind: The protocol of broadcasts; everybody hears everybody.
-        settings: Its settings.
-        network: The network it talks over.
-        aggregation: What is made of the items.
     """
 
-    def __init__(
-        self, kind: type[BroadcastProtocol], settings: ProtocolSettings, network: Network, aggregation: Aggregation
-    ) -> None:
-        super().__init__(settings, network, aggregation)
-        self._broadcasts = kind(settings, network, self._hear)
-        self._rounds: dict[int, _Round] = {}
+    broadcasts: BroadcastProtocol = state()
+    """The protocol of broadcasts; everybody hears everybody."""
 
     @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
-        """Information cannot reach another component."""
-        yield from must_be_connected(f"a round over {settings.kind}", graph)
+    def over(cls, broadcasts: BroadcastProtocol) -> Self:
+        """Return the rounds over a protocol of broadcasts, which is started with them."""
+        found = cls(timing=broadcasts.timing)
+        found.broadcasts = broadcasts
+        return found
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self.broadcasts.start(network, self._hear)
+        self._rounds: dict[int, _Round] = {}
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let *agent* tell its item to all others."""
@@ -72,18 +63,18 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             state = self._rounds[round] = _Round([Event(environment) for _ in range(self.network.agents)])
         informed = state.informed[agent]
         state.items[agent] = item
-        self._broadcasts.broadcast(round, agent, item)
+        self.broadcasts.broadcast(round, agent, item)
         self._count(round, state, agent, 1)
         return informed
 
     @property
     def handler(self) -> Receive:
         """What handles the broadcasts, which is all."""
-        return self._broadcasts.handler
+        return self.broadcasts.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what the broadcasts bring."""
-        self._broadcasts.receive(node, arrivals)
+        self.broadcasts.receive(node, arrivals)
 
     def _hear(self, agent: int, heard: list[Heard]) -> None:
         for round, items in sorted(Counter(one.round for one in heard).items()):

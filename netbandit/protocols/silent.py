@@ -13,7 +13,6 @@ from netbandit.protocols.protocol import (
     Item,
     NetworkProtocol,
     Pattern,
-    ProtocolSettings,
     contributed,
 )
 
@@ -21,11 +20,16 @@ from netbandit.protocols.protocol import (
 class CalledSilent(CallProtocol):
     """Every agent is a group of its own, and nobody calls."""
 
-    isolated = True
-    uses_peer_links = False
+    uses_peer_links: ClassVar[bool] = False
 
-    def __init__(self, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
-        super().__init__(settings, network, sync_handler)
+    @property
+    def isolated(self) -> bool:
+        """Nobody hears anything."""
+        return True
+
+    def start(self, network: Network, sync_handler: SyncHandler) -> None:
+        """See `CallProtocol.start`."""
+        super().start(network, sync_handler)
         self.groups = range(network.agents)
 
     def call(self, agent: int, param_set: int) -> None:
@@ -43,8 +47,12 @@ class Silent(CallbackRoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"call": CalledSilent}
-    isolated = True
-    uses_peer_links = False
+    uses_peer_links: ClassVar[bool] = False
+
+    @property
+    def isolated(self) -> bool:
+        """Nobody hears anything."""
+        return True
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Conclude for *agent* alone."""

@@ -1,7 +1,7 @@
 """Sink agent collection: one agent of each component collects its items and talks to the server."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from simpy import Event
 from simpy.events import EventPriority
@@ -16,7 +16,6 @@ from netbandit.protocols.protocol import (
     CallbackRoundProtocol,
     Item,
     Overhear,
-    ProtocolSettings,
     contributed,
 )
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
@@ -25,16 +24,6 @@ COLLECT = Kind("COLLECT")
 
 Labelled = tuple[int, Item]
 """An agent and what it contributes."""
-
-
-class SinkSettings(ProtocolSettings):
-    """The keys of the ``sink`` protocol.
-
-    Attributes:
-        collect: How the items of a component get to its sink: along a tree (``sink``), or by ``gis`` to everyone.
-    """
-
-    collect: Literal["sink", "gis"] = "sink"
 
 
 class Sink(CallbackRoundProtocol):
@@ -48,19 +37,22 @@ class Sink(CallbackRoundProtocol):
     Slotted, with hops that fit a slot, the collection takes the largest eccentricity of a sink, in slots.
     """
 
-    Settings = SinkSettings
-    served = True
+    served: ClassVar[bool] = True
 
-    def __init__(self, settings: SinkSettings, network: Network, aggregation: Aggregation) -> None:
-        super().__init__(settings, network, aggregation)
+    collect: Literal["sink", "gis"] = "sink"
+    """How the items of a component get to its sink: along a tree (``sink``), or by ``gis`` to everyone."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
         topology = network.topology
         self._sinks = topology.sinks
         self._component: list[int] = topology.component.tolist()
         self._sizes = [len(members) for members in topology.components]
         self._server = Server(network, lambda round: self._sinks, self._conclude, self.end)
-        slotted = settings.timing == "slotted"
+        slotted = self.slotted
         self._collection: Synchronization | TreeCollection
-        if settings.collect == "gis":
+        if self.collect == "gis":
             groups = [members.tolist() for members in topology.components]
             self._collection = Synchronization(network, groups, slotted, aggregation.turn, self._collected)
         else:

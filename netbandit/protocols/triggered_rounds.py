@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Self
 
 from simpy import Event
 
@@ -9,9 +10,10 @@ from netbandit.network.clock import AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.everybody import Everybody
-from netbandit.protocols.protocol import Item, ProtocolSettings, Rounds
+from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")
 CALL = Kind("CALL")
@@ -24,24 +26,33 @@ class TriggeredRounds(CallProtocol):
     the server and down to everybody; who hears it contributes after the decision of that slot. A call that finds a
     synchronisation under way is dropped: the agent that sent it takes part in that one. What starts without a call
     begins with the contributions.
-
-    Args:
-        rounds: Builds the protocol of rounds.
-        settings: Its settings.
-        network: The network it talks over.
-        sync_handler: What agents do.
     """
 
-    def __init__(self, rounds: Rounds, settings: ProtocolSettings, network: Network, sync_handler: SyncHandler) -> None:
-        self._rounds = rounds(settings, network, Everybody(network.agents, sync_handler.aggregate))
-        self._receive_round = self._rounds.handler
-        super().__init__(settings, network, sync_handler)
-        self._rounds.ended = self.ended
+    rounds: CallbackRoundProtocol = state()
+    """The protocol of rounds."""
+
+    @classmethod
+    def over(cls, rounds: CallbackRoundProtocol) -> Self:
+        """Return the synchronisations over a protocol of rounds, which is started with them."""
+        found = cls(timing=rounds.timing)
+        found.rounds = rounds
+        return found
+
+    @property
+    def isolated(self) -> bool:
+        """Whether rounds are."""
+        return self.rounds.isolated
+
+    def start(self, network: Network, sync_handler: SyncHandler) -> None:
+        """See `CallProtocol.start`."""
+        super().start(network, sync_handler)
+        self.rounds.start(network, Everybody(network.agents, sync_handler.aggregate))
+        self._receive_round = self.rounds.handler
+        self.rounds.ended = self.ended
         self.groups = [0] * network.agents
-        self.isolated = self._rounds.isolated
-        served, by_peers = self._rounds.served, self._rounds.uses_peer_links
+        served, by_peers = self.rounds.served, self.rounds.uses_peer_links
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
-        self._signal: Signal = signal(network, settings.timing == "slotted", self._hear)
+        self._signal: Signal = signal(network, self.slotted, self._hear)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
@@ -76,7 +87,7 @@ class TriggeredRounds(CallProtocol):
         if self.clock.now >= self.clock.end:
             return
         for agent, (round, *_) in due:
-            informed = self._rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
+            informed = self.rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
             assert informed.callbacks is not None  # nobody is informed before all have contributed
             informed.callbacks.append(self._applying(agent, round))
 

@@ -1,6 +1,6 @@
 """A gather: in every slot one node needs a part from every other before it can decide."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
@@ -12,8 +12,8 @@ from netbandit.network.clock import SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.gather import GatherProtocol, GatherSettings
-from netbandit.protocols.protocol import GraphFacts, ProtocolSettings
+from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.protocols.gather import GatherProtocol
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
@@ -26,22 +26,6 @@ def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     if value == "third-party" or (type(value) is int and value >= 1):
         return value
     raise PydanticCustomError("generator", 'must be the number of an agent other than 0, or "third-party"')
-
-
-class VerticalProtocolSettings(GatherSettings):
-    """The keys of the ``vertical`` protocol.
-
-    Attributes:
-        generator: The agent that makes the mask, or ``"third-party"``: masks come out of band, free.
-    """
-
-    kind: str = "vertical"
-    generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1
-
-    def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield ``generator`` where nothing is masked."""
-        if not self.masks and "generator" in self.model_fields_set:
-            yield "generator", "has no effect with masks = false"
 
 
 class Vertical(GatherProtocol):
@@ -60,54 +44,55 @@ class Vertical(GatherProtocol):
     What is decided at or after the horizon does not count.
     """
 
-    Settings = VerticalProtocolSettings
+    generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1
+    """The agent that makes the mask, or ``"third-party"``: masks come out of band, free."""
 
-    def __init__(
+    def check(self) -> Checks:
+        """Yield sums of what is not masked, and *generator* where nothing is masked."""
+        yield from super().check()
+        if not self.masks and "generator" in self.model_fields_set:
+            yield Note("generator", "has no effect with masks = false")
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a graph in parts, too few participants for a secret sum, a generator that is not there."""
+        agents = others.agents
+        if others.components > 1:
+            yield Mistake("kind", "needs a connected graph: the parts of all participants must reach agent 0")
+        if self.secure_sum and agents < 3:
+            text = f"needs at least 3 participants, but there are {agents}: a sum of one hides nothing"
+            yield Mistake("secure_sum", text)
+        if self.masks and isinstance(self.generator, int) and self.generator >= agents:
+            if agents == 1:
+                way_out = "agent 0 is alone: masks = false, for nothing travels"
+            else:
+                way_out = f'the agents are 0 to {agents - 1}: one other than 0, or "third-party"'
+            yield Mistake("generator", f"is agent {self.generator}, but {way_out}")
+
+    def start(
         self,
-        settings: ProtocolSettings,
         network: Network,
-        parts: Sequence[int],
-        masks: Sequence[int],
+        part_bytes: Sequence[int],
+        mask_bytes: Sequence[int],
         decide: Callable[[int], None],
     ) -> None:
-        super().__init__(settings, network, parts, masks, decide)
-        assert isinstance(settings, VerticalProtocolSettings)
-        self._settings = settings
-        self._senders = [agent for agent, size in enumerate(parts) if size and agent]
+        """See `GatherProtocol.start`."""
+        super().start(network, part_bytes, mask_bytes, decide)
+        self._senders = [agent for agent, size in enumerate(part_bytes) if size and agent]
         parents: list[int] = network.topology.bfs_tree(0).tolist()
         self._hops = [() if node == 0 else (network.channel(node, parent),) for node, parent in enumerate(parents)]
         # Parts of one size are one message to the network, which tells senders by their channels.
         self._parts: dict[int, list[Channel]] = {}
         for agent in self._senders:
-            self._parts.setdefault(HEADER_BYTES + parts[agent], []).extend(self._hops[agent])
-        self._slotted = settings.timing == "slotted"
+            self._parts.setdefault(HEADER_BYTES + part_bytes[agent], []).extend(self._hops[agent])
+        self._slotted = self.slotted
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
         self._callbacks: list[Callable[[Event], None]] = [self._user]
 
-    @classmethod
-    def problems(cls, settings: ProtocolSettings, graph: GraphFacts) -> Iterator[tuple[str, str]]:
-        """Yield a graph in parts, too few participants for a secret sum, a generator that is not there."""
-        assert isinstance(settings, VerticalProtocolSettings)
-        if graph.components > 1:
-            yield "kind", "needs a connected graph: the parts of all participants must reach agent 0"
-        if settings.secure_sum and graph.agents < 3:
-            yield (
-                "secure_sum",
-                f"needs at least 3 participants, but there are {graph.agents}: a sum of one hides nothing",
-            )
-        if settings.masks and isinstance(settings.generator, int) and settings.generator >= graph.agents:
-            if graph.agents == 1:
-                way_out = "agent 0 is alone: masks = false, for nothing travels"
-            else:
-                way_out = f'the agents are 0 to {graph.agents - 1}: one other than 0, or "third-party"'
-            yield "generator", f"is agent {settings.generator}, but {way_out}"
-
-    def start(self) -> None:
+    def serve(self) -> None:
         """Hand out the masks, and let the first user come."""
-        generator = self._settings.generator
-        if self._settings.masks and isinstance(generator, int):
-            self._hand_out(generator)
+        if self.masks and isinstance(self.generator, int):
+            self._hand_out(self.generator)
         self._schedule(0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
@@ -142,7 +127,7 @@ class Vertical(GatherProtocol):
 
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
-        if len(self._missing) < self._settings.pipeline:
+        if len(self._missing) < self.pipeline:
             self._missing[user] = len(self._senders)
             for size, channels in self._parts.items():
                 self._put(user, size, channels)
@@ -161,7 +146,7 @@ class Vertical(GatherProtocol):
         """Count the masks on every hop, and find how long they take: each link sends one after the other."""
         parents: list[int] = self.network.topology.bfs_tree(generator).tolist()
         moving = []
-        for agent, size in enumerate(self.masks):
+        for agent, size in enumerate(self.mask_bytes):
             if size and agent != generator:
                 path = [agent]
                 while path[-1] != generator:

@@ -6,11 +6,14 @@
 | `pictures` | the pictures of the results as drawings inside the page |
 | `curves` | what the pointer reads off the curves of regret |
 | `recipe` | the scenario, the commands and the versions that make the results again |
+| `hot_spots` | each network, and the links and nodes that carried, waited, cost and spent most |
 | `page` | the page, from all of these and the files in ``templates`` |
+| `age` | what the page says when its results have changed since |
 
 The page refers to nothing outside itself, and the same results give the same bytes.
 """
 
+from netbandit.report.age import outdate
 from netbandit.report.page import REPORT, write_report
 
-__all__ = ["REPORT", "write_report"]
+__all__ = ["REPORT", "outdate", "write_report"]

@@ -1,6 +1,5 @@
 """What the pointer reads off the curves of regret: where each panel stands on the page, and its numbers."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.grouping import arrange, described
 from netbandit.plots.regret import Line, panels_of
-from netbandit.simulation.result import RunResult
+from netbandit.results.store import StudyResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +19,7 @@ _KNOTS = 200
 _DIGITS = 6
 
 
-def readings(results: Sequence[RunResult], figure: "Figure") -> Reading:
+def readings(study: StudyResult, figure: "Figure") -> Reading:
     """Return the numbers behind the picture of regret.
 
     Each panel has its ``title``, its ``box`` (left, top, right and bottom as shares of the picture), the ends of its
@@ -28,10 +27,10 @@ def readings(results: Sequence[RunResult], figure: "Figure") -> Reading:
     and ``half``, the half-width of the interval, or null with one replication.
 
     Args:
-        results: Runs of one scenario.
+        study: The results.
         figure: Their picture of regret, laid out.
     """
-    (arrangement,) = arrange(results)
+    arrangement = arrange(study)
     panels = [axes for axes in figure.axes if axes.get_visible()]
     found = []
     for axes, panel in zip(panels, panels_of(arrangement), strict=True):
@@ -51,7 +50,7 @@ def readings(results: Sequence[RunResult], figure: "Figure") -> Reading:
 
 def _line(line: Line) -> dict[str, Any]:
     kept = np.unique(np.round(np.linspace(0, len(line.slots) - 1, _KNOTS)).astype(np.int64))
-    half = (line.estimate.high - line.estimate.mean)[kept] if line.estimate.known else None
+    half = (line.estimate.widest[1] - line.estimate.mean)[kept] if line.estimate.known else None
     return {
         "label": line.label,
         "colour": line.look.colour,

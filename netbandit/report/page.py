@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from netbandit.report.age import mark_of
+from netbandit.report.hot_spots import hot_spots
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
-from netbandit.results.remarks import remarks
+from netbandit.results.remarks import cost_lines, remarks
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, lookup
 
@@ -45,18 +47,18 @@ def page(folder: Path, study: StudyResult) -> str:
 
 
 def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
-    found = drawn(folder, study)
-    networks = [picture for picture in found if picture.name.startswith("network")]
+    found = [picture for picture in drawn(folder, study) if not picture.name.startswith("network")]
     spent, units = privacy(study)
     return {
+        "mark": mark_of(study),
         "name": study.name,
         "description": description(study),
         "facts": _facts(study),
         "findings": findings(study),
-        "remarks": remarks(study),
+        "remarks": [*cost_lines(study), *remarks(study)],
         "regret": [picture for picture in found if picture.reading is not None],
-        "pictures": [picture for picture in found if picture.reading is None and picture not in networks],
-        "networks": networks,
+        "pictures": [picture for picture in found if picture.reading is None],
+        "networks": hot_spots(folder, study),
         "graphs": graphs(study),
         "privacy": spent,
         "units": units,

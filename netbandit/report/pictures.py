@@ -42,11 +42,10 @@ class Drawn:
 
 def drawn(folder: Path, study: StudyResult) -> list[Drawn]:
     """Return the pictures of *study*, whose results are in *folder*: the curves of regret first."""
-    results = [run for point in study.points for run in point.finished]
     found = []
     for place, picture in enumerate(folder_pictures(folder, study)):
         svg = inline(picture.figure, f"p{place}-")
-        reading = readings(results, picture.figure) if picture.name == "regret" else None
+        reading = readings(study, picture.figure) if picture.name == "regret" else None
         found.append(Drawn(picture.name, picture.title, picture.subtitle, svg, reading))
     return found
 

@@ -29,6 +29,7 @@ _TINY = 1e-3
 """Columns of smaller numbers are shown with powers of ten."""
 
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_ENERGIES = ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"))
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
     if metric == "bytes":
         scale, unit = next(((size, text) for size, text in _SIZES if largest >= 10 * size), (1.0, ""))
         name = "data" if unit else name
+    elif metric == "energy_j":
+        scale, unit = next(((size, text) for size, text in _ENERGIES if largest >= size), (1.0, "J"))
     places = max((_places(estimate, scale) for estimate in present), default=0)
     places = max(0, min(places, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
     if not any(estimate.half_width for estimate in present):  # exact: a zero that ends all of them says nothing
@@ -72,7 +75,7 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
     def text(value: float | None) -> str:
         if value is None:
             return ""
-        return f"{value:.1e}" if 0 < largest < _TINY else fixed(value / scale, places)
+        return f"{value:.1e}" if 0 < largest / scale < _TINY else fixed(value / scale, places)
 
     missing = "inf" if metric == "epsilon" else "-"  # a privacy budget is finite, or nobody asked for one
     means = [text(estimate.mean) if estimate else "" for estimate in found]

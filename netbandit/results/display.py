@@ -5,11 +5,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from netbandit.results.columns import Column, column, lined_up, parameter_cells, short_names
-from netbandit.results.remarks import privacy_lines, remarks
+from netbandit.results.remarks import cost_lines, privacy_lines, remarks
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import estimates
 from netbandit.results.table import cell, parameter_names
-from netbandit.results.telling import everywhere, same, telling, varied
+from netbandit.results.telling import PRICED, everywhere, same, telling, varied
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,8 +35,11 @@ def show(study: StudyResult, console: "Console") -> None:
         alike = any(
             each.why_none for point in study.points for each in estimates(point).values() if each.mean is not None
         )
-        without = f"; no {sign} where all replications are alike: how far others lie is not known" if alike else ""
-        console.print(Text(f"mean {sign} half-width of the 95 % interval over replications{without}"), soft_wrap=True)
+        console.print(Text(f"mean {sign} half-width of the 95 % interval over replications"))
+        if alike:
+            console.print(Text(f"no {sign} where all replications are alike: how far others lie is not known"))
+    for line in cost_lines(study):
+        console.print(Text(line))
     for line in [*privacy_lines(study), *remarks(study)]:
         console.print(Text(line), soft_wrap=True)
 
@@ -86,9 +89,10 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
         columns = [column(name, [each.get(name) for each in found]) for name in trial]
         table = _points_table(study, columns, sign, narrow)
         fits = Measurement.get(console, room, table).maximum <= console.width
-        if not chosen and not fits:
+        if not fits and (not chosen or metric == PRICED):
             narrow = True
             table = _points_table(study, columns, sign, narrow)
+            fits = Measurement.get(console, room, table).maximum <= console.width
         if fits or not chosen:
             chosen, best = trial, table
         if len(chosen) == _MOST_COLUMNS:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from netbandit.results.numbers import shortest
-from netbandit.results.store import StudyResult
+from netbandit.results.store import StudyResult, lookup
 from netbandit.simulation.result import RunResult
 
 INFINITE = "infinite"
@@ -18,6 +18,23 @@ MEANING = (
 """What an account of privacy says; delta is not the probability with which epsilon is exceeded."""
 
 _FEW = 4
+
+
+def cost_lines(study: StudyResult) -> list[str]:
+    """Return what the cost is made of, if anything cost something; one line for each price of links that differs."""
+    lines = []
+    for run in (run for point in study.points for run in point.finished):
+        cost, activations = run.metrics.get("cost"), run.metrics.get("activations")
+        peer, uplink = (lookup(run.resolved, f"links.{link}.cost") for link in ("peer", "uplink"))
+        if not cost or activations is None or peer is None or uplink is None:
+            continue
+        parts = []
+        if cost != activations * uplink or peer == uplink:
+            parts.append(f"{shortest(peer)} for each link between agents and slot in which a message is put on it")
+        if cost != activations * peer or peer == uplink:
+            parts.append(f"{shortest(uplink)} for each link to the server and round in which it is used")
+        lines.append(f"cost: {', '.join(parts)}")
+    return list(dict.fromkeys(lines))
 
 
 def privacy_lines(study: StudyResult) -> list[str]:

@@ -10,6 +10,9 @@ from netbandit.results.table import cell, parameter_names
 MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
 """The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
 
+PRICED = "energy_j"
+"""Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
+
 _ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "events"}
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
@@ -29,7 +32,7 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     # Regrets are not to be compared where privacy differs without its being seen.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric(found)
-    order = dict.fromkeys((first, "unserved", *spent, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
+    order = dict.fromkeys((first, "unserved", *spent, PRICED, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
     worth = [metric for metric in order if _says_something(metric, found)]
     return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
 

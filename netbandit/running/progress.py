@@ -7,6 +7,8 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from netbandit.plural import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -95,7 +97,7 @@ class ProgressReport:
     def _say(self) -> None:
         self._lines += 1
         share = self._done / self._total
-        far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {self._total} runs"]
+        far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {counted(self._total, 'run')}"]
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
         parts = [f"{', '.join(far)} after {_rough(time.monotonic() - self._began)}", self._rate(), self._estimate()]

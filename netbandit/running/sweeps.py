@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import netbandit
 from netbandit.own_code import complaint, message
+from netbandit.plural import counted
 from netbandit.results.one_study import refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
@@ -39,6 +40,10 @@ class Document(Protocol):
     @property
     def data(self) -> Mapping[str, Any]:
         """The tables, with the scenario's ``name``."""
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The tables as text and numbers alone."""
 
     @property
     def folder(self) -> Path:
@@ -103,7 +108,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, finished: int, total: int) -> None:
-        super().__init__(f"{finished} of {total} runs are complete")
+        super().__init__(f"{finished} of {counted(total, 'run')} {'is' if finished == 1 else 'are'} complete")
         self.finished = finished
         self.total = total
 
@@ -153,7 +158,7 @@ def run(
     refuse_other(out, name)
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    description = (name, study.points, keys, study.document.data)
+    description = (name, study.points, keys, study.document.written)
     save_study(out, *description)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()

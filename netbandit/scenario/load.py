@@ -2,22 +2,26 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from netbandit.scenario.errors import Place, ScenarioError
+from netbandit.scenario.given import Given, given, keyword_overrides
 from netbandit.scenario.merge import FIRST_OVERRIDE, Merged, Origin, written_order
+from netbandit.scenario.objects import plain
 from netbandit.scenario.overrides import Override, read_overrides
 from netbandit.scenario.source import Source, read_source, source_of
-from netbandit.settings import KeyPath, Problem
+from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.wording import key_text, show
 
 _KEYS = re.compile(r"\b(?:run|topology|links|bandit|learner|protocol)(?:\.[a-z_]+)+")
 """Keys of a scenario in the text of a message."""
 
 _WORD = re.compile(r"[a-z_]+")
+
+_Origin = TypeVar("_Origin", Source, Given)
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Document:
         data: The merged tables. ``extends`` is gone, ``name`` is always there, and under ``sweep`` each key is one
             dotted key path.
         parameters: What ``--set`` changed: dotted key -> value.
+        nameless: Whether nobody has given it a name.
     """
 
     file: str
@@ -36,12 +41,18 @@ class Document:
     parameters: dict[str, Any]
     _origins: dict[KeyPath, Origin]
     _former_kinds: dict[str, list[tuple[Origin, str]]]
-    _top: Source
+    _top: Source | Given
+    nameless: bool = False
 
     @property
     def folder(self) -> Path:
         """The folder of the file: where relative paths of ``--set`` start and a user's own parts are looked for."""
         return self._top.folder
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The merged tables as text and numbers alone, for a record of them."""
+        return {key: plain(value) for key, value in self.data.items()}
 
     def place(self, path: KeyPath) -> str:
         """Return ``FILE:LINE:COLUMN``, or ``--set KEY``, of a key path.
@@ -53,7 +64,7 @@ class Document:
     def base_of(self, path: KeyPath) -> Path:
         """Return the folder of the file that the value at *path* was written in, for relative paths."""
         origin = self._origin(path)
-        return origin.folder if isinstance(origin, Source) else self.folder
+        return origin.folder if isinstance(origin, Source | Given) else self.folder
 
     def other_kinds(self, table: str, key: str) -> list[str]:
         """Return the other kinds of part that a key of a part's table may have been written for.
@@ -121,7 +132,12 @@ class Document:
         return (origin or self._top).place(path if origin is not None else ())
 
 
-def load(file: str | os.PathLike[str], overrides: Sequence[str] = (), text: str | None = None) -> Document:
+def load(
+    file: str | os.PathLike[str],
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    text: str | None = None,
+    quiet: Mapping[str, Any] | None = None,
+) -> Document:
     """Read a scenario file, the files it extends, and the overrides.
 
     Tables are merged key by key; a key that is given again, or set, replaces what was there, a sweep of it included.
@@ -129,8 +145,9 @@ def load(file: str | os.PathLike[str], overrides: Sequence[str] = (), text: str 
 
     Args:
         file: The file; messages name it as it is given here.
-        overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win.
+        overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win. Or values by keyword, ``__`` for each dot.
         text: What is in the file, if there is none to read.
+        quiet: Overrides by keyword that are no parameters of the study.
 
     Raises:
         ScenarioError: A file cannot be read, is not TOML or of another ``schema``, or an override is malformed.
@@ -138,26 +155,61 @@ def load(file: str | os.PathLike[str], overrides: Sequence[str] = (), text: str 
     lines: list[str] = []
     changes: list[Override] = []
     try:
-        changes = read_overrides(overrides, FIRST_OVERRIDE)
+        if isinstance(overrides, Mapping):
+            changes = keyword_overrides(overrides, FIRST_OVERRIDE)
+        else:
+            changes = read_overrides(overrides, FIRST_OVERRIDE)
+        changes += keyword_overrides(quiet or {}, FIRST_OVERRIDE + len(changes), quiet=True)
     except ScenarioError as error:
         lines += error.lines
     try:
-        sources = _sources(os.fspath(file), changes, text)
+        name = os.fspath(file)
+        sources = _sources(_checked(read_source(name, 0) if text is None else source_of(name, text, 0)), changes)
     except ScenarioError as error:
         raise ScenarioError(error.lines + lines) from None
     if lines:
         raise ScenarioError(lines)
+    return _document(sources, changes)
+
+
+def load_tables(
+    tables: Raw,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    quiet: Mapping[str, Any] | None = None,
+    keywords: bool = False,
+) -> Document:
+    """Return the scenario that *tables* are, with the files it extends and the overrides.
+
+    Args:
+        tables: The tables of a scenario, in which a class may stand for its kind; relative paths start in the working
+            folder, and without a ``name`` it is called ``scenario``.
+        overrides: Values by keyword, ``__`` for each dot of a key.
+        quiet: Overrides that are no parameters of the study.
+        keywords: Whether each table was a keyword of its own, for messages.
+
+    Raises:
+        ScenarioError: A file cannot be read, is not TOML or of another ``schema``, or an override is malformed.
+    """
+    changes = keyword_overrides(overrides or {}, FIRST_OVERRIDE)
+    changes += keyword_overrides(quiet or {}, FIRST_OVERRIDE + len(changes), quiet=True)
+    return _document(_sources(_checked(given(tables, "scenario", keywords=keywords)), changes), changes)
+
+
+def _document(sources: Sequence[Source | Given], changes: Sequence[Override]) -> Document:
     merged = Merged(sources, changes)
-    if not merged.data:
+    if not merged.data and isinstance(sources[0], Source):
         tables = "must have the tables run, topology, bandit, learner and protocol"
         raise ScenarioError([f"{sources[0].place(())}: file: is empty, {tables}"])
-    merged.data.setdefault("name", Path(sources[0].name).stem)
-    return Document(sources[0].name, merged.data, merged.parameters, merged.origins, merged.former_kinds, sources[0])
+    first = sources[0]
+    nameless = isinstance(first, Given) and "name" not in merged.data
+    merged.data.setdefault("name", Path(first.name).stem)
+    return Document(first.name, merged.data, merged.parameters, merged.origins, merged.former_kinds, first, nameless)
 
 
-def _sources(name: str, changes: Sequence[Override], text: str | None) -> list[Source]:
-    """Read a file, whose text may be known, and those it extends, the named one first."""
-    sources = [_checked(read_source(name, 0) if text is None else source_of(name, text, 0))]
+def _sources(first: Source | Given, changes: Sequence[Override]) -> list[Source | Given]:
+    """Return *first* and the files it extends."""
+    sources = [first]
     extends = next((change.value for change in reversed(changes) if change.path == ("extends",)), None)
     place = next((change.place for change in reversed(changes) if change.path == ("extends",)), None)
     if extends is None:
@@ -177,7 +229,7 @@ def _sources(name: str, changes: Sequence[Override], text: str | None) -> list[S
     return sources
 
 
-def _checked(source: Source) -> Source:
+def _checked(source: _Origin) -> _Origin:
     schema = source.data.get("schema", 1)
     if type(schema) is not int or schema != 1:
         text = f"must be 1, the only format this version reads, not {show(schema)}"

@@ -4,13 +4,14 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
 from netbandit.scenario.sweep import INHERIT
 from netbandit.settings import KeyPath
 
-Origin = Source | Override
+Origin = Source | Given | Override
 """What wrote a value."""
 
 FIRST_OVERRIDE = 10**6
@@ -39,7 +40,7 @@ class Merged:
         parameters: What the overrides changed: dotted key -> value.
     """
 
-    def __init__(self, sources: Sequence[Source], changes: Sequence[Override]) -> None:
+    def __init__(self, sources: Sequence[Source | Given], changes: Sequence[Override]) -> None:
         self.data: dict[str, Any] = {}
         self.origins: dict[KeyPath, Origin] = {}
         self.former_kinds: dict[str, list[tuple[Origin, str]]] = {}
@@ -71,7 +72,7 @@ class Merged:
             into[key] = {}
             self._tables(into[key], value, path, origin)
         else:
-            into[key] = copy.deepcopy(value)
+            into[key] = copy.deepcopy(value) if isinstance(value, list) else value
 
     def _change(self, change: Override) -> None:
         if change.path == ("extends",):
@@ -90,7 +91,7 @@ class Merged:
                 self._replace(into, key, {}, change.path[:depth], change)
             into = into[key]
         self._replace(into, change.path[-1], change.value, change.path, change)
-        if change.path[0] not in ("sweep", *_OWN):
+        if change.path[0] not in ("sweep", *_OWN) and not change.quiet:
             self.parameters[".".join(change.path)] = change.value
 
     def _note_kinds(self, origin: Origin, written: dict[str, Any]) -> None:

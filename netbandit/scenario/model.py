@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from netbandit.scenario.links import LinksSettings, duration_text
 from netbandit.settings import Raw, Settings
@@ -55,12 +56,22 @@ class RunSettings(Settings):
         return parse_duration(self.slot).nanoseconds(1)
 
 
+def _name_or_class(value: Any) -> Any:
+    if isinstance(value, type) or (isinstance(value, str) and value):
+        return value
+    raise PydanticCustomError("string_type", "must be a string")
+
+
+Name = Annotated[Any, BeforeValidator(_name_or_class)]
+"""What names a part: a string, or from Python its class."""
+
+
 class _Kind(BaseModel):
     """The one key that every part's table has."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
-    kind: Annotated[str, Field(min_length=1), Allowed('a string: a known kind, or "package.module:Class"')]
+    kind: Annotated[Name, Allowed('a string: a known kind, or "package.module:Class"')]
 
 
 def _part(table: Any) -> Any:
@@ -74,7 +85,7 @@ class _Family(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="allow", arbitrary_types_allowed=True)
 
-    family: Annotated[str, Field(min_length=1), Allowed('a string: a known family, or "package.module:Class"')]
+    family: Annotated[Name, Allowed('a string: a known family, or "package.module:Class"')]
 
 
 def _topology(table: Any) -> Any:

@@ -5,9 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netbandit.part import Part
-from netbandit.reading import UNKNOWN_KEY, read, read_part
+from netbandit.part import Part, read_part
+from netbandit.reading import UNKNOWN_KEY, read
 from netbandit.registry import BUILT_IN, KindError, key_names, part_class
+from netbandit.scenario.objects import plain
 from netbandit.settings import Problem
 from netbandit.wording import did_you_mean, one_of, show
 
@@ -21,6 +22,7 @@ def read_topology(written: Any, folder: Path) -> tuple[Part | None, list[Problem
     """
     if not isinstance(written, Mapping) or not isinstance(written.get("family"), str | type):
         return None, [], []
+    name = plain(written["family"])
     keys = {key: value for key, value in written.items() if key != "family"}
     problems: list[Problem] = []
     notes: list[Problem] = []
@@ -34,7 +36,7 @@ def read_topology(written: Any, folder: Path) -> tuple[Part | None, list[Problem
         if elsewhere is not None:
             _, mistakes = read(elsewhere, {key: keys.pop(key)}, ("topology",))
             problems += [mistake for mistake in mistakes if mistake[0][1] == key]
-            notes.append((("topology", key), f"not used by the family {show(written['family'])}"))
+            notes.append((("topology", key), f"not used by the family {show(name)}"))
     if found is None:
         known = list(dict.fromkeys(name for family in _families() for name in ("family", *family.model_fields)))
         text = f"{UNKNOWN_KEY}, must be {one_of(known)}"

@@ -95,8 +95,7 @@ class Broadcasts(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        point = stage.point
-        self._protocol = broadcast_protocol(point.protocol, point.protocol_settings, stage.network, self._hear)
+        self._protocol = broadcast_protocol(stage.point.protocol_settings, stage.network, self._hear)
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._said: list[int] = []
@@ -109,7 +108,7 @@ class Broadcasts(Communication):
         super().open(learners)
         (self._learner,) = learners
         self._next = self._learner.next_share(0)
-        trace, explored = self.stage.network.trace, self._learner.exploration()
+        trace, explored = self.stage.network.trace, self._learner.explored_slots()
         if trace is not None and explored is not None:
             self._phases = Phases(
                 trace, self.clock.slot, explored.tolist(), (self.members - 1).tolist(), len(list(self._slots()))
@@ -170,7 +169,8 @@ class Broadcasts(Communication):
     @property
     def releases(self) -> int:
         """What nobody can hear is not told."""
-        return len(self._said) if self.stage.network.ledger.kinds else 0
+        told = self.stage.network.ledger.kinds or self.stage.point.protocol.out_of_band
+        return len(self._said) if told and not self.isolated else 0
 
     def metrics(self) -> dict[str, Metric]:
         """Return the slots in which agents shared, and how late others heard of it."""
@@ -198,8 +198,7 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        point = stage.point
-        self._protocol = call_protocol(point.protocol, point.protocol_settings, stage.network, self)
+        self._protocol = call_protocol(stage.point.protocol_settings, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]

@@ -92,7 +92,7 @@ class Epochs(Driver):
         self._fingerprint = stage.fingerprint
         self._trace = stage.network.trace
         # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
-        self._isolated = point.protocol.isolated
+        self._isolated = point.protocol_settings.isolated
         agents = range(bandit.agents)
         groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
         self._own = [self._generators(agent) for agent in agents] if self._isolated else []
@@ -120,7 +120,7 @@ class Epochs(Driver):
     def start(self) -> None:
         """Start a process for every agent."""
         point = self.stage.point
-        self._protocol = round_protocol(point.protocol, point.protocol_settings, self.stage.network, self)
+        self._protocol = round_protocol(point.protocol_settings, self.stage.network, self)
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))
@@ -133,7 +133,7 @@ class Epochs(Driver):
         regret, curve = self._regret.total_and_curve()
         rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
         # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.stage.network.ledger.kinds)
+        told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
         spent = self._learner.account(
             participants=self._participating,
             members=self._agents,
@@ -146,7 +146,12 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        return DriverResult(regret, {"regret": curve}, metrics, spent)
+        remarks = self._learner.remarks(
+            participants=self._participating,
+            members=1 if self._isolated else self._agents,
+            difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
+        )
+        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     def _mean_wait(self, rounds: Iterable[int]) -> float:
         """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""

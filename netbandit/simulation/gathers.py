@@ -13,7 +13,7 @@ from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
 from netbandit.protocols.adapters import gather_protocol
-from netbandit.protocols.gather import GatherSettings
+from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.regret import thinned
@@ -50,7 +50,7 @@ class Gathers(Driver):
         bandit = stage.bandit
         settings = point.protocol_settings
         assert isinstance(bandit, VerticalContextBandit)
-        assert isinstance(settings, GatherSettings)
+        assert isinstance(settings, GatherProtocol)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
@@ -81,7 +81,6 @@ class Gathers(Driver):
 
     def start(self) -> None:
         """Let the first user come."""
-        point = self.stage.point
         bandit = self._bandit
         widths = [len(columns) for columns in bandit.columns]
         whole = bandit.seen
@@ -90,8 +89,8 @@ class Gathers(Driver):
         parts = [NUMBER_BYTES * bandit.arm_count * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
         network = self.stage.network
-        self._protocol = gather_protocol(point.protocol, self._settings, network, parts, masks, self._decided)
-        self._protocol.start()
+        self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
+        self._protocol.serve()
 
     def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""
@@ -126,7 +125,7 @@ class Gathers(Driver):
             "delta": 0.0,
             "epsilon_claimed": None,
             **findings.metrics,
-            "unserved": protocol.unserved,
+            "unserved": protocol.turned_away,
             "decisions_per_s": decisions / seconds,
             "regret_per_s": None if total is None else total / seconds,
             "regret_per_decision": None if decided is None or not decisions else decided / decisions,
@@ -161,7 +160,7 @@ class Gathers(Driver):
 
     def _turned_away(self, decisions: int) -> Iterator[str]:
         """Yield that regrets are of different numbers of users, where that is so."""
-        unserved = self._protocol.unserved
+        unserved = self._protocol.turned_away
         if unserved and self._settings.unserved == "free" and self._bandit.knows_best:
             yield (
                 f"{unserved:,} of {unserved + decisions:,} users went away unserved, and regret counts none for them: "

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,16 @@ from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import complaint, place
-from netbandit.part import Others, Part, found_by
-from netbandit.protocols.adapters import misfit
-from netbandit.protocols.adapters import problems as problems_of
-from netbandit.protocols.protocol import GraphFacts, NetworkProtocol
-from netbandit.reading import read, read_part
-from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, part_class
+from netbandit.part import Others, Part, found_by, read_part
+from netbandit.protocols import adapters
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.reading import read
+from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, kind_of, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
+from netbandit.scenario.objects import plain
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
 from netbandit.scenario.topology import read_topology
@@ -176,7 +177,7 @@ class _Check:
         known: dict[str, Any] = {
             "bandit": bandit_settings,
             "learner": learner_settings,
-            "protocol": (protocol_settings if isinstance(protocol_settings, Part) else protocol) if fits else None,
+            "protocol": protocol_settings if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -189,7 +190,7 @@ class _Check:
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         parts = PointConfig(
-            parameters=self._point.parameters,
+            parameters=plain(self._point.parameters),
             resolved=_resolved(scenario, known["kinds"], family, bandit_settings, learner_settings, protocol_settings),
             scenario=scenario,
             family=family,
@@ -208,7 +209,10 @@ class _Check:
         for table in PARTS:
             part = known[table]
             if isinstance(part, Part):
-                mistakes, notes = found_by(part.check_with(others), table)
+                check_with = (
+                    partial(adapters.check_with, part) if isinstance(part, NetworkProtocol) else part.check_with
+                )
+                mistakes, notes = found_by(check_with(others), table)
                 self.problems += mistakes
                 self.notes += notes
 
@@ -218,7 +222,7 @@ class _Check:
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return class and settings of a part; None where they cannot be had."""
         written = self._point.data.get(table)
-        if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str):
+        if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
             return None, None  # said by validate()
         kind = written["kind"]
         try:
@@ -233,6 +237,7 @@ class _Check:
             self.problems += problems
             self.notes += notes
             return found, part
+        known["kind"] = self._kind(table)
         settings, problems = read(found.Settings, known, (table,))
         self.problems += problems
         self._within(table, found.Settings.problems(known))
@@ -246,7 +251,7 @@ class _Check:
         for key, value in written.items():
             if key not in key_names(found) and self._known_elsewhere(table, key):
                 if f"{table}.{key}" in self._point.parameters:
-                    self.idle.append(((table, key), f"is no key of the {table} {show(written['kind'])}"))
+                    self.idle.append(((table, key), f"is no key of the {table} {show(self._kind(table))}"))
                 continue
             kept[key] = value
         return kept
@@ -272,7 +277,8 @@ class _Check:
 
     def _kind(self, table: str) -> str:
         written = self._point.data.get(table)
-        return str(written.get(kind_key(table))) if isinstance(written, Mapping) else ""
+        kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
+        return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
     def _check_pair(self, talks: frozenset[Talk], protocol: type[NetworkProtocol]) -> bool:
         """Return whether the protocol can carry how the learner talks."""
@@ -286,7 +292,7 @@ class _Check:
             self.problems.append((("protocol", "kind"), text))
             return False
         for talk in sorted(talks & protocol.patterns):
-            misfits = misfit(protocol, talk)
+            misfits = adapters.misfit(protocol, talk)
             if misfits is not None:
                 self.problems.append((("protocol", "kind"), misfits))
                 return False
@@ -350,17 +356,14 @@ class _Check:
             return
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
-        facts = GraphFacts(
-            graph.agents,
-            len(graph.components),
-            lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
-        )
-        known = {**known, "agents": facts.agents, "components": facts.components, "slowest_hop": facts.slowest_hop}
+        known = {
+            **known,
+            "agents": graph.agents,
+            "components": len(graph.components),
+            "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
+        }
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
-            if not issubclass(parts.protocol, Part):
-                for key, text in problems_of(parts.protocol, known["talk"] or "call", parts.protocol_settings, facts):
-                    self.problems.append((("protocol", key), text))
         if scenario.links.peer.latency == "geographic":
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)
@@ -422,10 +425,12 @@ def _resolved(
     scenario: Scenario, kinds: Mapping[str, str], family: Family, bandit: Any, learner: Any, protocol: Any
 ) -> dict[str, Any]:
     """Return the whole scenario with every default filled in."""
-    whole = scenario.model_dump(mode="json")
-    whole["topology"] = {"family": kinds["topology"], **family.table()}
+    parts: dict[str, Any] = {"topology": {"family": kinds["topology"], **family.table()}}
     for table, settings in zip(PARTS, (bandit, learner, protocol), strict=True):
-        whole[table] = (
+        parts[table] = (
             {"kind": kinds[table], **settings.table()} if isinstance(settings, Part) else settings.model_dump()
         )
-    return whole
+    dumped = scenario.model_dump(mode="json", exclude=set(parts))
+    keys = [field.alias or name for name, field in Scenario.model_fields.items()]
+    whole = {**dumped, **parts}
+    return {key: whole[key] for key in keys if key in whole}

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from scipy import stats
 
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.reading import read_part
+from netbandit.part import read_part
 from netbandit.streams import Streams
 
 
@@ -23,7 +23,7 @@ def settled(means, agents):
 
 def mistakes(**keys):
     with pytest.raises(ValidationError) as caught:
-        Bernoulli(**keys)
+        Bernoulli.model_validate(keys)
     return [(error["loc"], error["msg"]) for error in caught.value.errors()]
 
 

@@ -4,7 +4,7 @@ from helpers.worlds import started
 
 from netbandit.bandits.draws import beta, states, uniform
 from netbandit.bandits.linear import Linear
-from netbandit.reading import read_part
+from netbandit.part import read_part
 from netbandit.streams import Streams
 
 

@@ -110,7 +110,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def draw(folder):
+def draw(folder, **_how):
     (folder / "regret.png").write_bytes(b"")
     return [folder / "regret.png"]
 
@@ -349,7 +349,7 @@ def test_the_package_raises_what_the_command_prints(place):
         netbandit.run("star.toml", run__seed="many")
     from netbandit.api import RunsFailedError
 
-    with pytest.raises(RunsFailedError, match="1 runs failed, the first is replication 1 of"):
+    with pytest.raises(RunsFailedError, match="1 run failed, the first is replication 1 of"):
         netbandit.run("star.toml", learner__fails=1)
     with pytest.raises(FileNotFoundError):
         netbandit.load_results(place)
@@ -381,8 +381,8 @@ def test_topology_shows_the_figures_of_a_family(family, links, diameter, radius,
         "diameter": str(diameter),
         "radius": str(radius),
         "sink": "0",
-        "GIS slots per round": str(slots),
-        "GIS links per round": str(activations),
+        "slots of a round of gis": str(slots),
+        "links of a round of gis": str(activations),
     }
 
 

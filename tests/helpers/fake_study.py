@@ -94,6 +94,10 @@ class FakeDocument:
     data: dict[str, Any]
     folder: Path = Path()
 
+    @property
+    def written(self) -> dict[str, Any]:
+        return self.data
+
 
 @dataclass(frozen=True)
 class FakeStudy:

@@ -7,7 +7,8 @@ from typing import Any
 import networkx
 import numpy as np
 
-from netbandit.results.store import RUNS, run_keys, save_run, save_study
+from netbandit.plots.grouping import Arrangement, arrange
+from netbandit.results.store import RUNS, PointResult, StudyResult, run_keys, save_run, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 
 METRICS = ("regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes")
@@ -87,6 +88,28 @@ def made_up(
         versions={"netbandit": "0"},
         nodes=nodes,
     )
+
+
+def study_of(runs: list[RunResult]) -> StudyResult:
+    """Return the study that *runs* are of, as if it had been read from its folder."""
+    points: dict[str, list[RunResult]] = {}
+    for run in runs:
+        points.setdefault(repr(run.parameters), []).append(run)
+    found = [
+        PointResult(some[0].parameters, [f"{name}-{run.seed}-{run.replication}" for run in some], list(some))
+        for name, some in points.items()
+    ]
+    return StudyResult(runs[0].name if runs else "nothing", found)
+
+
+def arranged(runs: list[RunResult]) -> Arrangement:
+    """Return *runs* as pictures see them."""
+    return arrange(study_of(runs))
+
+
+def curves(panel: Any) -> list[Any]:
+    """Return the lines of a panel without those of the intervals of their means alone."""
+    return [line for line in panel.lines if line.get_label() != "_alone"]
 
 
 def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:

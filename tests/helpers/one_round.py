@@ -118,8 +118,8 @@ def one_round(
         streams=Streams(seed, 0),
     )
     aggregation = Sum(topology.agents)
-    settings = kind.Settings(kind="any", **keys)
-    protocol = kind(settings, network, aggregation)
+    protocol = kind(**keys)
+    protocol.start(network, aggregation)
     result = Round(network, protocol, aggregation)
     receive = protocol.handler
 

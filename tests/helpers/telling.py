@@ -47,7 +47,7 @@ def told(kind, graph, latency=0, *, uplink=0, bandwidth=None, times=(0,), **keys
         log.extend((environment.now, agent, one.source, one.round) for one in heard)
         assert all(one.item == Item(ITEM, (one.source, one.round)) for one in heard)
 
-    protocol = broadcast_protocol(kind, kind.Settings(**{"kind": "any"} | keys), network, hear)
+    protocol = broadcast_protocol(kind(**keys), network, hear)
 
     def tell(number, _):
         for agent in range(len(graph)):

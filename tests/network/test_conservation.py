@@ -49,7 +49,8 @@ def run(case, trace):
     clock = Clock(environment, SLOT, horizon)
     neighbours = [sorted(graph[node]) for node in sorted(graph)]
     network = Network(clock, neighbours, link, latency, link, uplink, fingerprint, trace)
-    protocol = kind(kind.Settings(kind="any", timing=timing), network, Echo(len(graph)))
+    protocol = kind(timing=timing)
+    protocol.start(network, Echo(len(graph)))
     delivered = Counter()
     handle = protocol.handler
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from netbandit.network.families.random import gilbert
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.reading import read_part
+from netbandit.part import read_part
 from netbandit.registry import BUILT_IN, part_class
 
 

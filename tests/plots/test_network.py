@@ -1,19 +1,18 @@
 import networkx
 import numpy as np
 import pytest
-from helpers.made_up_runs import made_up
+from helpers.made_up_runs import arranged, made_up
 from matplotlib.collections import LineCollection, PathCollection
 
 from netbandit.plots import layout
-from netbandit.plots.grouping import arrange
 from netbandit.plots.network import MOST_LINKS, Drawing, draw, draw_network
 from netbandit.plots.style import encoded, subtitle
 from netbandit.simulation.result import Nodes
 
 
 def drawn(*runs):
-    (arrangement,) = arrange(runs)
-    return draw_network(arrangement.name, arrangement.points[0])
+    arrangement = arranged(list(runs))
+    return draw_network(arrangement, arrangement.points[0])
 
 
 def lines(figure):

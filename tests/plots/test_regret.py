@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
-from helpers.made_up_runs import made_up
+from helpers.made_up_runs import arranged, curves, made_up
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import same_color, to_hex
 from scipy import stats
 
-from netbandit.plots.grouping import arrange
 from netbandit.plots.regret import common_grid, draw_regret, reads_better_logarithmic
 from netbandit.plots.style import subtitle
 
@@ -29,7 +28,7 @@ def bands(panel):
 
 def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
     runs = [made_up(replication=replication, horizon=10_000) for replication in range(6)]
-    (panel,) = draw_regret(arrange(runs)[0]).axes
+    (panel,) = draw_regret(arranged(runs)).axes
     (line,) = panel.lines
     slots = line.get_xdata()
     assert slots[0] == 0
@@ -45,7 +44,7 @@ def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
 
 
 def test_one_replication_has_no_band_and_no_legend():
-    figure = draw_regret(arrange([made_up()])[0])
+    figure = draw_regret(arranged([made_up()]))
     assert bands(figure.axes[0]) == []
     assert len(figure.axes[0].lines) == 1
     assert figure.legends == []
@@ -53,27 +52,30 @@ def test_one_replication_has_no_band_and_no_legend():
 
 
 def test_axes_and_title_say_what_is_seen():
-    figure = draw_regret(arrange(sweep("learner.epsilon", [0.1, 1.0]))[0])
+    figure = draw_regret(arranged(sweep("learner.epsilon", [0.1, 1.0])))
     (panel,) = figure.axes
     assert panel.get_xlabel() == "time (slots)"
     assert panel.get_ylabel() == "regret of all agents (reward)"
     assert figure.get_suptitle() == "quickstart: regret over time"
-    assert subtitle(figure) == "mean of 3 replications, shaded: its 95 % interval"
+    shaded = "shaded: 95 % interval for comparing (within replications), thin lines: of the mean alone"
+    assert subtitle(figure) == f"mean of 3 replications; {shaded}"
+    alone = draw_regret(arranged([made_up(replication=one) for one in range(3)]))
+    assert subtitle(alone) == "mean of 3 replications, shaded: its 95 % interval"
     assert panel.get_ylim()[0] == 0
     assert panel.xaxis.get_major_formatter()(4_000.0) == "4,000"
 
 
 def test_one_series_per_value_in_ascending_order_whatever_the_order_of_the_runs():
     runs = sweep("learner.epsilon", [1.0, 0.1, float("inf"), 0.5])
-    figure = draw_regret(arrange(runs)[0])
+    figure = draw_regret(arranged(runs))
     assert legend(figure) == ("privacy budget ε", ["0.1", "0.5", "1", "∞"])
-    assert len(figure.axes[0].lines) == 4
+    assert len(curves(figure.axes[0])) == 4
     assert len(bands(figure.axes[0])) == 4
 
 
 def test_words_keep_the_order_of_the_sweep():
     runs = sweep("topology.family", ["ring", "complete", "star"])
-    assert legend(draw_regret(arrange(runs)[0])) == ("topology", ["ring", "complete", "star"])
+    assert legend(draw_regret(arranged(runs))) == ("topology", ["ring", "complete", "star"])
 
 
 def test_a_second_key_makes_panels_with_the_same_colours():
@@ -83,7 +85,7 @@ def test_a_second_key_makes_panels_with_the_same_colours():
         for agents in (10, 20, 30)
         for replication in range(2)
     ]
-    figure = draw_regret(arrange(runs)[0])
+    figure = draw_regret(arranged(runs))
     assert [panel.get_title(loc="left") for panel in figure.axes] == ["agents: 10", "agents: 20", "agents: 30"]
     colours = {tuple(to_hex(line.get_color()) for line in panel.lines) for panel in figure.axes}
     assert len(colours) == 1
@@ -96,7 +98,7 @@ def test_many_combinations_are_thinned_and_the_title_says_so():
         for family in ("star", "ring")
         for agents in range(10, 30)
     ]
-    figure = draw_regret(arrange(runs)[0])
+    figure = draw_regret(arranged(runs))
     assert len(figure.axes) == 6
     assert figure.axes[0].get_title(loc="left") == "agents: 10"
     assert figure.axes[-1].get_title(loc="left") == "agents: 29"
@@ -110,7 +112,7 @@ def test_panels_share_their_axes_only_if_the_regrets_are_similar():
             for family in ("star", "ring")
             for agents, bend in enumerate(bends)
         ]
-        return draw_regret(arrange(runs)[0]).axes
+        return draw_regret(arranged(runs)).axes
 
     close, far = axes([2_000, 2_500]), axes([100, 9_000])
     assert close[0].get_ylim() == close[1].get_ylim()
@@ -122,7 +124,7 @@ def test_panels_share_their_axes_only_if_the_regrets_are_similar():
 
 def test_more_values_than_colours_take_a_scale_of_shades_and_fewer_bands():
     runs = sweep("topology.agents", list(range(10, 50)))
-    figure = draw_regret(arrange(runs)[0])
+    figure = draw_regret(arranged(runs))
     panel = figure.axes[0]
     assert len(panel.lines) == 40
     assert len({to_hex(line.get_color()) for line in panel.lines}) == 40
@@ -135,7 +137,7 @@ def test_more_values_than_colours_take_a_scale_of_shades_and_fewer_bands():
 
 def test_curves_that_lie_on_one_another_differ_in_their_dashes():
     runs = [made_up(parameters={"topology.family": family}) for family in ("star", "complete")]
-    first, second = draw_regret(arrange(runs)[0]).axes[0].lines
+    first, second = draw_regret(arranged(runs)).axes[0].lines
     assert not same_color(first.get_color(), second.get_color())
     assert first._dash_pattern != second._dash_pattern
 
@@ -143,7 +145,7 @@ def test_curves_that_lie_on_one_another_differ_in_their_dashes():
 def test_a_horizon_of_one_and_no_regret_at_all():
     run = made_up(horizon=1, bend=1)
     run.curves["regret"].values[:] = 0.0
-    (panel,) = draw_regret(arrange([run])[0]).axes
+    (panel,) = draw_regret(arranged([run])).axes
     assert panel.lines[0].get_xdata().tolist() == [0, 1]
     assert panel.get_xlim() == (0, 1)
     assert panel.get_ylim() == (0, 1)
@@ -151,14 +153,14 @@ def test_a_horizon_of_one_and_no_regret_at_all():
 
 def test_equal_replications_have_a_band_without_width():
     runs = [made_up(replication=replication, spread=0.0) for replication in range(3)]
-    (panel,) = draw_regret(arrange(runs)[0]).axes
+    (panel,) = draw_regret(arranged(runs)).axes
     corners = bands(panel)[0].get_paths()[0].vertices
     assert corners[:, 1].max() == panel.lines[0].get_ydata().max()
 
 
 def test_horizons_of_a_sweep_end_where_they_end():
     runs = [made_up(parameters={"run.horizon": horizon}, horizon=horizon) for horizon in (1_000, 5_000)]
-    (panel,) = draw_regret(arrange(runs)[0]).axes
+    (panel,) = draw_regret(arranged(runs)).axes
     assert [line.get_xdata()[-1] for line in panel.lines] == [1_000, 5_000]
     assert panel.get_xscale() == "linear"
 
@@ -169,7 +171,7 @@ def test_horizons_and_regrets_decades_apart_stand_on_two_logarithmic_axes():
         for horizon in (1_000, 1_000_000)
         for one in range(3)
     ]
-    (panel,) = draw_regret(arrange(runs)[0]).axes
+    (panel,) = draw_regret(arranged(runs)).axes
     assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
     lowest = min(line.get_ydata().min() for line in panel.lines)
     assert 0 < panel.get_ylim()[0] < lowest
@@ -189,7 +191,7 @@ def test_slots_are_logarithmic_only_where_that_reads_better(runs, logarithmic):
 
 
 def test_a_logarithmic_axis_begins_at_the_first_slot():
-    (panel,) = draw_regret(arrange([made_up(horizon=100_000, bend=300)])[0]).axes
+    (panel,) = draw_regret(arranged([made_up(horizon=100_000, bend=300)])).axes
     assert panel.get_xscale() == "log"
     assert panel.get_xlim() == (1, 100_000)
     assert panel.lines[0].get_xdata()[0] == 1

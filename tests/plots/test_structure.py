@@ -1,12 +1,12 @@
+import itertools
 import math
 
 import numpy as np
 import pytest
-from helpers.made_up_runs import made_up
+from helpers.made_up_runs import arranged, made_up, study_of
 from matplotlib.collections import PathCollection
 
-from netbandit.plots.grouping import arrange
-from netbandit.plots.select import pictures
+from netbandit.plots.choice import pictures
 from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.style import subtitle
 
@@ -37,10 +37,10 @@ def circles(panel):
 
 
 def test_three_protocols_or_more_are_compared():
-    assert structures_vary(arrange(runs())[0])
+    assert structures_vary(arranged(runs()))
     two = {kind: POINTS[kind] for kind in ("gis", "sink")}
-    assert not structures_vary(arrange(runs(two))[0])
-    assert not structures_vary(arrange([made_up(replication=one) for one in range(3)])[0])
+    assert not structures_vary(arranged(runs(two)))
+    assert not structures_vary(arranged([made_up(replication=one) for one in range(3)]))
 
 
 @pytest.mark.parametrize("varied", ["topology.seed", "learner.rounds"])
@@ -51,14 +51,14 @@ def test_the_same_points_are_not_drawn_twice(varied):
         for kind, (cost, regret, _) in POINTS.items()
         for value in (1, 2)
     ]
-    drawn = {picture.name for picture in pictures(points)}
+    drawn = {picture.name for picture in pictures(study_of(points))}
     assert {"structure", "tradeoff"} & drawn == (
         {"structure"} if varied == "topology.seed" else {"structure", "tradeoff"}
     )
 
 
 def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
-    figure = draw_structures(arrange(runs())[0])
+    figure = draw_structures(arranged(runs()))
     (panel,) = figure.axes
     drawn = {}
     for marks in circles(panel):
@@ -68,31 +68,97 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
     assert drawn[400.0][0] == pytest.approx(810)
     assert drawn[400.0][1] < 0.2 * drawn[5_000.0][1] < drawn[300.0][1]
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["master-worker", "gis", "sink", "star", "ring"]
+    assert labels == ["master-worker", "gis", "sink", "silent", "topology", "star", "ring"]
 
 
 def test_a_mark_has_the_bar_of_its_interval():
-    (panel,) = draw_structures(arrange(runs(families=("star",)))[0]).axes
-    ends = [bars.get_segments()[0] for bars in panel.collections if not isinstance(bars, PathCollection)]
+    (panel,) = draw_structures(arranged(runs(families=("star",)))).axes
+    ends = [bars.get_segments()[0] for bars in panel.collections if bars.get_label() == "_alone"]
     half = 4.3026527 * 10 / math.sqrt(3)  # of 0, 10 and 20 above the least
     np.testing.assert_allclose(ends[1], [(400, 810 - half), (400, 810 + half)])
     assert len(ends) == 3  # costs do not differ, so no bar lies across
+    # All points gain by the same in each replication: nothing is left that a comparison would have to fear.
+    assert not [box for box in panel.containers if box[2]]
 
 
-def test_who_says_nothing_is_told_of_in_words():
-    figure = draw_structures(arrange(runs())[0])
-    text = " ".join(subtitle(figure).split())
-    assert "up to 161" in text
-    assert "not shown: silent, with regret 50,010 at no cost" in text
+def test_who_says_nothing_and_is_worse_by_far_stands_at_the_edge_with_what_it_came_to():
+    figure = draw_structures(arranged(runs()))
+    assert "up to 161" in subtitle(figure)
+    (panel,) = figure.axes
+    assert [text.get_text() for text in panel.texts] == ["silent ↑ 50,010"] * 2
+    assert panel.get_ylim()[1] < 2_000
+
+
+def test_who_says_nothing_and_is_best_is_no_less_drawn():
+    points = POINTS | {"silent": (0.0, 100.0, 0.0)}
+    figure = draw_structures(arranged(runs(points, families=("star",))))
+    (panel,) = figure.axes
+    assert [0.0, 110.0] in [marks.get_offsets().tolist()[0] for marks in circles(panel)]
+    low, high = panel.get_ylim()
+    assert low < 100 < high
+    assert panel.get_xlim()[0] < 0
+    assert not panel.texts
+
+
+def test_far_apart_costs_leave_zero_a_place_with_its_tick():
+    points = POINTS | {"silent": (0.0, 700.0, 0.0), "gossip": (90_000.0, 600.0, 5.0)}
+    figure = draw_structures(arranged(runs(points, families=("star",))))
+    figure.draw_without_rendering()
+    (panel,) = figure.axes
+    assert panel.get_xscale() == "log"
+    ticks = {text.get_text(): text.get_window_extent() for text in panel.get_xticklabels() if text.get_text()}
+    assert "0" in ticks
+    silent = min(float(marks.get_offsets()[0][0]) for marks in circles(panel))
+    assert silent < 300
+    boxes = sorted(ticks.values(), key=lambda box: box.x0)
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_a_wait_that_did_not_end_is_no_wait_of_zero():
+    some = runs(families=("star",))
+    for run in some:
+        if run.parameters["protocol.kind"] == "gis" and run.replication == 1:
+            run.metrics["round_slots"] = None
+    figure = draw_structures(arranged(some))
+    assert "waiting not drawn as size (dotted), where a round did not end: gis" in subtitle(figure)
+    dotted = [marks for marks in circles(figure.axes[0]) if marks.get_linestyle()[0][1] is not None]
+    assert [marks.get_offsets().tolist()[0][0] for marks in dotted] == [400.0]
+
+
+def test_points_that_differ_in_anything_are_no_two_of_one_mark():
+    keys = ("protocol.kind", "learner.kind", "topology.family", "topology.components")
+    cases = [
+        ("gis", "ucb", "star", "–"),
+        ("gis", "klucb", "star", "–"),
+        ("gis", "ucb", "ring", "–"),
+        ("sink", "ucb", "hybrid", [5, 5]),
+        ("sink", "ucb", "hybrid", [2] * 5),
+        ("flooding", "klucb", "ring", "–"),
+    ]
+    some = [
+        made_up(
+            parameters={key: value for key, value in zip(keys, case, strict=True) if value != "–"},
+            metrics={"cost": 100.0 * (place + 1), "regret": 1_000.0 + place},
+        )
+        for place, case in enumerate(cases)
+    ]
+    figure = draw_structures(arranged(some))
+    marks = [
+        (tuple(marks.get_edgecolor()[0]), marks.get_paths()[0].vertices.tobytes()) for marks in circles(figure.axes[0])
+    ]
+    assert len(set(marks)) == len(cases)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "hybrid, ucb, 2 × 5" in labels
+    assert not any("–" in label for label in labels)
 
 
 def test_one_family_needs_no_shapes():
-    figure = draw_structures(arrange(runs(families=("star",)))[0])
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["master-worker", "gis", "sink"]
+    figure = draw_structures(arranged(runs(families=("star",))))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["master-worker", "gis", "sink", "silent"]
 
 
 def test_where_nothing_costs_anything_all_is_drawn():
     free = {kind: (0.0, regret, 0.0) for kind, (_, regret, _) in POINTS.items()}
-    figure = draw_structures(arrange(runs(free))[0])
+    figure = draw_structures(arranged(runs(free)))
     assert len(circles(figure.axes[0])) == 8
     assert "not shown" not in subtitle(figure)

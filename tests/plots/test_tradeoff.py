@@ -1,11 +1,10 @@
 import networkx
 import numpy as np
 import pytest
-from helpers.made_up_runs import made_up
+from helpers.made_up_runs import arranged, curves, made_up
 from matplotlib.colors import to_hex
 from scipy import stats
 
-from netbandit.plots.grouping import arrange
 from netbandit.plots.parameter import axis_key, draw_against_parameter
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
@@ -39,13 +38,19 @@ def bars(panel):
     ]
 
 
+def thin_bars(panel):
+    """The ends of the thin vertical bars, one (low, high) a marker, in the order in which they are drawn."""
+    found = [bars for bars in panel.collections if bars.get_label() == "_alone"]
+    return [(float(part[0, 1]), float(part[1, 1])) for bars in found for part in bars.get_segments()]
+
+
 def markers(panel):
     return [(line.get_marker(), to_hex(line.get_color()), line) for line in (box[0] for box in panel.containers)]
 
 
 def test_cost_delay_and_regret_stand_against_the_diameter():
     runs = families()
-    figure = draw_against_diameter(arrange(runs)[0])
+    figure = draw_against_diameter(arranged(runs))
     cost, delay, regret = figure.axes
     assert delay.get_ylabel() == "waiting per round (slots)"
     assert [line.get_ydata().tolist() for _, _, line in markers(delay)] == [[2.0], [5.0], [1.0]]
@@ -56,25 +61,26 @@ def test_cost_delay_and_regret_stand_against_the_diameter():
     of_star = [run.metrics["regret"] for run in runs if run.parameters["topology.family"] == "star"]
     np.testing.assert_allclose(markers(regret)[0][2].get_ydata(), [np.mean(of_star)])
     low, high = stats.t.interval(0.95, 3, np.mean(of_star), stats.sem(of_star))
-    np.testing.assert_allclose(bars(regret)[0], (low, high))
-    assert subtitle(figure) == "means of 4 replications with 95 % intervals"
+    np.testing.assert_allclose(thin_bars(regret)[0], (low, high))
+    for_comparing = "bars: 95 % intervals for comparing (within replications), thin: of a mean"
+    assert subtitle(figure) == f"means of 4 replications; {for_comparing}"
 
 
 def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():
-    (arrangement,) = arrange(families())
+    arrangement = arranged(families())
     figure = draw_against_diameter(arrangement)
     (box,) = figure.legends
     assert [text.get_text() for text in box.get_texts()] == ["star", "ring", "complete"]
     shapes = [(marker, colour) for marker, colour, _ in markers(figure.axes[0])]
     assert len({marker for marker, _ in shapes}) == len({colour for _, colour in shapes}) == 3
     assert shapes == [(marker, colour) for marker, colour, _ in markers(figure.axes[1])]
-    assert [to_hex(line.get_color()) for line in draw_regret(arrangement).axes[0].lines] == [one[1] for one in shapes]
+    assert [to_hex(line.get_color()) for line in curves(draw_regret(arrangement).axes[0])] == [one[1] for one in shapes]
     bought = draw_regret_against_cost(arrangement)
     assert shapes == [(marker, colour) for marker, colour, _ in markers(bought.axes[0])]
 
 
 def test_one_replication_has_no_bars():
-    figure = draw_against_diameter(arrange(families(1))[0])
+    figure = draw_against_diameter(arranged(families(1)))
     assert bars(figure.axes[0]) == []
     assert subtitle(figure) == "one replication"
 
@@ -83,14 +89,14 @@ def test_diameters_that_differ_between_replications_have_bars_of_their_own():
     graphs = [networkx.path_graph(9), networkx.cycle_graph(9)]
     runs = [made_up(graph, parameters={"topology.p": 0.1}, replication=one) for one, graph in enumerate(graphs)]
     runs += [made_up(networkx.star_graph(8), parameters={"topology.p": 0.9}, replication=one) for one in range(2)]
-    panel = draw_against_diameter(arrange(runs)[0]).axes[0]
+    panel = draw_against_diameter(arranged(runs)).axes[0]
     (line,) = [line for _, _, line in markers(panel)]
     assert line.get_xdata().tolist() == [6.0, 2.0]
 
 
 def test_no_rounds_at_all_cost_nothing_and_still_have_an_axis():
     runs = families(metrics={"cost": 0.0, "rounds": 0, "round_slots": 0.0})
-    panel = draw_against_diameter(arrange(runs)[0]).axes[0]
+    panel = draw_against_diameter(arranged(runs)).axes[0]
     assert panel.get_ylim() == (0, 1)
     assert [line.get_ydata().tolist() for _, _, line in markers(panel)] == [[0.0]] * 3
 
@@ -101,7 +107,7 @@ def test_costs_far_apart_stand_on_a_logarithmic_axis_that_no_bar_stretches():
         for agents, cost in ((5, 1.0), (50, 5_000.0))
         for one in range(2)
     ]
-    panel = draw_against_diameter(arrange(runs)[0]).axes[0]
+    panel = draw_against_diameter(arranged(runs)).axes[0]
     assert panel.get_yscale() == "log"
     assert panel.get_ylim()[0] > 0.5
 
@@ -111,7 +117,7 @@ def test_what_grows_with_the_diameter_by_decades_has_a_logarithmic_axis_with_tic
         made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})
         for agents in (3, 9, 27, 81)
     ]
-    cost, delay, regret = draw_against_diameter(arrange(runs)[0]).axes
+    cost, delay, regret = draw_against_diameter(arranged(runs)).axes
     assert (cost.get_xscale(), delay.get_yscale(), regret.get_yscale()) == ("log", "log", "log")
     low, high = cost.get_xlim()
     assert [tick for tick in cost.get_xticks() if low < tick < high] == [3, 10, 30, 100]
@@ -124,7 +130,7 @@ def test_a_figure_that_does_not_exist_has_no_marker():
     for run in runs:
         if run.parameters["topology.family"] == "ring":
             run.metrics["cost"] = None
-    panel = draw_against_diameter(arrange(runs)[0]).axes[0]
+    panel = draw_against_diameter(arranged(runs)).axes[0]
     assert len(panel.containers) == 2
 
 
@@ -137,13 +143,13 @@ def test_a_figure_that_does_not_exist_has_no_marker():
     ],
 )
 def test_the_diameter_matters_if_the_topology_changes_it(runs, varies):
-    assert diameter_varies(arrange(runs)[0]) is varies
+    assert diameter_varies(arranged(runs)) is varies
 
 
 def test_a_tradeoff_takes_three_costs():
     costs = [made_up(parameters={"learner.rounds": n}, metrics={"cost": 50.0 * n}) for n in (2, 3, 4)]
-    assert cost_varies(arrange(costs)[0])
-    assert not cost_varies(arrange(costs[:2])[0])
+    assert cost_varies(arranged(costs))
+    assert not cost_varies(arranged(costs[:2]))
 
 
 def latencies(values=("0 slots", "5 slots", "50 slots", "500 slots"), replications=4, **parameters):
@@ -160,7 +166,7 @@ def latencies(values=("0 slots", "5 slots", "50 slots", "500 slots"), replicatio
 
 
 def test_regret_and_waiting_stand_against_a_latency_with_its_unit():
-    (arrangement,) = arrange(latencies())
+    arrangement = arranged(latencies())
     assert axis_key(arrangement) == "links.peer.latency"
     figure = draw_against_parameter(arrangement, "links.peer.latency")
     regret, waiting = figure.axes
@@ -174,14 +180,14 @@ def test_regret_and_waiting_stand_against_a_latency_with_its_unit():
 
 
 def test_equal_steps_of_a_magnitude_are_equally_wide():
-    figure = draw_against_parameter(arrange(latencies())[0], "links.peer.latency")
+    figure = draw_against_parameter(arranged(latencies()), "links.peer.latency")
     places = np.diff(markers(figure.axes[0])[0][2].get_xdata())
     np.testing.assert_allclose(places, places[0])
 
 
 def test_without_waiting_the_second_panel_is_the_cost():
     runs = [made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None}) for e in (0.5, 1.0)]
-    figure = draw_against_parameter(arrange(runs)[0], "learner.epsilon")
+    figure = draw_against_parameter(arranged(runs), "learner.epsilon")
     assert figure.axes[1].get_ylabel() == "cost (weighted link activations)"
     assert figure.get_suptitle() == "quickstart: regret and cost against privacy budget ε"
 
@@ -191,26 +197,26 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
         made_up(parameters={"links.peer.latency": f"{n} ms"}, metrics={"round_slots": 0.0, "delay_slots": 2.0 * n})
         for n in (1, 5)
     ]
-    figure = draw_against_parameter(arrange(runs)[0], "links.peer.latency")
+    figure = draw_against_parameter(arranged(runs), "links.peer.latency")
     assert figure.axes[1].get_ylabel() == "delay of what is heard (slots)"
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
     assert figure.get_suptitle() == "quickstart: regret and delay against latency of a peer link"
     market = families()
     for run in market:
         run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
-    assert draw_against_diameter(arrange(market)[0]).axes[1].get_ylabel() == "delay of what is heard (slots)"
+    assert draw_against_diameter(arranged(market)).axes[1].get_ylabel() == "delay of what is heard (slots)"
 
 
 def test_infinity_stands_at_the_end_and_no_line_leads_to_it():
     runs = [made_up(parameters={"learner.epsilon": e}) for e in (0.5, 1.0, 2.0, float("inf"))]
-    panel = draw_against_parameter(arrange(runs)[0], "learner.epsilon").axes[0]
+    panel = draw_against_parameter(arranged(runs), "learner.epsilon").axes[0]
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["0.5", "1", "2", "∞"]
     assert [len(line.get_xdata()) for _, _, line in markers(panel)] == [3, 1]
 
 
 def test_the_second_swept_key_is_the_series():
     runs = [run for family in ("star", "ring") for run in latencies(**{"topology.family": family})]
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     figure = draw_against_parameter(arrangement, "links.peer.latency")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["star", "ring"]
     assert figure.legends[0].get_title().get_text() == "topology"
@@ -226,14 +232,14 @@ def test_of_two_numbers_the_one_with_fewer_values_is_the_series():
         for p in (0.2, 0.6, 1.0)
         for rounds in (2, 3, 4, 5)
     ]
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     assert arrangement.series == "learner.participation"
     assert axis_key(arrangement) == "learner.rounds"
 
 
 def test_many_values_have_round_ticks():
     runs = [made_up(parameters={"topology.agents": agents}) for agents in range(5, 125, 3)]
-    figure = draw_against_parameter(arrange(runs)[0], "topology.agents")
+    figure = draw_against_parameter(arranged(runs), "topology.agents")
     figure.draw_without_rendering()
     low, high = figure.axes[0].get_xlim()
     ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
@@ -243,7 +249,7 @@ def test_many_values_have_round_ticks():
 
 
 def test_a_single_value_of_a_number_is_no_axis():
-    assert axis_key(arrange([made_up()])[0]) is None
+    assert axis_key(arranged([made_up()])) is None
 
 
 def test_diameters_far_apart_stand_on_a_logarithmic_axis():
@@ -251,6 +257,6 @@ def test_diameters_far_apart_stand_on_a_logarithmic_axis():
         made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})
         for agents in (3, 10, 90)
     ]
-    for panel in draw_against_diameter(arrange(runs)[0]).axes:
+    for panel in draw_against_diameter(arranged(runs)).axes:
         assert panel.get_xscale() == "log"
         assert panel.get_xlim()[0] < 2 < 89 < panel.get_xlim()[1]

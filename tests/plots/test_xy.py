@@ -5,12 +5,11 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import made_up, write
+from helpers.made_up_runs import arranged, curves, made_up, write
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
-from netbandit.plots import plot_against
-from netbandit.plots.grouping import arrange
+from netbandit.plots import Asked, plot_against
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import FAINT, encoded, subtitle
@@ -47,7 +46,7 @@ PROTOCOLS = ("protocol.kind", ["gis", "flooding"])
 def test_the_delay_frontier_is_the_least_regret_at_that_wait_or_less():
     waits = {("gis", 2): 30, ("gis", 1): 20, ("flooding", 2): 5, ("flooding", 1): 10}
     runs = grid(PROTOCOLS, ("learner.rounds", [1, 2]), round_slots=lambda kind, rounds: waits[kind, rounds])
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     figure = draw_against(arrangement, delay_view(arrangement))
     line = frontier(figure)
     assert line.get_xdata()[:-1].tolist() == [5, 5, 10, 20, 30]
@@ -60,7 +59,7 @@ def test_the_delay_frontier_is_the_least_regret_at_that_wait_or_less():
 
 
 def test_what_varies_the_world_has_no_frontier():
-    (arrangement,) = arrange(
+    arrangement = arranged(
         grid(("bandit.arms", [5, 10, 20]), ("learner.rounds", [1, 2]), round_slots=lambda arms, _: arms)
     )
     assert delay_view(arrangement) is None
@@ -71,7 +70,7 @@ def test_no_line_leads_to_an_epsilon_without_a_bound():
     runs = grid(PROTOCOLS, ("learner.epsilon", list(spent)), epsilon=lambda _, epsilon: spent[epsilon])
     for run in runs:
         run.metrics["regret"] = 10.0
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     figure = draw_against(arrangement, privacy_view(arrangement))
     (panel,) = figure.axes
     lines = [box[0].get_xdata().tolist() for box in panel.containers]
@@ -82,24 +81,26 @@ def test_no_line_leads_to_an_epsilon_without_a_bound():
 
 def test_the_budget_stands_beside_the_points():
     runs = grid(PROTOCOLS, ("learner.rounds", [2, 4, 8]), bytes=lambda _, rounds: 100 * rounds)
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     figure = draw_against(arrangement, communication_view(arrangement))
     assert [text.get_text() for text in figure.axes[0].texts] == ["2", "4", "8"] * 2
     assert figure.axes[0].get_xlabel() == "data sent (bytes)"
     assert series(figure)["gis"].get_xdata().tolist() == [200, 400, 800]
 
 
-def test_who_is_silent_is_named_and_not_drawn():
+def test_who_is_silent_is_drawn_at_no_cost():
     runs = grid(
         ("protocol.kind", ["gis", "silent"]),
         ("learner.rounds", [2, 4, 8]),
         bytes=lambda kind, rounds: 0 if kind == "silent" else rounds,
         cost=lambda kind, _: 0 if kind == "silent" else 5,
     )
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     figure = draw_against(arrangement, communication_view(arrangement))
-    assert set(series(figure)) == {"gis"}
-    assert "not shown: silent, with regret 300 to 900 at no cost" in subtitle(figure)
+    assert set(series(figure)) == {"gis", "silent"}
+    assert series(figure)["silent"].get_xdata().tolist() == [0, 0, 0]
+    assert series(figure)["silent"].get_ydata().tolist() == series(figure)["gis"].get_ydata().tolist()
+    assert "not shown" not in subtitle(figure)
 
 
 def test_silence_alone_makes_no_frontier():
@@ -107,19 +108,19 @@ def test_silence_alone_makes_no_frontier():
         return 0 if kind == "silent" else 5
 
     runs = grid(("protocol.kind", ["gis", "silent"]), ("bandit.arms", [5, 10]), cost=silent, epsilon=silent)
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     assert privacy_view(arrangement) is None
 
 
 def test_a_series_has_the_same_look_as_in_every_other_picture():
-    (arrangement,) = arrange(grid(PROTOCOLS, ("learner.rounds", [2, 4, 8])))
-    colours = [to_hex(line.get_color()) for line in draw_regret(arrangement).axes[0].lines]
+    arrangement = arranged(grid(PROTOCOLS, ("learner.rounds", [2, 4, 8])))
+    colours = [to_hex(line.get_color()) for line in curves(draw_regret(arrangement).axes[0])]
     found = draw_against(arrangement, View("learner.rounds", color="protocol.kind"))
     assert [to_hex(line.get_color()) for line in series(found).values()] == colours
 
 
 def test_values_that_are_no_numbers_stand_side_by_side():
-    (arrangement,) = arrange(grid(PROTOCOLS, ("learner.rounds", [2, 4])))
+    arrangement = arranged(grid(PROTOCOLS, ("learner.rounds", [2, 4])))
     figure = draw_against(arrangement, View("protocol.kind", "cost", "learner.rounds"))
     (panel,) = figure.axes
     assert [text.get_text() for text in panel.get_xticklabels()] == ["gis", "flooding"]
@@ -129,17 +130,22 @@ def test_values_that_are_no_numbers_stand_side_by_side():
 
 def test_error_bars_are_the_interval_of_the_mean():
     runs = [made_up(parameters={"learner.rounds": rounds}, replication=r) for rounds in (1, 2) for r in range(5)]
-    (arrangement,) = arrange(runs)
-    (box,) = draw_against(arrangement, View("learner.rounds")).axes[0].containers
-    values = [run.metrics["regret"] for run in runs[:5]]
-    half = 2.7764451 * np.std(values, ddof=1) / math.sqrt(5)
-    (bars,) = box[2]
-    np.testing.assert_allclose(bars.get_segments()[0][:, 1], [np.mean(values) - half, np.mean(values) + half])
+    for place, run in enumerate(runs[5:]):
+        run.metrics["regret"] += 3 * place
+    panel = draw_against(arranged(runs), View("learner.rounds")).axes[0]
+    table = np.array([[run.metrics["regret"] for run in some] for some in (runs[:5], runs[5:])])
+    half = 2.7764451 * np.std(table[0], ddof=1) / math.sqrt(5)
+    (thin,) = [bars for bars in panel.collections if bars.get_label() == "_alone"]
+    np.testing.assert_allclose(thin.get_segments()[0][:, 1], [table[0].mean() - half, table[0].mean() + half])
+    # Of two points, half of each difference is theirs; Morey's correction is the root of two.
+    within = 2.7764451 * np.std((table[0] - table[1]) / 2, ddof=1) * math.sqrt(2) / math.sqrt(5)
+    (bars,) = panel.containers[0][2]
+    np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - within, table[0].mean() + within])
 
 
 def test_each_cell_of_a_heat_map_is_the_mean_of_its_pair():
     runs = grid(("learner.rounds", [8, 2, 4, 16]), ("bandit.arms", [5, 20, 10]))
-    (arrangement,) = arrange([run for run in runs if run.parameters != {"learner.rounds": 4, "bandit.arms": 20}])
+    arrangement = arranged([run for run in runs if run.parameters != {"learner.rounds": 4, "bandit.arms": 20}])
     assert axis_keys(arrangement) == ("learner.rounds", "bandit.arms")
     figure = draw_heatmap(arrangement, *axis_keys(arrangement))
     panel, bar = figure.axes
@@ -155,7 +161,7 @@ def test_each_cell_of_a_heat_map_is_the_mean_of_its_pair():
 
 
 def test_a_heat_map_says_which_key_made_no_difference():
-    (arrangement,) = arrange(grid(("learner.rounds", [2, 4, 8]), ("bandit.arms", [5, 10, 20])))
+    arrangement = arranged(grid(("learner.rounds", [2, 4, 8]), ("bandit.arms", [5, 10, 20])))
     figure = draw_heatmap(arrangement, *axis_keys(arrangement))
     assert subtitle(figure).endswith("; budget R made no difference")
     assert is_map(arrangement, *axis_keys(arrangement), "regret")
@@ -166,10 +172,10 @@ def test_epsilons_stand_on_a_logarithmic_axis_with_short_ticks_at_all_of_them():
     runs = [
         made_up(parameters={"learner.epsilon": asked}, metrics={"epsilon": found}) for asked, found in spent.items()
     ]
-    (arrangement,) = arrange(runs)
+    arrangement = arranged(runs)
     (panel,) = draw_against(arrangement, privacy_view(arrangement)).axes
     assert [text.get_text() for text in panel.get_xticklabels()] == ["0.1564", "6.119", "79.44", "∞"]
-    (arrangement,) = arrange(grid(PROTOCOLS, ("learner.epsilon", [4.0, 8.0, 16.0, 64.0])))
+    arrangement = arranged(grid(PROTOCOLS, ("learner.epsilon", [4.0, 8.0, 16.0, 64.0])))
     (panel,) = draw_against(arrangement, View("learner.epsilon")).axes
     assert [text.get_text() for text in panel.get_xticklabels()] == ["4", "8", "16", "64"]
     np.testing.assert_allclose(panel.get_xticks(), np.log10([4, 8, 16, 64]))
@@ -225,7 +231,7 @@ def test_a_point_alone_needs_an_axis(tmp_path):
     done = plot(tmp_path, "--y", "cost")
     assert done.exit_code == 2
     assert done.stderr.startswith("Error: --x: must be given, one of regret, ")
-    assert [file.name for file in plot_against(tmp_path, x="diameter", kinds=["png"])] == [
+    assert [file.name for file in plot_against(tmp_path, Asked(x="diameter"), ["png"])] == [
         "regret-against-diameter.png"
     ]
 

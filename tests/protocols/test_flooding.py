@@ -13,8 +13,8 @@ from netbandit.protocols.flooding import Flooding
 class Watched(Flooding):
     """Writes down every copy: when it arrives, over which link, and whose item it is."""
 
-    def __init__(self, settings, network, aggregation):
-        super().__init__(settings, network, aggregation)
+    def start(self, network, aggregation):
+        super().start(network, aggregation)
         self.copies = []
 
     def receive(self, node, arrivals):

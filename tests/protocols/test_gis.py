@@ -80,8 +80,8 @@ def test_slotted_without_latency_it_is_the_lock_step_protocol_message_for_messag
 class Watched(Gis):
     """Writes down which labels each DATA brings to whom, and when."""
 
-    def __init__(self, settings, network, aggregation):
-        super().__init__(settings, network, aggregation)
+    def start(self, network, aggregation):
+        super().start(network, aggregation)
         self.data = []
 
     @property

@@ -109,3 +109,29 @@ def test_each_neighbour_is_as_likely():
     counts = [heard.count(node) for node in (1, 2, 3)]
     assert len(heard) >= 6_000
     assert max(counts) - min(counts) < 250  # six standard deviations of the difference
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+@pytest.mark.parametrize("graph", [nx.path_graph(2), nx.star_graph(4), nx.cycle_graph(7)])
+def test_a_node_speaks_when_its_last_copy_has_left(graph, timing):
+    """104 bytes and more take 1.04 slots and more: a node speaks in every second slot, or later."""
+    result = one_round(Gossip, graph, bandwidth=800_000_000, timing=timing, latency=100, horizon=10_000)
+    busy_until = dict.fromkeys(graph, 0)
+    for arrived, sender, _, _, size in sorted(result.arrivals):
+        begun = arrived - 100 - 10 * size
+        assert begun % SLOT == 0  # at the beginning of a slot, and at once: no copy waits for another
+        assert begun == -(-busy_until[sender] // SLOT) * SLOT
+        busy_until[sender] = begun + 10 * size
+    assert 1 in result.protocol.ended
+
+
+def test_a_link_that_is_fast_enough_for_a_copy_a_slot_changes_nothing():
+    free, limited = (one_round(Gossip, nx.cycle_graph(6), bandwidth=bandwidth, seed=3) for bandwidth in (None, 10**10))
+    assert limited.protocol.ended == free.protocol.ended
+    slots = [sorted((time // SLOT, *rest) for time, *rest in result.arrivals) for result in (free, limited)]
+    assert slots[0] == slots[1]
+
+
+def test_over_a_link_that_is_far_too_slow_a_round_ends_all_the_same():
+    result = one_round(Gossip, nx.cycle_graph(5), bandwidth=8_000_000, horizon=10**6)  # a copy takes a hundred slots
+    assert 1 in result.protocol.ended

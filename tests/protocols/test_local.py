@@ -9,8 +9,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.protocols.local import RELEASE, SYNC, Local, LocalSettings
-from netbandit.protocols.protocol import GraphFacts, Item
+from netbandit.part import Mistake, Others
+from netbandit.protocols.local import RELEASE, SYNC, Local
+from netbandit.protocols.protocol import Item
 
 SLOT = 1_000
 
@@ -36,7 +37,8 @@ class Meetings:
         )
         self.latencies = latencies
         self.hushed, self.released, self.adopted, self.sent = [], [], [], []
-        self.protocol = Local(LocalSettings(ttl=ttl, **keys), network, self)
+        self.protocol = Local(ttl=ttl, **keys)
+        self.protocol.start(network, self)
         network.attach(self.protocol.handler)
         self._watch(network)
         for acts, act in ((calls, self.protocol.call), (begins, self.protocol.begin)):
@@ -209,9 +211,10 @@ def test_cliques_are_those_of_networkx(network, hops):
 
 
 def test_sets_must_not_be_used_again_before_they_are_synchronised():
-    problems = list(Local.problems(LocalSettings(ttl=3, stride=5), GraphFacts(4, 1, lambda around: 2)))
-    assert problems == [("stride", "must be at least 6: 3 hops of 2 slots take that long")]
-    assert not list(Local.problems(LocalSettings(ttl=3, stride=6), GraphFacts(4, 1, lambda around: 2)))
+    others = Others(slowest_hop=lambda around: 2)
+    found = list(Local(ttl=3, stride=5).check_with(others))
+    assert found == [Mistake("stride", "must be at least 6: 3 hops of 2 slots take that long")]
+    assert not list(Local(ttl=3, stride=6).check_with(others))
 
 
 @pytest.mark.parametrize("stride", [4, 7])
@@ -238,8 +241,8 @@ def test_nobody_is_told_what_it_has_told():
 
 
 def test_an_agent_does_not_keep_sets_without_end():
-    (problem,) = Local.problems(LocalSettings(ttl=1_000), GraphFacts(4, 1, lambda around: 50))
-    assert problem == (
+    (mistake,) = Local(ttl=1_000).check_with(Others(slowest_hop=lambda around: 50))
+    assert mistake == Mistake(
         "ttl",
         "asks for 50,000 sets of parameters, 1,000 hops of 50 slots; an agent can keep 10,000: "
         "make it smaller, links faster or slots longer",

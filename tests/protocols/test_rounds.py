@@ -56,8 +56,8 @@ class Flood(RoundProtocol):
 class Handshakes(RoundProtocol):
     """The rule of GIS; an agent looks up now and then whether everybody has everything."""
 
-    def __init__(self, settings, network, aggregation):
-        super().__init__(settings, network, aggregation)
+    def start(self, network, aggregation):
+        super().start(network, aggregation)
         self.complete_at = {}
 
     def round(self, me, item):
@@ -227,25 +227,26 @@ def test_all_that_is_there_is_given_at_once():
     assert log == [(5_000, None, ()), (5_000, [1, 2], (1, 2)), (6_300, [3], (3,))]
 
 
-class Sizes(RoundProtocol):
-    payloads = (
-        None,
-        7,
-        0.5,
-        True,
-        np.zeros((2, 3)),
-        np.float64(1),
-        Item(13, object()),
-        [1, 2],
-        {4: Item(13, None), 5: 1},
-    )
+PAYLOADS = (
+    None,
+    7,
+    0.5,
+    True,
+    np.zeros((2, 3)),
+    np.float64(1),
+    Item(13, object()),
+    [1, 2],
+    {4: Item(13, None), 5: 1},
+)
 
+
+class Sizes(RoundProtocol):
     def round(self, me, item):
         if me.id:
-            for payload in self.payloads:
+            for payload in PAYLOADS:
                 me.send(REPORT, payload, to=[0])
         else:
-            for payload in self.payloads:
+            for payload in PAYLOADS:
                 assert (yield me.receive(REPORT)) is payload
         return self.aggregate([NOTHING])
 

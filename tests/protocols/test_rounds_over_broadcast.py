@@ -1,20 +1,17 @@
-from functools import partial
-
 import networkx as nx
 from helpers.graphs import connected
 from helpers.one_round import SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.protocols.adapters import problems, round_protocol
-from netbandit.protocols.protocol import GraphFacts
+from netbandit.part import Mistake, Others
+from netbandit.protocols.adapters import check_with
 from netbandit.protocols.relay import Relay
+from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 
 
 def relayed(graph, **keys):
-    kind = partial(round_protocol, Relay)
-    kind.Settings = Relay.Settings
-    return one_round(kind, graph, **keys)
+    return one_round(lambda **own: RoundsOverBroadcast.over(Relay(**own)), graph, **keys)
 
 
 @given(connected(8))
@@ -37,8 +34,7 @@ def test_rounds_that_overlap_are_concluded_once_each(graph, data, timing):
 
 
 def test_a_graph_of_several_components_is_no_network_for_a_round():
-    found = partial(problems, Relay, settings=Relay.Settings(kind="relay"), graph=GraphFacts(4, 2))
-    assert list(found("round")) == [
-        ("kind", "a round over relay needs a connected graph, but this one has 2 components")
-    ]
-    assert list(found("broadcast")) == []
+    parts = Others(components=2, talk="round", kinds={"protocol": "relay"})
+    text = "a round over relay needs a connected graph, but this one has 2 components"
+    assert list(check_with(Relay(), parts)) == [Mistake("kind", text)]
+    assert list(check_with(Relay(), Others(components=2, talk="broadcast", kinds={"protocol": "relay"}))) == []

@@ -10,7 +10,7 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import made_up, write
+from helpers.made_up_runs import arranged, made_up, study_of, write
 
 import netbandit.report as package
 from netbandit.cli import main
@@ -156,7 +156,9 @@ def test_what_a_sweep_varies_is_not_told_twice(tmp_path):
 
 def test_every_picture_says_what_it_is(html):
     labels = Page(html).labels
-    assert labels[0] == "quickstart: regret over time; mean of 3 replications, shaded: its 95 % interval"
+    assert labels[0].startswith(
+        "quickstart: regret over time; mean of 3 replications; shaded: 95 % interval for comparing"
+    )
     assert len(labels) == html.count("<svg ")
 
 
@@ -170,14 +172,13 @@ def test_fingerprints_versions_and_commands_are_there(html):
 
 
 def test_what_the_pointer_reads_is_the_mean_over_the_replications():
-    from netbandit.plots.grouping import arrange
     from netbandit.plots.regret import draw_regret
     from netbandit.plots.style import encoded
 
     runs = [made_up(replication=replication) for replication in range(3)]
-    figure = draw_regret(arrange(runs)[0])
+    figure = draw_regret(arranged(runs))
     encoded(figure, "svg")
-    (panel,) = readings(runs, figure)
+    (panel,) = readings(study_of(runs), figure)
     (line,) = panel["lines"]
     assert (line["slots"][0], line["slots"][-1], len(line["slots"])) == (0, 10_000, 200)
     samples = np.array([run.curves["regret"].at(np.array(line["slots"])) for run in runs])

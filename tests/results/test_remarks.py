@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.made_up_runs import made_up
 
-from netbandit.results.remarks import MEANING, privacy_lines
+from netbandit.results.remarks import MEANING, cost_lines, privacy_lines
 from netbandit.results.run_folder import load_run, save_run
 
 UNIT = "one reward of one agent"
@@ -80,3 +80,24 @@ def test_the_account_is_kept_in_the_run_folder(tmp_path):
     save_run(tmp_path / "run", run)
     kept = load_run(tmp_path / "run")
     assert {name: getattr(kept, name) for name in told} == told
+
+
+@pytest.mark.parametrize(
+    ("cost", "activations", "parts"),
+    [
+        (12.0, 12, "1 for each link between agents and slot in which a message is put on it"),
+        (300.0, 12, "25 for each link to the server and round in which it is used"),
+        (36.0, 12, "1 for each link between agents and slot in which a message is put on it, "
+         "25 for each link to the server and round in which it is used"),
+    ],
+)  # fmt: skip
+def test_what_a_cost_is_made_of(cost, activations, parts):
+    links = {"peer": {"cost": 1.0}, "uplink": {"cost": 25.0}}
+    run = made_up(metrics={"cost": cost, "activations": activations})
+    run = replace(run, resolved={**run.resolved, "links": links})
+    assert cost_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run, run])])) == [f"cost: {parts}"]
+
+
+def test_nothing_is_said_of_a_cost_that_is_zero():
+    run = made_up(metrics={"cost": 0.0, "activations": 0})
+    assert cost_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])])) == []

@@ -145,6 +145,16 @@ def test_numbers_that_have_changed_are_of_other_runs(monkeypatch):
     assert run_keys(with_tables()) == before
 
 
+def test_gossip_over_limited_bandwidth_alone_has_other_numbers_than_before(monkeypatch):
+    limited = 'links = { peer = { bandwidth = "1 Mbit/s" } }\n'
+    texts = [RING + BERNOULLI + limited + f'protocol = {{ kind = "{kind}" }}\n' for kind in ("gossip", "gis")]
+    now = [run_key(point_of(text), 0) for text in texts]
+    monkeypatch.setattr(keys_of_runs, "_numbers", lambda scenario: 1)
+    before = [run_key(point_of(text), 0) for text in texts]
+    assert now[0] != before[0]
+    assert now[1] == before[1]
+
+
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():
     def key(identity):
         return run_key(Point(with_tables().resolved, identities={"bandit.kind": identity}), 0)

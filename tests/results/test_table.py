@@ -158,7 +158,7 @@ def test_one_point_is_a_list_of_its_metrics():
         assert name in found, name
     assert found["round"].rstrip().endswith("slots")
     assert found["data"].rstrip().endswith("GB")
-    assert found["energy"].rstrip().endswith("J")
+    assert found["energy"].rstrip().endswith("mJ")
     assert all(len(line) <= 80 for line in lines)
 
 
@@ -295,3 +295,19 @@ def test_names_are_as_short_as_can_be_told_apart():
 def test_points_that_differ_in_nothing_can_be_shown(tmp_path):
     same = FakePoint({"a.b": 1}, resolved(3, 1))
     assert "2 points" in shown(sweep.run(FakeStudy([same, same]), tmp_path).study)
+
+
+def test_energy_has_its_column_on_80_characters_where_it_is_set():
+    """Whoever says what a message takes wants to see it, however many keys there are."""
+    keys = ("topology.family", "links.peer.latency", "learner.epsilon")
+    values = (("small-world", "star"), ("100 ms", "0 ms"), (0.1, 10.0))
+    points = [dict(zip(keys, [pair[place] for pair in values], strict=True)) for place in range(2)]
+    wide = {**WIDE, "regret": 12345.0, "cost": 4321}
+    figures = [{name: value * (1 - place / 100) for name, value in wide.items()} for place in range(2)]
+    text = shown(study(points, figures), width=80)
+    assert "energy" in text
+    assert "(mJ)" in text
+    assert "1.24 ± 0.08" in text or "1.236 ± 0.078" in text
+    assert all(len(line) <= 80 for line in text.splitlines()[1:])
+    without = [{**each, "energy_j": 0.0} for each in figures]
+    assert "energy" not in shown(study(points, without), width=80)

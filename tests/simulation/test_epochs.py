@@ -3,10 +3,12 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from helpers.scenes import run, run_logged, study
 
 from netbandit.results.portable_json import as_text
+from netbandit.scenario.errors import ScenarioError
 
 CENTRAL = ["protocol.kind=master-worker", "learner.rounds=2", "learner.gap=0.5", "bandit.means=[1.0, 0.0]"]
 
@@ -162,3 +164,50 @@ def test_agents_that_lag_behind_are_told_all_the_same(tmp_path, monkeypatch):
     result, phases = run_logged(point, monkeypatch)
     assert result.metrics["rounds"] == result.metrics["broadcasts"] == 8
     assert [sum(agent == who for _, who, _ in phases) for agent in range(2)] == [8, 8]
+
+
+DRAWN = ["protocol.kind=master-worker", "topology.agents=20", "learner.participation=0.2"]
+
+
+def test_who_is_drawn_among_agents_that_differ_is_remarked_where_the_width_leaves_it_out(tmp_path):
+    def remarks(*overrides):
+        return run(tmp_path, *DRAWN, *overrides).remarks
+
+    (line,) = remarks("bandit.heterogeneity=0.3")
+    assert line.startswith("4 of 20 agents are drawn for a round, and their means differ by up to 0.")
+    assert "which the width C(r) does not cover" in line
+    assert remarks() == ()  # all are alike
+    assert remarks("bandit.heterogeneity=0.3", "learner.difference=0.6") == ()
+    assert remarks("bandit.heterogeneity=0.3", "learner.participation=1.0") == ()
+    assert remarks("bandit.heterogeneity=0.3", "protocol.kind=silent") == ()
+
+
+def test_the_best_arm_stays_where_the_width_covers_who_is_drawn(tmp_path):
+    """Each agent prefers another arm; the mean over all agents is what counts. Two of these twelve runs lost it."""
+    overrides = [*DRAWN, "bandit.arms=2", "bandit.means=[0.55, 0.45]", "bandit.heterogeneity=0.4", "run.horizon=20000"]
+
+    def lost(difference):
+        point = study(tmp_path, *overrides, f"learner.difference={difference}").points[0]
+        curves = [point.simulation(number).run().curves["regret"] for number in range(12)]
+        slopes = [np.diff(curve.values)[-1] / np.diff(curve.slots)[-1] for curve in curves]
+        return sum(slope > 1.0 for slope in slopes)  # 20 agents at the worse arm to the end
+
+    assert lost(0.0) == 2
+    assert lost(0.8) == 0
+
+
+def test_what_a_run_spends_can_be_given_instead(tmp_path):
+    """6.4 of four agents, and of the two that upload in a round: what is spent is the same, epsilon is not."""
+
+    def played(*overrides):
+        return run(tmp_path, "protocol.kind=master-worker", "run.horizon=20000", *overrides)
+
+    whole, half = (played("learner.epsilon_total=6.4", f"learner.participation={p}") for p in (1.0, 0.5))
+    assert whole.metrics["epsilon"] == half.metrics["epsilon"] == 6.4
+    assert whole.metrics["epsilon_claimed"] == 6.4
+    assert half.metrics["epsilon_claimed"] == 12.8  # the paper has it for M, whoever uploads
+    assert whole.fingerprint == played("learner.epsilon=1.6").fingerprint
+    assert half.fingerprint == played("learner.epsilon=3.2", "learner.participation=0.5").fingerprint
+    assert played("learner.epsilon_total=inf").fingerprint == played().fingerprint
+    with pytest.raises(ScenarioError, match=r"epsilon_total: cannot be given with epsilon"):
+        played("learner.epsilon_total=6.4", "learner.epsilon=1.6")

@@ -17,6 +17,7 @@ from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
+from netbandit.simulation import slots
 from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.kernels import procurement as market
 from netbandit.simulation.parts import check
@@ -237,6 +238,20 @@ def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, shar
     result = point.simulation(0).run()
     assert result.metrics | metrics == result.metrics
     assert (np.array(history) == expected).all()
+
+
+@pytest.mark.parametrize("share", ["private", "exact", "never"])
+@pytest.mark.parametrize("communicate", ["doubling", "every"])
+def test_numpy_has_the_same_law_as_the_compiled_loop(tmp_path, monkeypatch, share, communicate):
+    keys = {"family": "path", "latency": "2 ms", "share": share, "communicate": communicate}
+    fast = run(tmp_path, **keys)
+    monkeypatch.setattr(slots, "is_compiled", lambda *_: False)
+    slow = run(tmp_path, **keys)
+    assert slow.fingerprint == fast.fingerprint
+    assert [slow.metrics[name] for name in ("accepted", "violations")] == [
+        fast.metrics[name] for name in ("accepted", "violations")
+    ]
+    assert slow.metrics["regret"] == pytest.approx(fast.metrics["regret"], rel=1e-12)
 
 
 def random_market(draw):

@@ -10,7 +10,7 @@ from netbandit.protocols.rounds import ProtocolError
 OWN = """\
 import netbandit as nb
 from netbandit.network.message import Message
-from netbandit.protocols.gather import GatherProtocol, GatherSettings
+from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.protocol import Item
 
 REPORT, RESULT, ASK, PART = nb.Kind("REPORT"), nb.Kind("RESULT"), nb.Kind("ASK"), nb.Kind("PART")
@@ -33,17 +33,16 @@ class Selfish(Hub):
 
 class Direct(GatherProtocol):
     '''Every agent of a star sends its part to agent 0, its neighbour, in every second slot.'''
-    Settings = GatherSettings
-    def start(self):
+    def serve(self):
         self.missing = {}
         self.clock.environment.process(self.users())
     def users(self):
         for user in range(0, self.clock.horizon, 2):
             yield self.clock.wait_until(user)
-            senders = [agent for agent in range(1, self.network.agents) if self.parts[agent]]
+            senders = [agent for agent in range(1, self.network.agents) if self.part_bytes[agent]]
             self.missing[user] = len(senders)
             for agent in senders:
-                size = 20 + self.parts[agent]
+                size = 20 + self.part_bytes[agent]
                 self.network.send(Message(PART, size, None, user), [self.network.channel(agent, 0)])
     def receive(self, node, arrivals):
         for _, _, message in arrivals:

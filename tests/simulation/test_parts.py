@@ -19,8 +19,7 @@ from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.gis import Gis
-from netbandit.protocols.protocol import NetworkProtocol, ProtocolSettings
-from netbandit.protocols.vertical import Vertical
+from netbandit.protocols.protocol import NetworkProtocol
 
 class Half(Bandit):
     """Leaves everything out."""
@@ -56,8 +55,11 @@ class NoGathers(NetworkProtocol):
     patterns = frozenset({"gather"})
     def receive(self, node, arrivals): ...
 
-class Keyless(Vertical):
-    Settings = ProtocolSettings
+class Gossiped(Gis):
+    fanout: int = 1
+
+class OtherKeys(Gis):
+    stand_ins = {"round": Gossiped}
 '''
 
 GATHERING = ["bandit.kind=vertical", "learner.kind=linucb"]
@@ -150,11 +152,10 @@ ONE_MISTAKE = {
         "protocol.kind",
         'a protocol that offers "gather" must be a subclass of netbandit.protocols.gather:GatherProtocol',
     ),
-    "gathers without their keys": (
-        [*GATHERING, 'protocol.kind="mine:Keyless"'],
+    "a stand-in with keys of its own": (
+        ['protocol.kind="mine:OtherKeys"'],
         "protocol.kind",
-        'the Settings of a protocol that offers "gather" must be a subclass of '
-        "netbandit.protocols.gather:GatherSettings",
+        'mine:Gossiped stands in for "round" and must have the same keys',
     ),
 }
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from helpers.gathering import played
+from helpers.made_up_runs import study_of
 
 from netbandit.bandits import digits
 from netbandit.bandits.synthetic_log import write_log
@@ -166,7 +167,7 @@ def test_results_without_regret_are_drawn(tmp_path):
     write_log(tmp_path / "log.txt", 2_000)
     overrides = ["bandit.path=log.txt", "sweep.bandit.partial=[0.2, 0.5, 1.0]", "run.replications=2"]
     runs = [each.simulation(number).run() for each in study(tmp_path, *overrides).points for number in range(2)]
-    drawn = {picture.name: picture for picture in pictures(runs)}
+    drawn = {picture.name: picture for picture in pictures(study_of(runs), every=True)}
     assert list(drawn) == ["regret", "parameter", "tradeoff", "network"]
     assert drawn["regret"].title == "scenario: relative click-through rate over time"
     assert drawn["parameter"].title.endswith("click-through rate and cost against share of the columns seen")
@@ -183,7 +184,7 @@ def test_a_log_without_a_click_has_no_empty_pictures(tmp_path):
     overrides = ["bandit.path=log.txt", "run.horizon=500", "sweep.bandit.partial=[0.2, 0.5, 1.0]"]
     runs = [each.simulation(0).run() for each in study(tmp_path, *overrides).points]
     assert [run.metrics["relative_ctr"] for run in runs] == [None] * 3
-    assert [picture.name for picture in pictures(runs)] == ["network"]
+    assert [picture.name for picture in pictures(study_of(runs), every=True)] == ["network"]
 
 
 def test_digits_without_scikit_learn_are_a_mistake(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from netbandit.network.families.family import Shape as Shape
     from netbandit.network.families.file import File as File
     from netbandit.network.families.geometric import Geometric as Geometric
+    from netbandit.network.families.graph import Graph as Graph
     from netbandit.network.families.grid import Grid as Grid
     from netbandit.network.families.hybrid import Hybrid as Hybrid
     from netbandit.network.families.path import Path as Path
@@ -41,7 +42,7 @@ FAMILIES = {
 """The name of each family in a scenario, and where its class is."""
 
 _CLASSES = {target.partition(":")[2]: target for target in FAMILIES.values()}
-_CLASSES |= {"Family": "family:Family", "Shape": "family:Shape"}
+_CLASSES |= {"Family": "family:Family", "Shape": "family:Shape", "Graph": "graph:Graph"}
 __all__ = sorted(_CLASSES)
 
 

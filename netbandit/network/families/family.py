@@ -42,6 +42,7 @@ class Family(Part, ABC):
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
     """Fixes the graph across replications."""
 
+    named_by = "family"
     random: ClassVar[bool] = True
     """Whether each replication has a graph of its own; False where there is only one."""
 

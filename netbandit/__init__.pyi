@@ -1,0 +1,30 @@
+"""What type checkers and editors see of the package, whose names are imported when they are asked for."""
+
+from netbandit import bandits as bandits
+from netbandit import learners as learners
+from netbandit import protocols as protocols
+from netbandit.api import RunsFailedError as RunsFailedError
+from netbandit.api import Scenario as Scenario
+from netbandit.api import compare as compare
+from netbandit.api import load_results as load_results
+from netbandit.api import run as run
+from netbandit.api import sweep as sweep
+from netbandit.api.auditing import audit as audit
+from netbandit.auditing.mechanisms import Mechanism as Mechanism
+from netbandit.bandits.action_set import ActionSetBandit as ActionSetBandit
+from netbandit.bandits.bandit import ArmBandit as ArmBandit
+from netbandit.bandits.bandit import Bandit as Bandit
+from netbandit.bandits.bandit import FiniteBandit as FiniteBandit
+from netbandit.bandits.vertical_context import VerticalContextBandit as VerticalContextBandit
+from netbandit.learners.slots import Learner as Learner
+from netbandit.network import families as families
+from netbandit.network.families.family import Family as Family
+from netbandit.network.message import Kind as Kind
+from netbandit.part import Mistake as Mistake
+from netbandit.part import Note as Note
+from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
+from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
+from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
+from netbandit.scenario.errors import ScenarioError as ScenarioError
+
+__version__: str

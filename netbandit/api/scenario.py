@@ -1,0 +1,242 @@
+"""A scenario as an object of Python."""
+
+import json
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netbandit.api import running
+from netbandit.network import files
+from netbandit.reading import native
+from netbandit.registry import kind_key, kind_of
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import Document, load, load_tables
+from netbandit.scenario.objects import PARTS, is_graph, plain, tables_of
+from netbandit.scenario.toml_text import toml_text
+
+if TYPE_CHECKING:
+    import networkx
+
+    from netbandit.api.results import Results
+    from netbandit.bandits.bandit import Bandit
+    from netbandit.learners.learner import AnyLearner
+    from netbandit.network.families.family import Family
+    from netbandit.protocols.protocol import NetworkProtocol
+    from netbandit.scenario.links import LinksSettings
+    from netbandit.scenario.model import RunSettings
+
+Keys = Mapping[str, Any]
+"""A table of keys, as in a scenario file."""
+
+
+class Scenario:
+    """Who plays what, over which network: each an object, or a dictionary of its keys as in a file.
+
+    Nothing is checked before `check`, `run` or `sweep`; then all mistakes are said at once, each with its keyword.
+
+    Args:
+        topology: A family of graphs, a graph of networkx, or the path of a graph file.
+        bandit: The world; a class stands for one with all its defaults, also below.
+        learner: What learns.
+        protocol: How what is learnt travels.
+        run: How long, how fine, how often: ``Run(horizon=10_000)``.
+        links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
+        faults: What goes wrong; nothing if not given.
+        name: Names the study and the folder of its results.
+        description: What it shows.
+        sweep: Dotted key -> list of values; the grid of all combinations is run.
+    """
+
+    def __init__(
+        self,
+        *,
+        topology: "Family | networkx.Graph[Any] | Keys | str | PathLike[str] | None" = None,
+        bandit: "Bandit | type[Bandit] | Keys | None" = None,
+        learner: "AnyLearner | type[AnyLearner] | Keys | None" = None,
+        protocol: "NetworkProtocol | type[NetworkProtocol] | Keys | None" = None,
+        run: "RunSettings | Keys | None" = None,
+        links: "LinksSettings | Keys | None" = None,
+        faults: "Any | Keys | None" = None,
+        name: str | None = None,
+        description: str | None = None,
+        sweep: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = {
+            "name": name,
+            "description": description,
+            "run": run,
+            "topology": topology,
+            "links": links,
+            "faults": faults,
+            "bandit": bandit,
+            "learner": learner,
+            "protocol": protocol,
+            "sweep": sweep,
+        }
+        self._tables: dict[str, Any] = tables_of(given)
+        self._file: str | None = None
+        self._overrides: dict[str, Any] = {}
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str], **overrides: Any) -> "Scenario":
+        """Return the scenario of a file.
+
+        Args:
+            path: The file; it is read when the scenario is checked or run.
+            overrides: Keys to set, with ``__`` for each dot: ``run__horizon=1000``.
+        """
+        made = cls()
+        made._file = fspath(path)
+        made._overrides = {key: native(value) for key, value in overrides.items()}
+        return made
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The tables of keys that the scenario is, defaults left out; a class stands for its kind.
+
+        Raises:
+            ScenarioError: The file cannot be read.
+        """
+        return dict(self.document().data)
+
+    def document(self, overrides: Mapping[str, Any] | None = None, quiet: Mapping[str, Any] | None = None) -> Document:
+        """Return the scenario as it was written, not yet checked.
+
+        Args:
+            overrides: Keys to set, with ``__`` for each dot.
+            quiet: The same, but no columns of the results.
+
+        Raises:
+            ScenarioError: A file cannot be read, or a keyword is none.
+        """
+        changes = {**self._overrides, **(overrides or {})}
+        if self._file is not None:
+            return load(self._file, changes, quiet=quiet)
+        return load_tables(self._tables, changes, quiet=quiet, keywords=True)
+
+    def check(self) -> list[str]:
+        """Return all mistakes, a line each; none if the scenario can be run."""
+        from netbandit.simulation.parts import check
+
+        try:
+            check(self.document())
+        except ScenarioError as error:
+            return error.lines
+        return []
+
+    def run(
+        self,
+        *,
+        replications: int | None = None,
+        jobs: int = 1,
+        out: str | PathLike[str] | None = None,
+        trace: bool = False,
+        scheduler: str | None = None,
+    ) -> "Results":
+        """Run the scenario and its sweep, and return all figures; what is in the folder already is not done again.
+
+        Args:
+            replications: Independent repetitions; as the scenario says if not given.
+            jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
+            out: The folder of the results; if not given ``results/NAME``, and without a name
+                ``results/scenario-HASH8``.
+            trace: Whether each run writes a trace of its messages and phases.
+            scheduler: The address of a dask scheduler to use the workers of.
+
+        Raises:
+            ScenarioError: The scenario has mistakes; nothing is written.
+            StorageError: The results cannot be written.
+            RunsFailedError: Some runs failed.
+        """
+        quiet = {} if replications is None else {"run__replications": replications}
+        return running.run_document(self.document(quiet=quiet), out, jobs, scheduler, trace)
+
+    def sweep(
+        self,
+        values: Mapping[str, Any] | None = None,
+        *,
+        replications: int | None = None,
+        jobs: int = 1,
+        out: str | PathLike[str] | None = None,
+        trace: bool = False,
+        scheduler: str | None = None,
+        **more: Any,
+    ) -> "Results":
+        """Run the scenario at all combinations of values, and return all figures.
+
+        Args:
+            values: Dotted key -> list of values: ``{"links.peer.latency": ["1 ms", "10 ms"]}``.
+            replications: As for `run`.
+            jobs: As for `run`.
+            out: As for `run`.
+            trace: As for `run`.
+            scheduler: As for `run`.
+            more: The same as keywords with ``__`` for each dot: ``links__peer__latency=["1 ms", "10 ms"]``; what is no
+                list is set.
+
+        Raises:
+            ScenarioError: The scenario has mistakes; nothing is written.
+            StorageError: The results cannot be written.
+            RunsFailedError: Some runs failed.
+        """
+        quiet = {} if replications is None else {"run__replications": replications}
+        swept = {key.replace(".", "__"): value for key, value in (values or {}).items()}
+        document = self.document(running.as_sweep({**swept, **more}), quiet)
+        return running.run_document(document, out, jobs, scheduler, trace)
+
+    def to_toml(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the scenario as a file says it, and write it to *path* if that is given.
+
+        A graph of networkx is written beside the file, as ``NAME.graph.json``.
+
+        Raises:
+            ScenarioError: The file of the scenario cannot be read.
+            ValueError: A class cannot be imported from a file, or a graph has no place without *path*.
+            OSError: The file cannot be written.
+        """
+        tables = dict(self.document().data)
+        if tables.get("name") == "scenario" and "name" not in self._tables and self._file is None:
+            del tables["name"]
+        graph = None
+        for table in PARTS:
+            key = kind_key(table)
+            if isinstance(tables.get(table), dict) and isinstance(tables[table].get(key), type):
+                tables[table] = {**tables[table], key: _importable(table, tables[table][key])}
+        topology = tables.get("topology")
+        if isinstance(topology, dict) and is_graph(topology.get("graph")):
+            if path is None:
+                raise ValueError("a graph is written beside the file of its scenario: give the path of one")
+            graph = Path(path).with_suffix(".graph.json")
+            keys = {key: value for key, value in topology.items() if key not in ("family", "graph", "component")}
+            tables["topology"] = {"family": "file", "file": graph.name, **keys}
+            content = _node_link(files.of_graph(topology["graph"], topology.get("component")))
+        text = toml_text({"schema": 1, **plain(tables)})
+        if path is not None:
+            if graph is not None:
+                graph.write_text(content, encoding="utf-8")
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def __repr__(self) -> str:
+        if self._file is not None:
+            return f"Scenario.from_toml({self._file!r})"
+        shown = {table: plain(value) for table, value in self._tables.items()}
+        return f"Scenario({', '.join(f'{table}={value!r}' for table, value in shown.items())})"
+
+
+def _importable(table: str, part: type) -> str:
+    kind = kind_of(table, part)
+    if kind.startswith("__main__:") or "<locals>" in kind:
+        raise ValueError(f"{table}: the class {part.__qualname__} is in no module: move it to one to name it in a file")
+    return kind
+
+
+def _node_link(graph: "networkx.Graph[int]") -> str:
+    """Return a graph of a topology as node-link JSON, from which it is read as it is."""
+    nodes = [{"id": node, **graph.nodes[node]} for node in sorted(graph)]
+    links = []
+    for first, second, attributes in graph.edges(data=True):
+        speed = {"LinkSpeedRaw": attributes["speed"]} if "speed" in attributes else {}
+        links.append({"source": first, "target": second, **speed})
+    return json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "links": links}, indent=1)

@@ -1,0 +1,7 @@
+"""What type checkers and editors see of the learners, which are imported when they are asked for."""
+
+from netbandit.learners.elimination import Elimination as Elimination
+from netbandit.learners.feducb import FedUcb as FedUcb
+from netbandit.learners.linear import LinTs as LinTs
+from netbandit.learners.linear import LinUcb as LinUcb
+from netbandit.learners.pfcb import Pfcb as Pfcb

@@ -1,0 +1,248 @@
+"""Which pictures a study calls for: the few that answer what it varies, and the rest."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netbandit.plots.grouping import Arrangement, arrange, evenly, value_of
+from netbandit.plots.heatmap import MOST as MOST_MAPS
+from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
+from netbandit.plots.learners import draw_learners, learners_vary
+from netbandit.plots.metrics import EPSILON, compared, measured, privacy_differs
+from netbandit.plots.network import MOST_AGENTS, draw_network
+from netbandit.plots.parameter import MOST as MOST_COLUMNS
+from netbandit.plots.parameter import axis_key, draw_against_parameter, has_a_line, others
+from netbandit.plots.regret import draw_regret
+from netbandit.plots.structure import draw_structures, structures_vary
+from netbandit.plots.style import subtitle
+from netbandit.plots.tradeoff import (
+    beside_topology,
+    cost_varies,
+    diameter_varies,
+    draw_against_diameter,
+    draw_regret_against_cost,
+)
+from netbandit.plots.values import identity, shown
+from netbandit.plots.xy import BUDGETS, communication_view, delay_view, draw_against, privacy_view
+from netbandit.results.store import PointResult, StudyResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SLICES = 6
+_NETWORKS = 12
+_SHAPING = ("topology.", "protocol.")
+
+Part = tuple[dict[str, Any], Arrangement]
+"""Values that are held fixed, and the points that have them."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of some results.
+
+    Attributes:
+        name: The name of its files, without an ending.
+        figure: The drawing.
+    """
+
+    name: str
+    figure: "Figure"
+
+    @property
+    def title(self) -> str:
+        """What is to be seen."""
+        return " ".join(self.figure.get_suptitle().split())
+
+    @property
+    def subtitle(self) -> str:
+        """How it was measured and what is held fixed."""
+        return subtitle(self.figure)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A picture that can be drawn of a study.
+
+    Attributes:
+        name: The name of its files, without an ending.
+        draw: What draws it.
+        answers: Whether it is one of the few that answer what the study varies.
+    """
+
+    name: str
+    draw: "Callable[[], Figure]"
+    answers: bool
+
+    def drawn(self) -> Picture:
+        """Draw it."""
+        return Picture(self.name, self.draw())
+
+
+def pictures(study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
+    """Yield the few pictures that answer what *study* varies, or *every* one that it has; none without a run."""
+    for one in planned(study):
+        if every or one.answers:
+            yield one.drawn()
+
+
+def planned(study: StudyResult) -> list[Planned]:
+    """Return the pictures that *study* has.
+
+    Each key that varies has the picture that answers it:
+
+    - ``regret``: regret over the slots, or what is measured in its place where nobody knows it; always;
+    - ``structure``: regret against cost, delay as size, if three protocols or more are compared;
+    - ``learners``: regret against data, energy and delay, if three learners or more are compared;
+    - ``heatmap``: regret over the two numbers with the most values, if two have three values or more, most pairs of
+      them were run, and they make a difference; a map for each combination of the other keys;
+    - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map;
+    - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
+      diameters or more;
+    - ``privacy``: regret against the epsilon spent, if that differs;
+    - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
+      none of the above is there;
+    - ``network``: the network with its links coloured by messages, if all points have one and the same.
+
+    All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
+    ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
+    of each topology and protocol, at most twelve.
+    """
+    if not any(point.finished for point in study.points):
+        return []
+    arrangement = arrange(study)
+    networks = _networks(arrangement)
+    telling = measured(arrangement.points)
+    if telling is None:  # of a log without a click there is nothing to compare
+        return networks
+    found = [Planned("regret", lambda: draw_regret(arrangement), answers=True)]
+    # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
+    alike = EPSILON not in arrangement.keys
+    if telling == "regret" and structures_vary(arrangement):
+        found.append(Planned("structure", lambda: draw_structures(arrangement), answers=alike))
+    if learners_vary(arrangement):
+        found.append(Planned("learners", lambda: draw_learners(arrangement), answers=alike))
+    found += _heatmaps(arrangement)
+    found += _against_parameter(arrangement, answers=all(one.name != "heatmap" for one in found))
+    found += _against_diameter(arrangement)
+    views = _views(arrangement) if telling == "regret" else []
+    answered = any(one.answers for one in [*found[1:], *views])
+    if cost_varies(arrangement) and not (found[1:2] and found[1].name == "structure" and _only_shapes(arrangement)):
+        budget = alike and any(key in (*BUDGETS, "learner.participation") for key in arrangement.keys)
+        found.append(Planned("tradeoff", lambda: draw_regret_against_cost(arrangement), budget or not answered))
+    return [*found, *views, *networks]
+
+
+def _only_shapes(arrangement: Arrangement) -> bool:
+    return all(key.startswith(_SHAPING) for key in arrangement.keys)
+
+
+def _views(arrangement: Arrangement) -> list[Planned]:
+    """Return regret against delay, privacy and communication, of those that vary."""
+    spends = EPSILON in arrangement.keys or bool(privacy_differs(arrangement.points))
+    frontiers = (
+        ("delay", delay_view(arrangement), False),
+        ("privacy", privacy_view(arrangement), spends),
+        ("communication", communication_view(arrangement), False),
+    )
+    return [
+        Planned(name, lambda view=view: draw_against(arrangement, view), answers)  # type: ignore[misc]
+        for name, view, answers in frontiers
+        if view is not None
+    ]
+
+
+def _against_diameter(arrangement: Arrangement) -> list[Planned]:
+    parts = _parts(arrangement, beside_topology(arrangement), diameter_varies)
+    return [
+        Planned(stem, lambda fixed=fixed, part=part: draw_against_diameter(part, fixed), answers=not fixed)  # type: ignore[misc]
+        for stem, fixed, part in _named("diameter", parts)
+    ]
+
+
+def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]:
+    key = axis_key(arrangement)
+    if key is None:
+        return []
+    parts = _parts(arrangement, others(arrangement, key), lambda part: has_a_line(part, key))
+    few = evenly(parts, MOST_COLUMNS)
+    if not parts:
+        return []
+    together = Planned("parameter", lambda: draw_against_parameter(arrangement, key, few, len(parts)), answers)
+    return [together, *_one_by_one("parameter", parts, lambda part: draw_against_parameter(arrangement, key, [part]))]
+
+
+def _heatmaps(arrangement: Arrangement) -> list[Planned]:
+    pair = axis_keys(arrangement)
+    if pair is None:
+        return []
+    metric = compared(arrangement.points)
+    rest = [key for key in arrangement.keys if key not in pair]
+    parts = _parts(arrangement, rest, lambda part: is_map(part, *pair, metric))
+    few = evenly(parts, MOST_MAPS)
+    if not parts:
+        return []
+    together = Planned("heatmap", lambda: draw_heatmap(arrangement, *pair, metric, few, len(parts)), answers=True)
+    return [
+        together,
+        *_one_by_one("heatmap", parts, lambda part: draw_heatmap(arrangement, *pair, metric, [part])),
+    ]
+
+
+def _one_by_one(name: str, parts: Sequence[Part], draw: "Callable[[Part], Figure]") -> list[Planned]:
+    """Return a picture of each of *parts*, if there are several."""
+    if len(parts) < 2:
+        return []
+    return [
+        Planned(stem, lambda part=(fixed, part): draw(part), answers=False)  # type: ignore[misc]
+        for stem, fixed, part in _named(name, parts)
+    ]
+
+
+def _networks(arrangement: Arrangement) -> list[Planned]:
+    found = network_points(arrangement)
+    keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
+    few = evenly(found, _NETWORKS)
+    names = stems([stem("network", {key: value_of(point, key) for key in keys}) for point in few])
+    return [
+        Planned(name, lambda point=point: draw_network(arrangement, point), answers=len(found) == 1)  # type: ignore[misc]
+        for name, point in zip(names, few, strict=True)
+    ]
+
+
+def network_points(arrangement: Arrangement) -> list[PointResult]:
+    """Return a point for each topology and protocol whose agents do send messages to one another."""
+    keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
+    chosen: dict[str, PointResult] = {}
+    for point in arrangement.points:
+        runs = point.finished
+        if any(run.links.messages.any() for run in runs) and (runs[0].topology.get("agents") or 0) <= MOST_AGENTS:
+            chosen.setdefault(identity([value_of(point, key) for key in keys]), point)
+    return list(chosen.values())
+
+
+def _parts(arrangement: Arrangement, keys: Sequence[str], worth: Callable[[Arrangement], bool]) -> list[Part]:
+    """Return the fixed values and points of the pictures that are *worth* drawing, for each value of *keys*."""
+    return [(fixed, part) for fixed, part in arrangement.slices(keys) if worth(part)]
+
+
+def _named(name: str, parts: Sequence[Part]) -> list[tuple[str, dict[str, Any], Arrangement]]:
+    """Return at most six of *parts*, evenly spread, each with the name of its picture."""
+    chosen = evenly(parts, _SLICES)
+    names = stems([stem(name, fixed) for fixed, _ in chosen])
+    return [(one, fixed, part) for one, (fixed, part) in zip(names, chosen, strict=True)]
+
+
+def stem(name: str, values: dict[str, Any]) -> str:
+    """Return the name of a file that says what is drawn and which values are held fixed."""
+    words = [name, *(shown(value) for value in values.values())]
+    return "-".join(
+        filter(None, (re.sub(r"[^a-z0-9._]+", "-", word.replace("∞", "inf").lower()).strip("-.") for word in words))
+    )[:80]
+
+
+def stems(names: Sequence[str]) -> list[str]:
+    """Return *names* as names of files: those that occur again are numbered."""
+    plain = [stem(name, {}) or "picture" for name in names]
+    return [name if plain.count(name) == 1 else f"{name}-{place + 1}" for place, name in enumerate(plain)]

@@ -1,0 +1,149 @@
+"""The pictures of a results folder: what is drawn into it, what stays there, and what goes away."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from netbandit.plots.asked import Asked, draw_asked
+from netbandit.plots.choice import Picture, pictures, stem, stems
+from netbandit.plots.grouping import evenly
+from netbandit.plots.style import save
+from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
+from netbandit.results.names import UnknownNameError
+from netbandit.results.run_folder import TRACE
+from netbandit.results.safe_files import write_whole
+from netbandit.results.store import StudyResult, folder_of, load_finished
+from netbandit.results.telling import varied
+from netbandit.simulation.result import RunResult
+from netbandit.trace.read import TraceError, read_trace
+
+PICTURES = "pictures.json"
+"""The file of a results folder that says which pictures in it are ours, and which of them the user has asked for."""
+
+_ROUNDS = 6
+_KINDS = ("png", "svg")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What `PICTURES` says.
+
+    Attributes:
+        files: The pictures that a later plot may draw anew or remove.
+        asked: What the user has asked for, with the name of its picture.
+        every: Whether the user has asked for all pictures.
+    """
+
+    files: tuple[str, ...] = ()
+    asked: Mapping[str, Asked] = field(default_factory=dict)
+    every: bool = False
+
+    @classmethod
+    def of(cls, folder: Path) -> "Memory":
+        """Return what is known of the pictures in *folder*; nothing where its file is damaged."""
+        try:
+            found = json.loads((folder / PICTURES).read_bytes())
+            files = tuple(name for name in found["files"] if isinstance(name, str) and Path(name).name == name)
+            asked = {name: Asked.from_json(one) for name, one in dict(found.get("asked", {})).items()}
+            return cls(files, {name: one for name, one in asked.items() if one}, found.get("every") is True)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return cls()
+
+    def write(self, folder: Path) -> None:
+        """Write it into *folder*."""
+        asked = {name: one.as_json() for name, one in sorted(self.asked.items())}
+        whole = {"files": sorted(self.files), "asked": asked, "every": self.every}
+        write_whole(folder / PICTURES, json.dumps(whole, indent=2) + "\n")
+
+
+def folder_pictures(folder: Path, study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
+    """Yield the pictures of *study*, whose results are in *folder*, its timelines, and what the user has asked for.
+
+    ``round``: the first round in which a message is sent, of the first run of each point that has a trace; of at most
+    six points evenly spread. What was asked for and is there no more, such as a key that no longer varies, is left out.
+    """
+    yield from pictures(study, every=every)
+    yield from _timelines(folder, study)
+    for asked in Memory.of(folder).asked.values():
+        with suppress(UnknownNameError):
+            yield draw_asked(study, asked)
+
+
+def _timelines(folder: Path, study: StudyResult) -> Iterator[Picture]:
+    traced: list[tuple[Path, RunResult]] = []
+    for point in study.points:
+        runs = [
+            (folder_of(folder, key) / TRACE, run)
+            for key, run in zip(point.keys, point.runs, strict=True)
+            if run is not None
+        ]
+        traced += [(trace, run) for trace, run in runs if trace.is_file()][:1]
+    keys = [key for key in varied(study) if key != "run.replications"]
+    chosen = evenly(traced, _ROUNDS)
+    values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]
+    names = stems([stem("round", fixed) for fixed in values])
+    for name, (trace, run), fixed in zip(names, chosen, values, strict=True):
+        with suppress(TraceError):  # a trace may be damaged, or of something else: then there is nothing to draw
+            found = first_round(read_trace(trace, MOST_LINES))
+            if found is not None:
+                yield Picture(name, draw_timeline(run, found, fixed))
+
+
+def plot_folder(
+    folder: Path,
+    into: Path | None = None,
+    kinds: Sequence[str] = _KINDS,
+    *,
+    every: bool | None = None,
+    study: StudyResult | None = None,
+) -> list[Path]:
+    """Draw the pictures of a results folder and return their files; those of earlier plots that are no more go away.
+
+    What the user has asked for is drawn anew of what the folder holds now; where it cannot be, the old picture stays.
+
+    Args:
+        folder: A results folder.
+        into: Where the pictures go, made if it is not there; the results folder itself by default.
+        kinds: ``png``, ``svg`` or both.
+        every: Whether to draw all pictures, or the few that answer what the study varies; as before, if not given.
+        study: The results, with curves and links, if they have been loaded already.
+
+    Raises:
+        FileNotFoundError: *folder* is not a results folder.
+        ValueError: It is damaged, or has no finished run.
+    """
+    study = load_finished(folder) if study is None else study
+    target = folder if into is None else into
+    target.mkdir(parents=True, exist_ok=True)
+    memory = Memory.of(folder)
+    wanted = memory.every if every is None else every
+    files = []
+    for picture in folder_pictures(folder, study, every=wanted):
+        files += save(picture.figure, target / picture.name, kinds)
+    now = {file.name for file in files}
+    kept = {f"{name}.{kind}" for name in memory.asked for kind in _KINDS if (target / f"{name}.{kind}").is_file()}
+    for name in Memory.of(target).files:
+        if name not in now | kept and Path(name).suffix in (".png", ".svg"):
+            (target / name).unlink(missing_ok=True)
+    Memory(tuple(now | kept), memory.asked if target == folder else {}, wanted).write(target)
+    return files
+
+
+def plot_against(
+    folder: Path, asked: Asked, kinds: Sequence[str] = _KINDS, study: StudyResult | None = None
+) -> list[Path]:
+    """Draw one picture of a results folder, of what the user wants to see against what, and return its files.
+
+    Raises:
+        FileNotFoundError: *folder* is not a results folder.
+        ValueError: It is damaged, or has no finished run.
+        UnknownNameError: There is no such key, value or metric.
+    """
+    picture = draw_asked(load_finished(folder) if study is None else study, asked)
+    files = save(picture.figure, folder / picture.name, kinds)
+    memory = Memory.of(folder)
+    names = {*memory.files, *(file.name for file in files)}
+    Memory(tuple(names), {**memory.asked, picture.name: asked}, memory.every).write(folder)
+    return files

@@ -1,0 +1,264 @@
+"""Marks with their bars, and axes that hold all of them: those far apart, those at zero, those far off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.plots.bands import Band, exact
+from netbandit.plots.style import NEUTRAL, Look
+from netbandit.results.numbers import rounded, scaled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
+    from matplotlib.lines import Line2D
+
+DECADES = 100.0
+"""How many times the least of some values the largest is where an axis becomes logarithmic, if nothing else is said."""
+
+_FAR_OFF = 3.0
+"""Who pays nothing and has so many times the regret of all others stands at the edge of the picture."""
+
+_THIN, _THICK = 0.6, 1.5
+_LETTER = 0.62
+"""The width of a letter, as a share of the size of its type."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """A point of a study in a picture of one metric against another.
+
+    Attributes:
+        x: Where it stands across.
+        y: Where it stands upward.
+        look: How it is drawn.
+        name: What it is called where it stands at the edge.
+    """
+
+    x: Band
+    y: Band
+    look: Look
+    name: str = ""
+
+
+def far_off(marks: Sequence[Mark]) -> list[Mark]:
+    """Return the marks that would hide the rest: they pay nothing, and are worse than all others by far.
+
+    They are drawn at the upper edge with what they came to, by `draw_far_off`. What is best is never among them.
+    """
+    rest = [float(mark.y.mean) for mark in marks if float(mark.x.mean) > 0]
+    if not rest or max(rest) <= 0 or (min(rest) > 0 and max(rest) >= DECADES * min(rest)):
+        return []
+    return [mark for mark in marks if float(mark.x.mean) == 0 and float(mark.y.mean) > _FAR_OFF * max(rest)]
+
+
+def draw_far_off(panel: "Axes", marks: Sequence[Mark]) -> None:
+    """Draw *marks* at the upper edge of *panel*, each with an arrow and what it came to.
+
+    Args:
+        panel: Axes whose limits are final.
+        marks: The marks, none of which is within them.
+    """
+    for place, mark in enumerate(marks):
+        height = 0.965 - 0.055 * place
+        x = float(mark.x.mean)
+        panel.plot(
+            [x],
+            [height],
+            transform=panel.get_xaxis_transform(),
+            color=mark.look.colour,
+            marker=mark.look.marker,
+            markerfacecolor="white",
+            markeredgewidth=1.5,
+            linestyle="none",
+            zorder=3.5,
+            clip_on=False,
+            label="_far off",
+        )
+        left = panel.transAxes.inverted().transform(panel.transData.transform((x, panel.get_ylim()[1])))[0] > 0.6
+        panel.annotate(
+            f"{mark.name} ↑ {scaled(rounded(float(mark.y.mean), 4))}".strip(),
+            (x, height),
+            xycoords=panel.get_xaxis_transform(),
+            xytext=(-7 if left else 7, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center_baseline",
+            fontsize=7.5,
+            color=NEUTRAL,
+            zorder=4,
+            label="_far off",
+        )
+
+
+def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: float = DECADES) -> bool:
+    """Make an axis of *panel* logarithmic if the means on it are far apart, by default two decades, and none negative.
+
+    A bar that reaches down to almost nothing does not stretch the axis: it begins a little below the lowest mean. Zero
+    stands one step before the smallest positive value, where `zero_place` says; only *across* it may occur.
+
+    Args:
+        panel: The axes.
+        drawn: The estimates drawn along the axis.
+        across: Whether it is the horizontal one.
+        apart: How many times the least positive mean the largest is at least.
+
+    Returns:
+        Whether the axis is logarithmic now.
+    """
+    values = [float(one.mean) for one in drawn]
+    positive = [value for value in values if value > 0]
+    if len(positive) < 2 or max(positive) < apart * min(positive):
+        return False
+    if min(values) < 0 or (min(values) == 0 and not across):
+        return False
+    zero = zero_place(drawn)
+    low = 0.6 * min(positive) if zero is None else 0.6 * zero
+    limits = (low, 1.5 * max(float(one.widest[1]) for one in drawn))
+    panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
+    label_more(panel.xaxis if across else panel.yaxis, zero=zero)
+    return True
+
+
+def zero_place(drawn: Sequence[Band]) -> float | None:
+    """Return where zero stands on a logarithmic axis of *drawn*; None if nothing is zero."""
+    values = [float(one.mean) for one in drawn]
+    positive = [value for value in values if value > 0]
+    if not positive or 0.0 not in values:
+        return None
+    step = (max(positive) / min(positive)) ** (1 / 8)
+    return float(min(positive) / max(step, 2.0))
+
+
+def at_zero_place(one: Band, zero: float | None) -> Band:
+    """Return *one*, moved to the place of zero on a logarithmic axis if it is zero."""
+    return exact(zero) if zero is not None and float(one.mean) == 0 else one
+
+
+def label_more(axis: "XAxis | YAxis", *between: int, zero: float | None = None) -> None:
+    """Put ticks between powers of ten where a logarithmic axis has room for what they say, and one at zero's place."""
+    axis.set_major_locator(_roomy()(between or (2, 5), zero))
+
+
+@cache
+def _roomy() -> Any:
+    """Return the class of locators that keep ticks apart; it is made when matplotlib is there."""
+    from matplotlib.ticker import LogLocator
+
+    class Roomy(LogLocator):
+        """Ticks at powers of ten, and between them as many as do not touch one another.
+
+        Attributes:
+            zero: Where zero stands; None if it does not.
+        """
+
+        def __init__(self, between: Sequence[int], zero: float | None) -> None:
+            super().__init__(subs=(1.0,))
+            self.zero = zero
+            self._choices: list[tuple[float, ...]] = [(1.0, *map(float, between)), (1.0, 3.0), (1.0,)]
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            if self.zero is not None:
+                vmin = min(1.5 * self.zero, vmax)
+            ticks: NDArray[np.float64] = np.array([])
+            for choice in self._choices:
+                self._subs = np.array(choice)
+                found = np.asarray(super().tick_values(vmin, vmax), dtype=np.float64)
+                ticks = found[(found >= vmin) & (found <= vmax)]
+                if self._fit(ticks):
+                    break
+            else:
+                while len(ticks) > 2 and not self._fit(ticks):
+                    ticks = ticks[::2]
+            return ticks if self.zero is None else np.append(self.zero, ticks)
+
+        def _fit(self, ticks: NDArray[np.float64]) -> bool:
+            axis: Any = self.axis
+            texts = [scaled(tick) for tick in ticks]
+            size = 8.0 * axis.get_figure(root=True).dpi / 72
+            low, high = axis.get_view_interval()
+            upward = axis.axis_name == "y"
+            room = axis.axes.bbox.height if upward else axis.axes.bbox.width
+            places = room * np.log(ticks / low) / np.log(high / low)
+            widths = np.array([size * (1.3 if upward else _LETTER * (len(text) + 1)) for text in texts])
+            return bool((np.diff(places) >= (widths[:-1] + widths[1:]) / 2).all())
+
+    return Roomy
+
+
+def draw_points(
+    panel: "Axes",
+    across: Sequence[Band],
+    upward: Sequence[Band],
+    look: Look,
+    label: str,
+    *,
+    joined: bool,
+) -> "Line2D":
+    """Draw means as markers with the bars of their intervals.
+
+    Where an interval is one for comparing points, that of the mean by itself stands thinly behind it.
+
+    Args:
+        panel: Where to draw.
+        across: The horizontal estimates; an interval of no width gets no bar.
+        upward: The vertical ones, as many.
+        look: Colour, marker and dashes.
+        label: The name of the series in the legend.
+        joined: Whether a thin line joins the points, which are steps of one number.
+
+    Returns:
+        The markers and their line, for the legend.
+    """
+    x, y = (np.array([float(one.mean) for one in some]) for some in (across, upward))
+    bars = panel.errorbar(
+        x,
+        y,
+        xerr=_bars(across),
+        yerr=_bars(upward),
+        color=look.colour,
+        marker=look.marker,
+        markerfacecolor="white",
+        markeredgewidth=1.5,
+        linestyle=look.dashes if joined else "none",
+        linewidth=1.2,
+        elinewidth=_THICK,
+        capsize=2.5,
+        zorder=3,
+    )
+    wide = [_bars(some, alone=True) if any(one.alone for one in some) else None for some in (across, upward)]
+    if any(one is not None for one in wide):
+        behind = panel.errorbar(
+            x,
+            y,
+            xerr=wide[0],
+            yerr=wide[1],
+            color=look.colour,
+            linestyle="none",
+            elinewidth=_THIN,
+            alpha=0.6,
+            zorder=2.2,
+        )
+        for part in behind.get_children():
+            part.set_label("_alone")
+        panel.containers.remove(behind)
+    line: Line2D = bars.lines[0]
+    line.set_label(label)
+    return line
+
+
+def _bars(bands: Sequence[Band], *, alone: bool = False) -> NDArray[np.float64] | None:
+    """Return how far the intervals reach down and up, shape (2, marks); NaN where there is none, None if nowhere.
+
+    Values that are all equal show no spread, which is not to say that there is none: they get no bar.
+    """
+    reach = np.full((2, len(bands)), np.nan)
+    for place, one in enumerate(bands):
+        low, high = one.widest if alone else (one.low, one.high)
+        if one.known and float(high) > float(low):
+            reach[:, place] = float(one.mean) - float(low), float(high) - float(one.mean)
+    return None if np.isnan(reach).all() else reach

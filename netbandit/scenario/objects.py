@@ -1,0 +1,86 @@
+"""Objects of Python and the tables of keys that stand for them: one form under files, dictionaries and keywords.
+
+In a table a class may stand where a file has its ``kind``, and a graph where a file names one.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from netbandit.part import Part
+from netbandit.reading import native
+from netbandit.registry import GRAPH, kind_key, kind_of, load_class
+from netbandit.settings import Raw
+
+PARTS = ("topology", "bandit", "learner", "protocol")
+"""The tables that a class of its own stands for."""
+
+
+def tables_of(given: Mapping[str, Any]) -> Raw:
+    """Return the tables of a scenario whose values may be objects, dictionaries of keys, classes or graphs."""
+    return {str(table): table_of(str(table), value) for table, value in given.items() if value is not None}
+
+
+def table_of(table: str, value: Any) -> Any:
+    """Return what stands for the *value* of a table of the scenario, or of one of its keys.
+
+    Args:
+        table: The dotted key it stands at.
+        value: A part, settings, a class, a graph of networkx, a path, or whatever a key takes.
+    """
+    if table in PARTS:
+        key = kind_key(table)
+        if isinstance(value, Part):
+            return {key: type(value), **_written(value)}
+        if isinstance(value, type) or (isinstance(value, str) and table != "topology"):
+            return {key: value}
+        if is_graph(value):
+            return {key: load_class(GRAPH), "graph": value}
+        if isinstance(value, str | os.PathLike):
+            return {key: "file", "file": os.fspath(value)}
+    if isinstance(value, BaseModel):
+        return _written(value)
+    if isinstance(value, Mapping):
+        if table == "sweep":
+            return {str(key): _swept(str(key), inner) for key, inner in value.items()}
+        return {str(key): table_of(f"{table}.{key}", inner) for key, inner in value.items() if inner is not None}
+    return native(value)
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as text and numbers alone: a class by its kind, a graph by how large it is."""
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, type):
+        names = [kind_of(table, value) for table in PARTS]
+        return next((name for name in names if ":" not in name), names[0])
+    if is_graph(value):
+        return f"a graph of {value.number_of_nodes()} nodes and {value.number_of_edges()} links"
+    return value
+
+
+def is_graph(value: Any) -> bool:
+    """Return whether *value* is a graph of networkx, which need not be imported to tell."""
+    return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(value).__mro__)
+
+
+def _swept(key: str, values: Any) -> Any:
+    if key == "cases" and isinstance(values, list | tuple):
+        return [tables_of(case) if isinstance(case, Mapping) else case for case in values]
+    if isinstance(values, list | tuple):
+        return [table_of(key, value) for value in values]
+    return _swept_table(key, values) if isinstance(values, Mapping) else native(values)
+
+
+def _swept_table(prefix: str, values: Mapping[str, Any]) -> Raw:
+    return {str(key): _swept(f"{prefix}.{key}", inner) for key, inner in values.items()}
+
+
+def _written(model: BaseModel) -> Raw:
+    """Return the keys that were given where the object was made."""
+    found = model.model_dump(by_alias=True, exclude_unset=True)
+    return {key: native(value) for key, value in found.items() if value is not None}

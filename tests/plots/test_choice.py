@@ -1,0 +1,272 @@
+import itertools
+import math
+import os
+import subprocess
+import sys
+
+import matplotlib
+import networkx
+import pytest
+from helpers.made_up_runs import arranged, made_up, study_of
+
+from netbandit.plots import pictures, planned
+from netbandit.plots.style import encoded, save
+from netbandit.plots.values import scale, shown
+from netbandit.results.numbers import scaled
+
+
+def stems(runs, every=False):
+    return [one.name for one in planned(study_of(runs)) if every or one.answers]
+
+
+def grid(replications=1, metrics=None, **keys):
+    """Return a run for each combination of values; what the metrics are may depend on them."""
+    names = [name.replace("__", ".") for name in keys]
+    return [
+        made_up(
+            parameters=dict(zip(names, values, strict=True)),
+            metrics={name: of(*values) if callable(of) else of for name, of in (metrics or {}).items()},
+            replication=one,
+            bend=500.0 + 400 * place,
+        )
+        for place, values in enumerate(itertools.product(*keys.values()))
+        for one in range(replications)
+    ]
+
+
+def family_sweep(replications=2, **keys):
+    graphs = {"star": networkx.star_graph(7), "ring": networkx.cycle_graph(8), "complete": networkx.complete_graph(8)}
+    return [
+        made_up(graph, family=family, parameters={"topology.family": family}, replication=replication, **keys)
+        for family, graph in graphs.items()
+        for replication in range(replications)
+    ]
+
+
+def test_a_single_point_has_its_regret_and_its_network():
+    assert stems([made_up(replication=replication) for replication in range(3)]) == ["regret", "network"]
+
+
+def test_a_sweep_of_a_number():
+    runs = [made_up(parameters={"links.peer.latency": f"{n} ms"}, metrics={"cost": 10.0}) for n in (0, 1, 5)]
+    assert stems(runs) == ["regret", "parameter", "network"]
+
+
+def test_numbers_that_vary_together_are_no_axis():
+    pairs = [("private", 0.1, 10.0), ("private", 10.0, 0.1), ("exact", 10.0, 0.1)]
+    keys = ("learner.share", "learner.band", "learner.weight")
+    runs = [made_up(parameters=dict(zip(keys, values, strict=True)), metrics={"cost": 10.0}) for values in pairs]
+    assert stems(runs) == ["regret", "network"]
+
+
+def test_each_key_that_varies_has_the_picture_that_answers_it():
+    cost = {"cost": 10.0}
+    latency = grid(links__peer__latency=["0 ms", "5 ms", "9 ms"], metrics=cost | {"round_slots": lambda _: 3})
+    assert stems(latency) == ["regret", "parameter", "network"]
+    epsilon = grid(
+        learner__epsilon=[0.5, 1.0, math.inf], metrics=cost | {"epsilon": lambda e: 8 * e if e < 2 else None}
+    )
+    assert stems(epsilon) == ["regret", "parameter", "privacy", "network"]
+    budget = grid(learner__rounds=[2, 4, 8], metrics={"cost": lambda n: 10 * n, "bytes": lambda n: 100 * n})
+    assert stems(budget) == ["regret", "parameter", "tradeoff", "network"]
+    protocols = grid(protocol__kind=["gis", "sink", "flooding"], metrics={"cost": lambda kind: 10 * len(kind)})
+    assert stems(protocols) == ["regret", "structure"]
+    assert stems(family_sweep()) == ["regret", "diameter"]
+
+
+def test_two_diameters_make_no_picture():
+    two = [run for run in family_sweep() if run.parameters["topology.family"] != "complete"]
+    assert not [name for name in stems(two, every=True) if name.startswith("diameter")]
+    assert "diameter" in stems(family_sweep(), every=True)
+
+
+def test_a_sweep_of_three_keys_has_a_few_pictures_and_all_of_them_when_asked():
+    runs = grid(
+        topology__family=["star", "ring", "random", "file"],
+        links__peer__latency=[f"{n} slots" for n in (0, 1, 2, 3, 5)],
+        protocol__ttl=[0, 1, 2, 3],
+    )
+    for run in runs:
+        run.metrics["regret"] = 100 + 7 * run.parameters["protocol.ttl"] + int(run.parameters["links.peer.latency"][0])
+    assert stems(runs) == ["regret", "heatmap"]
+    every = stems(runs, every=True)
+    assert len(every) > 12
+    assert {"parameter", "parameter-0", "heatmap-star", "network-star-0"} <= set(every)
+    assert len(set(every)) == len(every)
+
+
+def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_asked_for():
+    runs = grid(
+        protocol__kind=["gis", "sink"], links__peer__latency=["0 ms", "1 ms", "5 ms"], learner__share=["a", "b"]
+    )
+    assert stems(runs)[:2] == ["regret", "parameter"]
+    together = {one.name: one.figure for one in pictures(study_of(runs))}["parameter"]
+    assert [axes.get_title("left") for axes in together.axes] == ["sharing: a", "sharing: b", "", ""]
+    alone = {one.name: one for one in pictures(study_of(runs), every=True)}
+    assert "sharing: a" in alone["parameter-a"].subtitle
+
+
+def test_points_of_different_privacy_are_not_compared_by_their_cost_alone():
+    runs = grid(
+        protocol__kind=["gis", "sink", "flooding"],
+        learner__epsilon=[0.1, 1.0],
+        metrics={"epsilon": lambda _, epsilon: 4 * epsilon, "cost": lambda kind, _: len(kind)},
+    )
+    assert "privacy" in stems(runs)
+    assert not {"structure", "tradeoff"} & set(stems(runs))
+    drawn = {one.name: one for one in pictures(study_of(runs), every=True)}
+    assert "privacy spent differs: ε 0.4 to 4" in drawn["structure"].subtitle
+
+
+def test_maps_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
+    def regret(kind, rounds, arms):
+        return 500.0 if kind == "silent" else arms * rounds * (3 if kind == "sink" else 1)
+
+    runs = grid(
+        protocol__kind=["gis", "sink", "silent"],
+        learner__rounds=[2, 3, 4],
+        bandit__arms=[10, 11, 12],
+        metrics={"regret": regret},
+    )
+    (drawn,) = [one for one in pictures(study_of(runs)) if one.name == "heatmap"]
+    maps = [axes for axes in drawn.figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible()]
+    assert [axes.get_title("left") for axes in maps] == ["protocol: gis", "protocol: sink"]
+    assert {(axes.collections[0].norm.vmin, axes.collections[0].norm.vmax) for axes in maps} == {(20, 144)}
+    assert "one scale of colours for all maps" in drawn.subtitle
+
+
+def test_pictures_of_a_number_that_is_one_value_everywhere_in_them_are_left_out():
+    cases = (("gis", 2, "ring"), ("gis", 4, "ring"), ("sink", 6, "star"))
+    keys = ("protocol.kind", "learner.rounds", "topology.family")
+    runs = [made_up(parameters=dict(zip(keys, case, strict=True))) for case in cases]
+    (drawn,) = [one for one in pictures(study_of(runs)) if one.name == "parameter"]
+    assert "protocol: gis" in drawn.subtitle
+    assert len(drawn.figure.axes) == 2
+
+
+def test_twelve_networks_at_most():
+    runs = [made_up(networkx.complete_graph(n), parameters={"topology.agents": n}) for n in range(3, 40)]
+    networks = [name for name in stems(runs, every=True) if name.startswith("network")]
+    assert len(networks) == 12
+    assert (networks[0], networks[-1]) == ("network-3", "network-39")
+    assert not [name for name in stems(runs) if name.startswith("network")]
+
+
+def test_points_that_differ_in_the_seed_are_replications_of_one():
+    runs = [made_up(seed=seed, replication=one, parameters={"run.seed": seed}) for seed in (1, 0) for one in (0, 1)]
+    arrangement = arranged(runs)
+    (point,) = arrangement.points
+    assert [(run.seed, run.replication) for run in point.finished] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert arrangement.keys == ()
+
+
+def test_two_numbers_that_vary_have_a_heat_map():
+    runs = [
+        made_up(parameters={"learner.rounds": rounds, "bandit.arms": arms}, bend=100 * arms * rounds)
+        for rounds in (2, 4, 8)
+        for arms in (5, 10, 20)
+    ]
+    assert "heatmap" in stems(runs)
+    assert "heatmap" not in stems(runs[:6])
+    assert "heatmap" not in stems(runs[::4])  # a diagonal is no map
+
+
+def test_networks_that_carried_nothing_are_not_drawn():
+    assert stems([made_up(rounds=0, parameters={"protocol.kind": "silent"})]) == ["regret"]
+    both = [made_up(parameters={"protocol.kind": "gis"}), made_up(rounds=0, parameters={"protocol.kind": "silent"})]
+    assert [name for name in stems(both) if name.startswith("network")] == ["network-gis"]
+
+
+def test_nothing_drawn_without_runs():
+    assert stems([]) == []
+
+
+def test_every_degenerate_result_is_drawn(tmp_path):
+    nothing = dict.fromkeys(("round_slots", "rounds", "epsilon"), None)
+    cases = [
+        made_up(networkx.path_graph(1), name="one agent", horizon=1, bend=1, rounds=0, metrics=nothing),
+        made_up(networkx.path_graph(2), name="two agents", family="path", rounds=0),
+        made_up(name="a name of very many words, " * 8, metrics=dict.fromkeys(("regret", "cost"), None)),
+        made_up(name="$x_1$ and $"),
+    ]
+    for run in cases:
+        for picture in pictures(study_of([run])):
+            assert len(save(picture.figure, tmp_path / picture.name)) == 2
+
+
+def test_the_users_own_settings_change_nothing_and_stay():
+    run = made_up()
+    plain = [encoded(picture.figure, "svg") for picture in pictures(study_of([run]))]
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "black", "savefig.dpi": 30, "axes.grid": False}):
+        assert [encoded(picture.figure, "svg") for picture in pictures(study_of([run]))] == plain
+        assert matplotlib.rcParams["font.size"] == 20
+
+
+def test_importing_draws_on_no_matplotlib_and_drawing_on_no_pyplot():
+    code = "import sys, netbandit.plots; assert 'matplotlib' not in sys.modules; "
+    code += "from helpers.made_up_runs import made_up, study_of; from netbandit.plots import pictures; "
+    code += "list(pictures(study_of([made_up()]))); "
+    code += "assert 'matplotlib.pyplot' not in sys.modules"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_a_parameter_that_does_not_vary_is_no_series():
+    runs = [made_up(parameters={"learner.epsilon": 1.0, "learner.rounds": rounds}) for rounds in (2, 3)]
+    assert arranged(runs).keys == ("learner.rounds",)
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers", "unit"),
+    [
+        (["0 ms", "1 ms", "0.1 s"], (0, 1, 100), "ms"),
+        (["0 ms", "5 slots"], (0, 5), "slots"),
+        (["2 slots", "0.5 slots"], (2, 0.5), "slots"),
+        (["1 slot", "30 ms"], (10, 30), "ms"),
+        (["500 us", "250 us"], (500, 250), "µs"),
+        (["2 s", "1 min"], (2, 60), "s"),
+    ],
+)
+def test_durations_are_numbers_in_one_unit(values, numbers, unit):
+    found = scale("links.peer.latency", values, slot="10 ms")
+    assert found.numbers == numbers
+    assert found.label == f"latency of a peer link ({unit})"
+
+
+def test_bandwidths_and_plain_numbers():
+    bandwidths = scale("links.peer.bandwidth", ["1 Mbit/s", "10 Mbit/s"])
+    assert (bandwidths.numbers, bandwidths.label) == ((1, 10), "bandwidth of a peer link (Mbit/s)")
+    assert scale("learner.epsilon", [0.1, 1, "inf"]).numbers == (0.1, 1, math.inf)
+    assert scale("learner.step", [1, 2]).label == "learner.step"
+
+
+@pytest.mark.parametrize(
+    "values", [[], [True, False], ["gis", "sink"], ["geographic", "1 ms"], [[1, 2], [3]], [None, 1]]
+)
+def test_what_is_no_number(values):
+    assert scale("links.peer.latency", values) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10_000, "10,000"),
+        (2_500_000, "2.5M"),
+        (0.1, "0.1"),
+        (1e-6, "1e−06"),
+        (float("inf"), "∞"),
+        (True, "yes"),
+        ([20] * 5, "5 × 20"),
+        ([63, 24, 6], "{63, 24, 6}"),
+        ({"uniform": ["1 ms", "5 ms"]}, "1 ms to 5 ms"),
+        ("topologies/nsfnet.graphml", "nsfnet"),
+        ("mypackage.module:Class", "mypackage.module:Class"),
+        ("–", "–"),
+    ],
+)
+def test_values_are_shown_as_a_person_writes_them(value, text):
+    assert shown(value) == text
+
+
+def test_numbers_on_axes():
+    assert [scaled(value) for value in (0, 1_250, 3_000_000, -2.5)] == ["0", "1,250", "3M", "−2.5"]

@@ -1,0 +1,165 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx
+import pytest
+from click.testing import CliRunner
+from helpers.made_up_runs import made_up, write
+from matplotlib.colors import to_hex
+
+from netbandit.cli import main
+from netbandit.plots import Asked, draw_asked, plot_against, plot_folder
+from netbandit.plots.folder import Memory
+from netbandit.plots.grouping import arrange
+from netbandit.plots.regret import draw_regret
+from netbandit.results.safe_files import StorageError
+from netbandit.results.store import load_study
+
+GRAPHS = {"star": networkx.star_graph(7), "ring": networkx.cycle_graph(8), "complete": networkx.complete_graph(8)}
+
+
+def family_sweep(replications=2, bend=2_500.0):
+    return [
+        made_up(graph, family=family, parameters={"topology.family": family}, replication=replication, bend=bend)
+        for family, graph in GRAPHS.items()
+        for replication in range(replications)
+    ]
+
+
+def drawn_in(folder):
+    return {file.name for file in folder.glob("*.*g")}
+
+
+def test_pictures_of_an_earlier_plot_go_away_and_what_is_not_ours_stays(tmp_path):
+    write(tmp_path, family_sweep(1))
+    (tmp_path / "mine.png").write_bytes(b"mine")
+    before = {file.name for file in plot_folder(tmp_path)}
+    asked = {file.name for file in plot_against(tmp_path, Asked(x="cost"))}
+    assert asked == {"regret-against-cost.png", "regret-against-cost.svg"}
+    assert {file.name for file in tmp_path.glob("*.*g")} == before | asked | {"mine.png"}
+    write(tmp_path, [made_up()])
+    after = {file.name for file in plot_folder(tmp_path)}
+    asked &= drawn_in(tmp_path)
+    assert {file.name for file in tmp_path.glob("*.*g")} == after | asked | {"mine.png"}
+    assert after == {
+        f"{name}.{kind}" for name in ("regret", "network", "regret-against-cost") for kind in ("png", "svg")
+    }
+    (tmp_path / "pictures.json").write_text('{"files": ["../mine.png", "mine.txt", 3]}')
+    plot_folder(tmp_path)
+    assert (tmp_path / "mine.png").exists()
+
+
+def test_a_folder_gets_a_png_and_an_svg_of_each(tmp_path):
+    write(tmp_path, family_sweep())
+    files = plot_folder(tmp_path)
+    assert [file.name for file in files[:4]] == ["regret.png", "regret.svg", "diameter.png", "diameter.svg"]
+    assert all(file.parent == tmp_path and file.stat().st_size > 1_000 for file in files)
+    elsewhere = plot_folder(tmp_path, tmp_path / "pictures", kinds=["svg"])
+    assert [file.read_bytes() for file in elsewhere] == [file.read_bytes() for file in files[1::2]]
+
+
+def test_a_folder_without_results_is_a_clear_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="not a results folder"):
+        plot_folder(tmp_path)
+    write(tmp_path, [made_up()])
+    for result in tmp_path.glob("runs/*/result.json"):
+        result.unlink()
+    with pytest.raises(ValueError, match="no run that has come to its end"):
+        plot_folder(tmp_path)
+    assert list(tmp_path.glob("*.png")) == []
+
+
+def test_a_full_disk_leaves_the_old_pictures_whole(tmp_path, monkeypatch):
+    write(tmp_path, [made_up()])
+    before = {file.name: file.read_bytes() for file in plot_folder(tmp_path)}
+    write(tmp_path, [made_up(bend=900)])
+    write_bytes = Path.write_bytes
+
+    def full(path, content):
+        write_bytes(path, content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StorageError, match="No space left on device"):
+        plot_folder(tmp_path)
+    assert {file.name: file.read_bytes() for file in tmp_path.glob("*.*g")} == before
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):
+    write(tmp_path, family_sweep(1))
+    here = {file.name: file.read_bytes() for file in plot_folder(tmp_path)}
+    code = "import sys; from pathlib import Path; from netbandit.plots import plot_folder; "
+    code += "plot_folder(Path(sys.argv[1]), Path(sys.argv[2]))"
+    there = tmp_path / "there"
+    environment = {**os.environ, "PYTHONHASHSEED": "17", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code, tmp_path, there], check=True, env=environment)
+    assert json.loads((there / "pictures.json").read_text()) == {
+        "files": sorted(here),
+        "asked": {},
+        "every": False,
+    }
+    assert {file.name: file.read_bytes() for file in there.iterdir() if file.name != "pictures.json"} == here
+    for name, content in here.items():
+        assert b"atplotlib v" not in content, name
+        assert b"<dc:date>" not in content
+        assert b"Software" not in content
+
+
+def test_what_was_asked_for_survives_the_next_run_with_its_results(tmp_path):
+    write(tmp_path, family_sweep(1))
+    asked = {file.name: file.read_bytes() for file in plot_against(tmp_path, Asked(x="cost"))}
+    write(tmp_path, family_sweep(1, bend=900.0))
+    files = {file.name for file in plot_folder(tmp_path)}
+    assert set(asked) <= files
+    assert (tmp_path / "regret-against-cost.png").read_bytes() != asked["regret-against-cost.png"]
+
+
+def test_what_was_asked_for_and_can_be_drawn_no_more_stays_as_it_was(tmp_path):
+    write(tmp_path, family_sweep(1))
+    (png, svg) = plot_against(tmp_path, Asked(x="family", y="cost"))
+    before = png.read_bytes()
+    write(tmp_path, [made_up()])
+    assert png.name not in {file.name for file in plot_folder(tmp_path)}
+    assert (png.read_bytes(), svg.is_file()) == (before, True)
+    plot_folder(tmp_path)
+    assert png.is_file()
+
+
+def test_all_pictures_stay_once_they_were_asked_for_and_go_when_the_few_are(tmp_path):
+    write(tmp_path, family_sweep(1))
+    assert CliRunner().invoke(main, ["plot", str(tmp_path), "--all"]).exit_code == 0
+    every = drawn_in(tmp_path)
+    assert "network-star.png" in every
+    plot_folder(tmp_path)  # what a run does
+    assert drawn_in(tmp_path) == every
+    assert CliRunner().invoke(main, ["plot", str(tmp_path)]).exit_code == 0
+    assert drawn_in(tmp_path) == {"regret.png", "regret.svg", "diameter.png", "diameter.svg"}
+
+
+def test_all_and_one_are_not_asked_for_together(tmp_path):
+    write(tmp_path, family_sweep(1))
+    done = CliRunner().invoke(main, ["plot", str(tmp_path), "--all", "--x", "cost"])
+    assert done.exit_code == 2
+    assert "--all" in done.stderr
+
+
+def test_a_series_drawn_alone_keeps_its_colour(tmp_path):
+    write(tmp_path, family_sweep())
+    study = load_study(tmp_path)
+    colours = {line.get_label(): to_hex(line.get_color()) for line in draw_regret(arrange(study)).axes[0].lines}
+    alone = draw_asked(study, Asked(x="cost", color="family")).figure.axes[0].containers
+    assert {box[0].get_label(): to_hex(box[0].get_color()) for box in alone}.items() <= colours.items()
+    ring = draw_asked(study, Asked(x="cost", where={"family": "ring"})).figure.axes[0].containers
+    assert len(ring) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"files": 3}', '{"files": [], "asked": {"a": 3}}', '{"files": [], "asked": 7}']
+)
+def test_a_damaged_memory_is_no_memory(tmp_path, text):
+    (tmp_path / "pictures.json").write_text(text)
+    assert Memory.of(tmp_path) == Memory()

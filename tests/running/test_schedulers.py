@@ -1,5 +1,6 @@
 """Somebody else's scheduler that cannot be used is one clear line, which names it."""
 
+import os
 import subprocess
 import sys
 
@@ -79,7 +80,9 @@ if __name__ == "__main__":
 
 
 def test_a_scheduler_that_goes_away(tmp_path):
-    with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True) as process:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SCHEDULER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         log = tmp_path / "log"

@@ -38,6 +38,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",
+        "ucb": "netbandit.learners.ucb:Ucb",
+        "klucb": "netbandit.learners.klucb:KlUcb",
+        "thompson": "netbandit.learners.thompson:Thompson",
         "feducb": "netbandit.learners.feducb:FedUcb",
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",
@@ -52,6 +55,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "local": "netbandit.protocols.local:Local",
         "relay": "netbandit.protocols.relay:Relay",
         "vertical": "netbandit.protocols.vertical:Vertical",
+        "consensus": "netbandit.protocols.consensus:Consensus",
         "pooled": "netbandit.protocols.pooled:Pooled",
         "silent": "netbandit.protocols.silent:Silent",
     },

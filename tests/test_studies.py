@@ -1,6 +1,9 @@
 """What the README says of the three studies is so: the same scenarios, with as many replications as it takes."""
 
+import tomllib
 from pathlib import Path
+
+import pytest
 
 from netbandit.scenario.load import load
 from netbandit.simulation.parts import check
@@ -49,27 +52,42 @@ def test_cost_grows_with_links_and_ways_and_regret_with_ways():
     assert sorted(fixed, key=lambda family: found[family][1]["regret"]) == fixed
 
 
-def test_the_best_split_of_a_budget():
-    for epsilon, best in (("1.0", 4), ("0.1", 2)):
+def test_the_best_split_of_a_budget_at_equal_privacy():
+    regret = {}
+    for total in (6.4, 1.6):
         found = points(
             "budget.toml",
             10,
-            f"learner.epsilon={epsilon}",
+            f"learner.epsilon_total={total}",
             "sweep.learner.rounds=[2, 4, 8]",
             "sweep.learner.participation=[0.125, 0.25, 0.5]",
         )
-        regret = {
-            parameters["learner.rounds"]: means["regret"]
-            for parameters, _, means in found
-            if parameters["learner.rounds"] * parameters["learner.participation"] == 1
-        }
-        assert min(regret, key=regret.get) == best
-    everything = points("equal_cost.toml", 5, "sweep.learner.epsilon=[1.0]")
-    assert all(means["cost"] <= 1600 for _, _, means in everything)
+        assert [means["epsilon"] for _, _, means in found] == pytest.approx([total] * len(found))
+        for parameters, _, means in found:
+            if parameters["learner.rounds"] * parameters["learner.participation"] == 1:
+                regret[total, parameters["learner.rounds"]] = means["regret"]
+    assert 0.85 < regret[6.4, 2] / regret[6.4, 4] < 1.15
+    assert 1.4 * max(regret[6.4, 2], regret[6.4, 4]) < regret[6.4, 8]
+    assert 1.1 * regret[1.6, 2] < regret[1.6, 4] < regret[1.6, 8]
+
+
+def test_cheap_links_beat_every_split_at_equal_cost_and_privacy():
+    found = points("equal_cost.toml", 10, "sweep.learner.epsilon_total=[1.6, 6.4]")
     by_way = {}
-    for parameters, _, means in everything:
-        by_way.setdefault(parameters.get("protocol.kind", "master-worker"), []).append(means["regret"])
-    assert max(*by_way["gis"], *by_way["sink"]) < 0.35 * min(by_way["master-worker"])
+    for parameters, _, means in found:
+        total = parameters["learner.epsilon_total"]
+        assert means["cost"] <= 1600
+        assert means["epsilon"] == pytest.approx(total)
+        way = "server" if parameters.get("protocol.kind", "master-worker") == "master-worker" else "cheap"
+        by_way.setdefault((total, way), []).append(means["regret"])
+    assert max(by_way[6.4, "cheap"]) < 0.7 * min(by_way[6.4, "server"])
+    assert max(by_way[1.6, "cheap"]) < 0.9 * min(by_way[1.6, "server"])
+
+
+def test_no_claim_compares_rates_of_participation_without_saying_what_they_spend():
+    claims = tomllib.loads((SCENARIOS / "papers" / "dpmab" / "claims.toml").read_text())["claims"]
+    told = [claim["id"] for claim in claims if "spends" in claim.get("note", "")]
+    assert {"fig5-order", "fig7-trade-off"} <= set(told)
 
 
 def test_listening_to_neighbours_pays_until_the_latency_that_the_scenario_says():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError, describe
@@ -16,6 +16,9 @@ from netbandit.scenario.topology import read_topology
 from netbandit.settings import Problem
 from netbandit.streams import Streams
 from netbandit.wording import key_text
+
+if TYPE_CHECKING:
+    from netbandit.plots.network import Drawing
 
 _SINKS_SHOWN = 8
 
@@ -66,7 +69,7 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     if isinstance(graph, Family):
         try:
             drawn = graph.build(Streams(graph.seed or 0, 0).generator("topology"))
-            return Graph(Topology(drawn), _family({"family": family, **table}))
+            return Graph(Topology(drawn), own_family({"family": family, **table}))
         except TopologyError as error:
             problems = error.problems
     raise ScenarioError(_line(problem, places, source) for problem in problems)
@@ -97,10 +100,20 @@ def draw(title: str, graph: Graph, file: Path) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    from netbandit.plots import layout
-    from netbandit.plots.network import Drawing
     from netbandit.plots.network import draw as draw_network
     from netbandit.plots.style import drawing, encoded
+
+    topology = graph.topology
+    with drawing():
+        agents, links = f"{topology.agents} agents", f"{topology.links} links"
+        picture = draw_network(title, placed(graph), f"{agents}, {links}, diameter {topology.diameter}")
+    file.write_bytes(encoded(picture, file.suffix.lower().removeprefix(".")))
+
+
+def placed(graph: Graph) -> "Drawing":
+    """Return *graph* with a place on the page for each node: on the map, where they have coordinates."""
+    from netbandit.plots import layout
+    from netbandit.plots.network import Drawing
 
     topology = graph.topology
     coordinates = topology.coordinates
@@ -109,11 +122,7 @@ def draw(title: str, graph: Graph, file: Path) -> None:
     else:
         places = layout.drawn(topology.agents, topology.edges, graph.family)
     names = topology.names if any("name" in topology.graph.nodes[node] for node in topology.graph) else None
-    with drawing():
-        placed = Drawing(places, topology.edges, None, names, map=coordinates is not None)
-        agents, links = f"{topology.agents} agents", f"{topology.links} links"
-        picture = draw_network(title, placed, f"{agents}, {links}, diameter {topology.diameter}")
-    file.write_bytes(encoded(picture, file.suffix.lower().removeprefix(".")))
+    return Drawing(places, topology.edges, None, names, map=coordinates is not None)
 
 
 def _of_scenario(file: str, overrides: Sequence[str]) -> Graph:
@@ -121,10 +130,11 @@ def _of_scenario(file: str, overrides: Sequence[str]) -> Graph:
     from netbandit.simulation.parts import check
 
     point = check(document).points[0]
-    return Graph(point.topology(0), _family(point.resolved["topology"]))
+    return Graph(point.topology(0), own_family(point.resolved["topology"]))
 
 
-def _family(table: Mapping[str, Any]) -> str:
+def own_family(table: Mapping[str, Any]) -> str:
+    """Return the family of each component of a resolved topology's *table*."""
     family = str(table["family"])
     return str(table.get("inside") or "complete") if family == "hybrid" else family
 

@@ -48,7 +48,13 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
 @click.command()
 @folder_argument
 @click.argument("against", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="What to compare.  [default: regret]")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="What to compare.  [default: regret; where users went away unserved, regret_per_decision]",
+)
 def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) -> None:
     """Show how much the points of a folder of results differ, pair by pair.
 
@@ -60,13 +66,19 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
 
     from netbandit.api.results import Results
     from netbandit.results.compare import CompareError, differences, parameters_of, show_differences, whole_keys
+    from netbandit.results.remarks import unequal_privacy
+    from netbandit.results.summary import estimates
+    from netbandit.results.telling import main_metric
 
-    table = Results.of(results_of(folder, details=False))
+    study = results_of(folder, details=False)
+    table = Results.of(study, folder)
     given = values_of(against, "what to compare with")
     try:
         wanted = whole_keys(given, parameters_of(table)) if given else None
-        for metric in metrics or ("regret",):
+        for metric in metrics or (main_metric([estimates(point) for point in study.points]),):
             show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
+        for line in unequal_privacy(study):
+            click.echo(line)
     except CompareError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(MISTAKE)

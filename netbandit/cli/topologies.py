@@ -1,10 +1,22 @@
-"""``netbandit topology``: what a network is like."""
+"""``netbandit topology``: what a network is like, and what would make it better."""
 
+import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from netbandit.cli.common import plain_errors, set_option
+from netbandit.cli.exit_codes import MISTAKE
+
+if TYPE_CHECKING:
+    from netbandit.advice.placement import Placement
+    from netbandit.advice.sources import Source
+    from netbandit.advice.what_if import Advice
+
+_CONFIRMED = 3
+"""How many of the best links are confirmed by running the scenario."""
 
 
 @click.command()
@@ -16,28 +28,168 @@ from netbandit.cli.common import plain_errors, set_option
     "picture",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw it into this .png or .svg file.",
+    help="Draw it, and the advice, into this .png or .svg file.",
 )
-def topology(source: str, agents: str | None, changes: tuple[str, ...], picture: Path | None) -> None:
-    """Show what a topology is like, and what a round costs on it.
+@click.option("--what-if", "count", type=click.IntRange(min=1), metavar="N", help="Which N links to add.")
+@click.option("--lose", is_flag=True, help="With --what-if: which N links would hurt most to lose.")
+@click.option(
+    "--measure",
+    type=click.Choice(["time", "cost", "resilience"]),
+    default="time",
+    show_default=True,
+    help="What links are judged by: how long until everybody has everything, activations of a round of gis, or pairs "
+    "of agents that the failure of one link can separate.",
+)
+@click.option("--server", is_flag=True, help="Which node should host a server.")
+@click.option("--sinks", type=click.IntRange(min=1), metavar="N", help="Which N nodes should be sinks.")
+@click.option(
+    "--replications",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="With --what-if on a scenario: runs of each of the best links, which confirm the advice; 0: none.",
+)
+@click.option(
+    "--write",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the advised network as node-link JSON, which a scenario can use as topology.file.",
+)
+def topology(
+    source: str,
+    agents: str | None,
+    changes: tuple[str, ...],
+    picture: Path | None,
+    count: int | None,
+    lose: bool,
+    measure: str,
+    server: bool,
+    sinks: int | None,
+    replications: int,
+    target: Path | None,
+) -> None:
+    """Show what a topology is like, what rounds take on it, and which links would make it better.
 
-    The round is one of gis, Global Information Synchronization: every agent hears what all others have.
+    A round is one in which every agent hears what all others have; gis is Global Information Synchronization.
 
     FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50), a scenario, or a graph file. Keys of
-    a family are given by --set: --set p=0.1.
+    a family are given by --set: --set p=0.1; so are those of links and slots: --set 'links.peer.latency=5 ms'.
     """
-    from netbandit.advice import describe as graphs
-    from netbandit.results.safe_files import storage
-
     if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
         raise click.UsageError(f"--plot draws a .png or an .svg file, not {picture}.")
+    if count is None and (lose or target is not None):
+        raise click.UsageError("--lose and --write go with --what-if.")
+    from netbandit.advice import describe, tables
+    from netbandit.advice.sources import source_of
+
     with plain_errors():
-        graph = graphs.graph_of(source, agents, changes)
-        lines = graphs.figures(graph.topology)
+        network = source_of(source, agents, changes)
+        lines = [*describe.figures(network.graph.topology), *tables.network_lines(network.timed)]
         width = max(len(name) for name, _ in lines)
         for name, value in lines:
             click.echo(f"{name:<{width}}  {value}")
+        placements = _placements(network, server, sinks)
+        steps = _advice(network, count, measure, lose, replications) if count is not None else []
+        if target is not None:
+            _write(network, steps, target)
         if picture is not None:
-            with storage(picture):
-                graphs.draw(source, graph, picture)
-            click.echo(f"picture: {picture}")
+            _draw(source, network, steps, placements, picture)
+
+
+def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Placement]":
+    """Print where a server and sinks should be; return the best places."""
+    if not server and sinks is None:
+        return []
+    from netbandit.advice import placement, tables
+    from netbandit.advice.round_times import distances
+
+    table = distances(network.timed, network.timed.hop_times())
+    shape, best = network.timed.topology, []
+    if len(shape.components) > 1:
+        click.echo("Error: no node reaches all others: the network has several components", err=True)
+        sys.exit(MISTAKE)
+    if server:
+        found = placement.servers(table)
+        best.append(found[0])
+        for line in tables.placement_lines(shape, "a server", found, "every node tried"):
+            click.echo(line)
+    if sinks is not None:
+        if sinks > shape.agents:
+            raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")
+        how = "every set tried" if sinks <= placement.EXACT else "placed one by one, then moved while that helps"
+        best.append(placement.sinks(table, sinks))
+        for line in tables.placement_lines(shape, f"{sinks} sinks", best[-1:], how):
+            click.echo(line)
+    return best
+
+
+def _advice(network: "Source", count: int, measure: str, lose: bool, replications: int) -> "list[Advice]":
+    """Print which links to add or to lose, and what running the scenario says; return the steps."""
+    from rich.console import Console
+
+    from netbandit.advice import tables
+    from netbandit.advice.confirm import confirm
+    from netbandit.advice.what_if import MEASURES, what_if
+
+    trips = 3 if network.point.resolved["protocol"]["kind"] == "gis" else 1
+    chosen = next(each for each in MEASURES if each == measure)
+    console = Console(stderr=True)
+    with console.status("trying links") if console.is_terminal else nullcontext():
+        steps = what_if(network.timed, count, chosen, network.latency_of, lose=lose, trips=trips)
+    shape = network.timed.topology
+    if not steps:
+        click.echo("there is no link to lose" if lose else "every link is there already")
+    for line in tables.advice_lines(shape, steps):
+        click.echo(line)
+    if network.scenario and replications and steps and steps[0].best:
+        best = [change for change in steps[0].best if change.value is not None][:_CONFIRMED]
+        timed = network.timed
+        changed = [
+            (
+                change.link,
+                (timed.without_link(*change.link) if lose else timed.with_link(*change.link, change.latency)).topology,
+            )
+            for change in best
+        ]
+        with console.status("running the scenario") if console.is_terminal else nullcontext():
+            before, found = confirm(network, changed, replications)
+        for line in tables.confirmed_lines(shape, before, found, replications):
+            click.echo(line)
+    return steps
+
+
+def _write(network: "Source", steps: "list[Advice]", target: Path) -> None:
+    from netbandit.advice.confirm import write
+    from netbandit.results.safe_files import storage
+
+    timed = network.timed
+    for step in steps:
+        best = step.best[0]
+        timed = timed.without_link(*best.link) if step.lose else timed.with_link(*best.link, best.latency)
+    with storage(target):
+        write(timed.topology, target)
+    click.echo(f"network: {target}")
+
+
+def _draw(source: str, network: "Source", steps: "list[Advice]", placements: "list[Placement]", picture: Path) -> None:
+    from netbandit.advice import describe
+    from netbandit.advice.picture import draw_advice
+    from netbandit.plots.style import encoded
+    from netbandit.results.safe_files import storage
+
+    with storage(picture):
+        if not steps and not placements:
+            describe.draw(source, network.graph, picture)
+        else:
+            links = [change.link for step in steps for change in step.best[: _CONFIRMED if len(steps) == 1 else 1]]
+            hosts = [node for placement in placements for node in placement.nodes]
+            lose = bool(steps) and steps[0].lose
+            title = (
+                f"{Path(source).stem}: {('links to keep' if lose else 'links to add') if steps else 'where to host'}"
+            )
+            judged = f"judged by {steps[0].measure}" if steps else ""
+            figure = draw_advice(title, network.graph, links, hosts, lose, judged)
+            picture.write_bytes(encoded(figure, picture.suffix.lower().removeprefix(".")))
+    click.echo(f"picture: {picture}")

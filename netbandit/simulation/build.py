@@ -44,6 +44,11 @@ def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, stream
     return _latencies(settings.latency, topology.links, slot, streams.generator("links.peer"))
 
 
+def uplink_latencies(settings: UplinkSettings, agents: int, slot: int, streams: Streams) -> NDArray[np.int64]:
+    """Return the latency of each agent's uplink in nanoseconds, shape (agents,)."""
+    return _latencies(settings.latency, agents, slot, streams.generator("links.uplink"))
+
+
 def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int) -> int:
     """Return the slots that *size* bytes take over the slowest peer link at most, at least 1; queueing left out.
 
@@ -92,7 +97,7 @@ def build_network(
             (first, second): latency
             for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
         }
-    uplinks = _latencies(links.uplink.latency, topology.agents, clock.slot, streams.generator("links.uplink"))
+    uplinks = uplink_latencies(links.uplink, topology.agents, clock.slot, streams)
     return Network(
         clock,
         neighbours,

@@ -5,33 +5,47 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from netbandit.bandits.bandit import Bandit
+from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.feducb import FedUcb
-from netbandit.learners.learner import AnyLearner
+from netbandit.learners.klucb import KlUcb
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
+from netbandit.learners.ucb import Ucb
 from netbandit.simulation.account import Account
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
-from netbandit.simulation.slot_worlds import ActionSetWorld, MarketWorld, SlotWorld
+from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld, MarketWorld, SlotWorld
 
 Play = Callable[[int, int], int]
 """Plays the slots from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
 
 
-def is_compiled(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
-    """Return whether this pair has a loop of its own."""
-    return (bandit is Linear and learner in (FedUcb, SharedLinUcb)) or (bandit is Procurement and learner is Pfcb)
+def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
+    """Return whether this pair has a loop of its own.
+
+    Agents that share in every slot stop after every slot, so that a loop over many would be of no use to them.
+    """
+    kind, world = type(learner), type(bandit)
+    if world is Linear:
+        return kind in (FedUcb, SharedLinUcb)
+    if world is Procurement:
+        return kind is Pfcb
+    return world is Bernoulli and isolated and isinstance(learner, Ucb | KlUcb) and learner.discount == 1
 
 
-def say_if_new(bandit: type[Bandit]) -> None:
+def say_if_new(bandit: Bandit) -> None:
     """Write a line to stderr if the compiled loop of *bandit* has to be compiled first."""
-    if bandit is Linear:
+    if isinstance(bandit, Linear):
         from netbandit.simulation.kernels.linear import play as linear
 
         announce(linear, "feducb and linear")
+    elif isinstance(bandit, Bernoulli):
+        from netbandit.simulation.kernels.arms import play as arms
+
+        announce(arms, "ucb, klucb and bernoulli")
     else:
         from netbandit.simulation.kernels.procurement import play as procurement
 
@@ -44,6 +58,9 @@ def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account) ->
     if isinstance(first, Pfcb):
         assert isinstance(world, MarketWorld)
         return _procurement(world, first, account)
+    if isinstance(first, Ucb | KlUcb):
+        assert isinstance(world, ArmWorld)
+        return _arms(world, first, account)
     assert isinstance(first, FedUcb)
     return _linear(world, first, account)
 
@@ -60,6 +77,27 @@ def _linear(world: SlotWorld, learner: FedUcb, account: Account) -> Play:
 
     def run(first: int, last: int) -> int:
         return int(play(first, last, draws, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account))
+
+    return run
+
+
+def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account) -> Play:
+    from netbandit.simulation.kernels.arms import play
+
+    bandit, numbers, known = world.bandit, world.numbers, learner.known
+    assert isinstance(bandit, Bernoulli)
+    means, gaps, missed = bandit.agent_means, bandit.gaps, world.missed
+    divergence = isinstance(learner, KlUcb)
+    width, log_log = (0.0, learner.log_log) if isinstance(learner, KlUcb) else (learner.width(), 0.0)
+
+    def run(first: int, last: int) -> int:
+        while first < last:
+            numbers.reach(first)
+            until = min(last, numbers.last)
+            uniforms = numbers.block[:, first - numbers.first :]
+            play(first, until, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
+            first = until
+        return last
 
     return run
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from math import inf
 
+import numpy as np
 from simpy import Event
 
 from netbandit.learners.world import World
@@ -49,18 +50,21 @@ class Slots(Driver):
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         stage = self.stage
         template = in_slots(stage.point.learner_settings)
-        fast = is_compiled(type(stage.bandit), type(template))
-        if fast:
-            say_if_new(type(stage.bandit))
         self.talking = talking = communication(stage, template)
+        fast = is_compiled(stage.bandit, template, talking.isolated)
+        if fast:
+            say_if_new(stage.bandit)
         self.learners = template.replicas(talking.sets)
+        degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
                 agents=self._agents,
                 horizon=self._clock.horizon,
                 streams=stage.streams,
                 members=talking.members,
+                degrees=degrees,
                 isolated=talking.isolated,
+                eigenvalue=talking.eigenvalue,
                 sets=talking.sets,
                 param_set=param_set,
                 **self.world.facts(),

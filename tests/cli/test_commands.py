@@ -383,6 +383,17 @@ def test_topology_shows_the_figures_of_a_family(family, links, diameter, radius,
         "sink": "0",
         "slots of a round of gis": str(slots),
         "links of a round of gis": str(activations),
+        # Links take no time here, but slotted a hop takes a slot, and a handshake no longer.
+        "link latency (ms)": "0 to 0",
+        "round of master-worker": "0 ms, 0 slots",
+        "round of gis": f"{slots} ms, {slots} slot{'s' * (slots > 1)}",
+        "round of flooding": f"{slots} ms, {slots} slot{'s' * (slots > 1)}",
+        "round of sink": f"{radius} ms, {radius} slot{'s' * (radius > 1)}",
+        "bridges": {
+            "star": "49: 0 - 1 (49 pairs), 0 - 2 (49 pairs), 0 - 3 (49 pairs), 0 - 4 (49 pairs), "
+            "0 - 5 (49 pairs) and 44 more"
+        }.get(family, "none"),
+        "cut nodes": {"star": "1: 0 (1176 pairs)"}.get(family, "none"),
     }
 
 
@@ -423,3 +434,16 @@ def test_topology_draws_a_picture(tmp_path):
         done = call("topology", "star", "--agents", 5, "--plot", file)
         assert done.exit_code == code
         assert "Traceback" not in done.stderr
+
+
+def test_compare_looks_at_decisions_where_users_went_away(tmp_path):
+    """Who is not served adds no regret: by that the farthest participants would look best."""
+    from helpers.gathering import SCENARIO
+
+    file, out = tmp_path / "far.toml", tmp_path / "far"
+    file.write_text(SCENARIO + '[sweep]\nlinks.peer.latency = ["0 ms", "3.5 ms"]\n')
+    runner = CliRunner()
+    assert runner.invoke(main, ["run", str(file), "--replications", "2", "--out", str(out), "--json"]).exit_code == 0
+    compared = runner.invoke(main, ["compare", str(out)])
+    assert compared.exit_code == 0
+    assert "regret per decision" in compared.stdout.replace("_", " ")

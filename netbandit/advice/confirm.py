@@ -1,0 +1,102 @@
+"""Advice borne out, or not, by running the scenario on the advised networks."""
+
+import copy
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx
+
+from netbandit.advice.sources import Source
+from netbandit.network.topology import Topology
+from netbandit.results.statistics import Interval, mean
+from netbandit.scenario.load import load
+from netbandit.scenario.toml_text import toml_text
+
+METRICS = ("regret", "round_slots", "cost")
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A network that was run beside the one it comes from.
+
+    Attributes:
+        link: The link more, or less.
+        differences: For each metric that both runs know, changed less unchanged, over the same replications.
+    """
+
+    link: tuple[int, int]
+    differences: dict[str, Interval]
+
+
+def confirm(
+    source: Source,
+    networks: Sequence[tuple[tuple[int, int], Topology]],
+    replications: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[dict[str, Interval], list[Confirmed]]:
+    """Run the scenario of *source* on its own network and on each of the *networks*.
+
+    A replication has the same seed on all of them: the same world and the same rewards, so differences are known better
+    than means.
+
+    Args:
+        source: A network that comes from a scenario.
+        networks: The link that was added or lost, and the network then.
+        replications: How often each is run.
+        progress: Told how many runs are done, and how many there are.
+
+    Returns:
+        The metrics of the network as it is, and what changes on each of the others.
+    """
+    total, done = replications * (len(networks) + 1), 0
+
+    def runs(topology: Topology) -> list[dict[str, float]]:
+        nonlocal done
+        found = []
+        for metrics in _metrics(source, topology, replications):
+            done += 1
+            progress(done, total)
+            found.append(metrics)
+        return found
+
+    base = runs(source.timed.topology)
+    known = [name for name in METRICS if all(name in run for run in base)]
+    before = {name: mean([run[name] for run in base], CONFIDENCE) for name in known}
+    confirmed = []
+    for link, topology in networks:
+        changed = runs(topology)
+        differences = {}
+        for name in known:
+            if all(name in run for run in changed):
+                pairs = zip(changed, base, strict=True)
+                differences[name] = mean([one[name] - other[name] for one, other in pairs], CONFIDENCE)
+        confirmed.append(Confirmed(link, differences))
+    return before, confirmed
+
+
+def _metrics(source: Source, topology: Topology, replications: int) -> list[dict[str, float]]:
+    from netbandit.simulation.parts import check
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "network.json"
+        write(topology, file)
+        tables = copy.deepcopy(source.point.resolved)
+        tables["topology"] = {"family": "file", "file": str(file)}
+        tables["run"]["replications"] = replications
+        (point,) = check(load("scenario", [], text=toml_text(tables))).points
+        results = [point.simulation(replication).run() for replication in range(replications)]
+    return [{name: value for name, value in result.metrics.items() if value is not None} for result in results]
+
+
+def write(topology: Topology, file: Path) -> None:
+    """Write a network as node-link JSON, with the names and places of its nodes; a scenario can use it.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    data = networkx.node_link_data(topology.graph, edges="edges")
+    file.write_text(json.dumps(data, default=float), encoding="utf-8")

@@ -1,0 +1,126 @@
+"""How long a round of each protocol takes, exactly as a run without limits of bandwidth would have it."""
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.advice.timed_graph import TimedGraph
+
+HANDSHAKE = 3
+"""How often a handshake (ADV, REQ, DATA) crosses its link."""
+
+NEVER = np.iinfo(np.int64).max // 4
+"""The distance of what cannot be reached; sums of a few of it still fit 64 bits."""
+
+
+@dataclass(frozen=True)
+class RoundTime:
+    """The time of a round.
+
+    Attributes:
+        protocol: The protocol.
+        nanoseconds: From the contributions to the moment the last agent is informed; None if it never ends.
+        slots: The slots that agents wait.
+    """
+
+    protocol: str
+    nanoseconds: int | None
+    slots: int | None
+
+
+def round_times(graph: TimedGraph) -> list[RoundTime]:
+    """Return the time of a round of each protocol whose rounds take a time that the graph alone decides."""
+    times = {
+        "master-worker": 2 * int(graph.uplinks.max()),
+        "gis": handshakes(graph),
+        "flooding": _longest(distances(graph, graph.hop_times())),
+        "sink": _collected(graph),
+    }
+    return [RoundTime(name, time, None if time is None else -(-time // graph.slot)) for name, time in times.items()]
+
+
+def distances(graph: TimedGraph, times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how long an item takes from each node to each other over hops of these *times*, shape (n, n).
+
+    `NEVER` where there is no way. Sums of nanoseconds below 2^53 are exact.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    agents, edges = graph.topology.agents, graph.topology.edges
+    # Entries that are there are links, also those that take no time.
+    sparse = csr_array((times.astype(np.float64), (edges[:, 0], edges[:, 1])), shape=(agents, agents))
+    found = np.asarray(dijkstra(sparse, directed=False))
+    return np.where(np.isfinite(found), found, NEVER).astype(np.int64)
+
+
+def handshakes(graph: TimedGraph) -> int | None:
+    """Return the time of a round of ``gis``, None if it never ends.
+
+    A node asks the first who advertises an item, the lowest number among simultaneous ones, even if another could
+    deliver earlier; so this is no shortest path where links differ, and each item is followed by itself.
+    """
+    if len(graph.topology.components) > 1:
+        return None
+    times = graph.hop_times(HANDSHAKE)
+    steps: list[list[tuple[int, int, int]]] = [[] for _ in range(graph.topology.agents)]
+    for (first, second), latency, time in zip(
+        graph.topology.edges.tolist(), graph.latencies.tolist(), times.tolist(), strict=True
+    ):
+        steps[first].append((second, latency, time))
+        steps[second].append((first, latency, time))
+    return max(_last_heard(steps, source) for source in range(len(steps)))
+
+
+def _last_heard(steps: list[list[tuple[int, int, int]]], source: int) -> int:
+    """Return when the last node has the item of *source*."""
+    has = {source: 0}
+    advertised: list[tuple[int, int, int, int]] = []
+
+    def advertise(node: int) -> None:
+        for neighbour, latency, time in steps[node]:
+            if neighbour not in has:
+                heappush(advertised, (has[node] + latency, node, neighbour, has[node] + time))
+
+    advertise(source)
+    while advertised:
+        _, _, node, complete = heappop(advertised)
+        if node not in has:
+            has[node] = complete
+            advertise(node)
+    return max(has.values())
+
+
+def _longest(table: NDArray[np.int64]) -> int | None:
+    longest = int(table.max())
+    return None if longest >= NEVER else longest
+
+
+def _collected(graph: TimedGraph) -> int:
+    """Return the time until each sink has the items of its component, and has heard back from the server."""
+    topology, times = graph.topology, graph.hop_times()
+    parents = topology.sink_parents
+    time_of = {
+        (first, second): time for (first, second), time in zip(topology.edges.tolist(), times.tolist(), strict=True)
+    }
+    needed = np.full(topology.agents, -1, dtype=np.int64)
+    needed[topology.sinks] = 0
+
+    def way(node: int) -> int:
+        path = []
+        while needed[node] < 0:
+            path.append(node)
+            node = int(parents[node])
+        for child in reversed(path):
+            parent = int(parents[child])
+            needed[child] = needed[parent] + time_of[min(child, parent), max(child, parent)]
+        return int(needed[path[0]]) if path else int(needed[node])
+
+    collected = dict.fromkeys(topology.sinks, 0)
+    for node in range(topology.agents):
+        sink = topology.sinks[int(topology.component[node])]
+        collected[sink] = max(collected[sink], way(node))
+    uploaded = max(time + int(graph.uplinks[sink]) for sink, time in collected.items())
+    return uploaded + int(graph.uplinks.max())

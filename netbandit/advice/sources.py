@@ -1,0 +1,112 @@
+"""From what a user names to a graph whose links take time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.advice.describe import Graph, graph_of, own_family
+from netbandit.advice.timed_graph import TimedGraph
+from netbandit.network.geography import latency_nanoseconds
+from netbandit.network.topology import TopologyError
+from netbandit.registry import BUILT_IN
+from netbandit.scenario.load import load
+from netbandit.scenario.toml_text import toml_text
+from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
+
+if TYPE_CHECKING:
+    from netbandit.simulation.parts import PointConfig
+
+_TIMING = ("links", "run", "protocol")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A network to give advice on.
+
+    Attributes:
+        graph: The graph, and the family it is of.
+        timed: The same with the times of its links.
+        point: The point of the scenario it comes from; of a family or a file one that says nothing but the network.
+        scenario: Whether it comes from a scenario, which can be run with a link more or less.
+    """
+
+    graph: Graph
+    timed: TimedGraph
+    point: "PointConfig"
+    scenario: bool
+
+    def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what links that do not exist would take, shape (k,): -1 where that is not known.
+
+        Geographic, their distance; drawn, the mean of what is drawn; else what all links take.
+
+        Args:
+            links: Ends, shape (k, 2).
+        """
+        peer = self.point.scenario.links.peer
+        topology, slot = self.timed.topology, self.timed.slot
+        if peer.latency != "geographic":
+            drawn = peer_latencies(peer, topology, slot, topology_streams(self.point.family, 0, 0))
+            typical = round(float(drawn.mean())) if len(drawn) else 0
+            return np.full(len(links), typical, dtype=np.int64)
+        places = topology.coordinates
+        assert places is not None  # the links that exist have latencies of their distances
+        found = np.full(len(links), -1, dtype=np.int64)
+        known = ~np.isnan(places[links]).any(axis=(1, 2))
+        if known.any():
+            found[known] = latency_nanoseconds(places, links[known])
+        return found
+
+
+def source_of(source: str, agents: str | None = None, changes: Sequence[str] = ()) -> Source:
+    """Return the network that *source* names, with the links of its scenario, or those that *changes* say.
+
+    Args:
+        source: The name of a family, a scenario (``.toml``) or a graph file.
+        agents: The number of agents, as it was written.
+        changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the scenario; of a family or a file also those of the
+            topology without its name, and ``links.*``, ``run.slot`` and ``protocol.timing``.
+
+    Raises:
+        ScenarioError: There is no such network.
+    """
+    from netbandit.simulation.parts import check
+
+    number = [f"topology.agents={agents}"] if agents is not None else []
+    if Path(source).suffix.lower() == ".toml":
+        point = check(load(source, [*changes, *number])).points[0]
+        topology = point.topology(0)
+        return _timed(Graph(topology, own_family(point.resolved["topology"])), point, scenario=True)
+    of_topology = [change for change in changes if change.partition(".")[0].strip() not in _TIMING]
+    graph = graph_of(source, agents, of_topology)  # says what is wrong with the topology in its own words
+    family = {"family": source} if source in BUILT_IN["topology"] else {"family": "file", "file": source}
+    stand_in = {
+        "run": {"horizon": 1},
+        "topology": family,
+        "bandit": {"kind": "bernoulli", "arms": 2},
+        "learner": {"kind": "elimination"},
+        "protocol": {"kind": "silent"},
+    }
+    whole = [each if each.startswith("topology.") else f"topology.{each}" for each in of_topology]
+    rest = [change for change in changes if change not in of_topology]
+    point = check(load("scenario", [*whole, *number, *rest], text=toml_text(stand_in))).points[0]
+    return _timed(graph, point, scenario=False)
+
+
+def _timed(graph: Graph, point: "PointConfig", *, scenario: bool) -> Source:
+    settings, topology = point.scenario, graph.topology
+    slot = settings.run.slot_nanoseconds
+    streams = topology_streams(point.family, settings.run.seed, 0)
+    try:
+        latencies = peer_latencies(settings.links.peer, topology, slot, streams)
+    except TopologyError as error:
+        from netbandit.scenario.errors import ScenarioError
+
+        raise ScenarioError([f"links.peer.latency: {text}" for _, text in error.problems]) from None
+    uplinks = uplink_latencies(settings.links.uplink, topology.agents, slot, streams)
+    slotted = point.resolved["protocol"].get("timing", "slotted") == "slotted"
+    return Source(graph, TimedGraph(topology, latencies, slot, slotted, uplinks), point, scenario)

@@ -1,0 +1,123 @@
+"""What ``netbandit topology`` prints: round times, what depends on single links and nodes, and advice."""
+
+from collections.abc import Iterator
+
+from netbandit.advice.confirm import Confirmed
+from netbandit.advice.placement import Placement
+from netbandit.advice.resilience import bridges, cut_nodes
+from netbandit.advice.round_times import round_times
+from netbandit.advice.timed_graph import TimedGraph
+from netbandit.advice.what_if import Advice, Measure
+from netbandit.network.geography import great_circle_km
+from netbandit.network.topology import Topology
+from netbandit.results.numbers import scaled, shortest
+from netbandit.results.statistics import Interval
+
+_SHOWN = 5
+_KINDS = {
+    "time": "time until everybody has everything",
+    "cost": "link activations of a round of gis, a hop a slot",
+    "resilience": "pairs of agents that the failure of one link can separate",
+}
+
+
+def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
+    """Yield what the times of its links make of a network, as names and texts."""
+    topology = graph.topology
+    places = topology.coordinates
+    if places is not None and topology.links:
+        lengths = great_circle_km(places[topology.edges[:, 0]], places[topology.edges[:, 1]])
+        known = lengths[lengths == lengths]
+        if len(known):
+            yield "link lengths (km)", f"{known.min():.0f} to {known.max():.0f}, mean {known.mean():.0f}"
+    if topology.links:
+        shortest_, longest = graph.latencies.min() / 1e6, graph.latencies.max() / 1e6
+        yield "link latency (ms)", f"{shortest(shortest_, 4)} to {shortest(longest, 4)}"
+    for found in round_times(graph):
+        text = "never ends: not everybody can be reached"
+        if found.nanoseconds is not None and found.slots is not None:
+            text = f"{milliseconds(found.nanoseconds)}, {_slots(found.slots)}"
+        yield f"round of {found.protocol}", text
+    for name, points in (("bridges", bridges(topology)), ("cut nodes", cut_nodes(topology))):
+        if not points:
+            yield name, "none"
+            continue
+        worst = ", ".join(f"{_names(topology, point.nodes)} ({point.separated} pairs)" for point in points[:_SHOWN])
+        more = f" and {len(points) - _SHOWN} more" if len(points) > _SHOWN else ""
+        yield name, f"{len(points)}: {worst}{more}"
+
+
+def advice_lines(topology: Topology, steps: list[Advice]) -> Iterator[str]:
+    """Yield the advice step by step, a line each change."""
+    for number, step in enumerate(steps, start=1):
+        what = "lost" if step.lose else "more"
+        before = _value(step.measure, step.before)
+        head = f"one link {what}" if len(steps) == 1 else f"link {number} of {len(steps)} {what}"
+        how = "" if number == 1 else ", with the best of the step before in place (greedy: each step is the best alone)"
+        yield f"{head}: {_KINDS[step.measure]}, {before} without it; all {scaled(step.tried)} tried, exactly{how}"
+        if not step.best:
+            yield "  none makes it better"
+        for place, change in enumerate(step.best, start=1):
+            latency = milliseconds(change.latency)
+            ends = f"{_names(topology, change.link)} ({latency})"
+            yield f"  {place}. {ends}: {_value(step.measure, change.value)}{_saved(step, change.value)}"
+
+
+def placement_lines(topology: Topology, what: str, found: list[Placement], how: str) -> Iterator[str]:
+    """Yield where to put *what*, a line each place; *how* says how it was searched for."""
+    yield f"{what}: {how}"
+    for place, placement in enumerate(found, start=1):
+        nodes = ", ".join(_name(topology, node) for node in placement.nodes)
+        farthest, mean = milliseconds(placement.farthest), milliseconds(placement.mean)
+        yield f"  {place}. {nodes}: the farthest agent is {farthest} away, the mean {mean}"
+
+
+def confirmed_lines(
+    topology: Topology, before: dict[str, Interval], found: list[Confirmed], replications: int
+) -> Iterator[str]:
+    """Yield what running the scenario has shown, with 95 % intervals of the differences."""
+    yield f"run {replications} times each, the same replications on every network:"
+    yield "  as it is: " + ", ".join(f"{name} {shortest(interval.value, 5)}" for name, interval in before.items())
+    for each in found:
+        texts = [f"{name} {_signed(interval)}" for name, interval in each.differences.items()]
+        yield f"  {_names(topology, each.link)}: " + ", ".join(texts)
+
+
+def milliseconds(nanoseconds: float) -> str:
+    """Return a time as text."""
+    return f"{shortest(nanoseconds / 1e6, 4)} ms"
+
+
+def _signed(interval: Interval) -> str:
+    sign = "+" if interval.value > 0 else ""
+    text = f"{sign}{shortest(interval.value, 4)}"
+    if interval.why_none:
+        return f"{text} ({interval.why_none})"
+    return f"{text} [{shortest(interval.low, 4)}, {shortest(interval.high, 4)}]"
+
+
+def _slots(slots: int) -> str:
+    return f"{scaled(slots)} slot" if slots == 1 else f"{scaled(slots)} slots"
+
+
+def _value(measure: Measure, value: float | None) -> str:
+    if value is None:
+        return "a round never ends"
+    if measure == "time":
+        return milliseconds(value)
+    return f"{value:,.0f} {'activations' if measure == 'cost' else 'pairs'}"
+
+
+def _saved(step: Advice, value: float | None) -> str:
+    if value is None or not step.before:
+        return ""
+    change = value / step.before - 1
+    return f" ({change:+.1%})"
+
+
+def _names(topology: Topology, nodes: tuple[int, ...]) -> str:
+    return " - ".join(_name(topology, node) for node in nodes)
+
+
+def _name(topology: Topology, node: int) -> str:
+    return topology.names[node]

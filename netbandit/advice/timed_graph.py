@@ -1,0 +1,65 @@
+"""A graph whose links take time: what round times and advice are computed from."""
+
+from dataclasses import dataclass
+
+import networkx
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.topology import Topology
+
+
+@dataclass(frozen=True)
+class TimedGraph:
+    """A topology with the time of each of its links.
+
+    Attributes:
+        topology: Who is linked to whom.
+        latencies: Nanoseconds of each link, shape (L,), in the order of ``topology.edges``.
+        slot: Nanoseconds of a slot.
+        slotted: Whether what begins in a slot takes effect in a later one.
+        uplinks: Nanoseconds from each agent to the server, shape (n,).
+    """
+
+    topology: Topology
+    latencies: NDArray[np.int64]
+    slot: int
+    slotted: bool
+    uplinks: NDArray[np.int64]
+
+    def hop_times(self, trips: int = 1) -> NDArray[np.int64]:
+        """Return how long after a node has begun it a hop is complete, shape (L,), in nanoseconds.
+
+        Slotted, it is complete at a boundary, the next one at the earliest (interface, Timing).
+
+        Args:
+            trips: How often a hop crosses its link: 1, or 3 for a handshake.
+        """
+        return hop_times(self.latencies, trips, self.slot if self.slotted else None)
+
+    def with_link(self, first: int, second: int, latency: int) -> "TimedGraph":
+        """Return the graph with one more link."""
+        graph = self.topology.graph.copy()
+        graph.add_edge(first, second)
+        return self._of(graph, {**self._by_link(), (min(first, second), max(first, second)): latency})
+
+    def without_link(self, first: int, second: int) -> "TimedGraph":
+        """Return the graph without a link."""
+        graph = self.topology.graph.copy()
+        graph.remove_edge(first, second)
+        return self._of(graph, self._by_link())
+
+    def _by_link(self) -> dict[tuple[int, int], int]:
+        pairs = zip(self.topology.edges.tolist(), self.latencies.tolist(), strict=True)
+        return {(first, second): latency for (first, second), latency in pairs}
+
+    def _of(self, graph: "networkx.Graph[int]", latency: dict[tuple[int, int], int]) -> "TimedGraph":
+        topology = Topology(graph)
+        latencies = [latency[first, second] for first, second in topology.edges.tolist()]
+        return TimedGraph(topology, np.array(latencies, dtype=np.int64), self.slot, self.slotted, self.uplinks)
+
+
+def hop_times(latencies: NDArray[np.int64], trips: int, slot: int | None) -> NDArray[np.int64]:
+    """Return the nanoseconds until hops over links of these *latencies* are complete; *slot* is None if not slotted."""
+    times = trips * latencies
+    return times if slot is None else np.maximum(1, -(-times // slot)) * slot

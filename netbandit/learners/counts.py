@@ -1,0 +1,197 @@
+"""Learners that count: of every arm the number of observations and their sum, their own and what others have told."""
+
+from abc import abstractmethod
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+
+from netbandit.learners.slots import Learner
+from netbandit.learners.world import World
+from netbandit.part import Checks, Mistake, Note
+
+Agents = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+_SLOT, _NUMBER, _LABEL = 8, 8, 4
+
+
+def _keep(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    try:  # one mistake, not one for each alternative
+        return handler(value)
+    except ValidationError:
+        raise PydanticCustomError("keep", 'must be "all", "degree" or a number from 0 to 1') from None
+
+
+class Counts(NamedTuple):
+    """What all agents have counted; a tuple, so that compiled loops can take it.
+
+    Attributes:
+        pulls: N, the number of observations, shape (M, K); no whole number where they are discounted.
+        sums: S, the sum of the rewards observed, shape (M, K).
+        arms: The agent's own arms, ascending, shape (M, K); only the first ``counts`` of a row mean anything.
+        counts: How many arms each agent has, shape (M,).
+    """
+
+    pulls: Numbers
+    sums: Numbers
+    arms: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+class CountingLearner(Learner):
+    """Keeps N and S of every arm, from its own observations and those of others that it accepts.
+
+    In its first slots an agent pulls each of its own arms once, in order. After its pull of every slot it tells others
+    its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021); how far
+    that goes is the protocol's affair.
+
+    State: ``known``, see `Counts`.
+    """
+
+    discount: float = Field(default=1.0, gt=0, le=1)
+    """What N and S are multiplied by before every slot; below 1, ln of the sum of N stands for ln of the slots."""
+    sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
+    """What agents tell: each observation, or the number and the sum of all own ones so far, of which the newest counts:
+    a loss is made up for by the next message."""
+    use_after: int = Field(default=1, ge=1)
+    """Slots after which others' observations are used, if they are there (gamma-bar)."""
+    keep: Annotated[Literal["all", "degree"] | Annotated[float, Field(ge=0, le=1)], WrapValidator(_keep)] = "all"
+    """With which probability an agent uses an observation that it hears: all, this number, or the smallest degree over
+    its own (RCL-LF). It is passed on in any case."""
+    keep_power: int | None = Field(default=None, ge=1, le=1)
+    """With ``keep = "degree"``: 1 takes degrees in the graph; absent, the number of agents that are heard."""
+
+    def check(self) -> Checks:
+        """Yield ways of sharing that do not go together, and keys without effect."""
+        if self.sharing == "totals" and self.keep != "all":
+            yield Mistake("keep", 'must be "all" with share = "totals": a total cannot be kept in parts')
+        if self.sharing == "totals" and self.discount < 1:
+            yield Mistake("discount", 'must be 1.0 with share = "totals": totals do not say how old they are')
+        if self.sharing == "totals" and self.use_after > 1:
+            yield Mistake("use_after", 'must be 1 with share = "totals"')
+        if self.keep_power is not None and self.keep != "degree":
+            yield Note("keep_power", 'is used only with keep = "degree"')
+
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
+        from netbandit.learners import counts_steps
+
+        self._steps = counts_steps
+        self.world = world
+        own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
+        self.known = Counts(
+            pulls=np.zeros((agents, world.arms)),
+            sums=np.zeros((agents, world.arms)),
+            arms=np.argsort(~own, axis=1, kind="stable"),
+            counts=own.sum(axis=1),
+        )
+        self._probabilities = self._kept()
+        self._generators: dict[int, np.random.Generator] = {}
+        self._later: dict[int, list[tuple[Agents, Numbers]]] = {}
+        self._told = np.zeros((agents, 2))
+        totals = self.sharing == "totals"
+        self._own = np.zeros((agents, 2, world.arms)) if totals else np.zeros((0, 2, 0))
+        self._totals: Numbers = np.zeros((agents, agents, 2, world.arms)) if totals else np.zeros((0, 0, 2, 0))
+        self._newest: NDArray[np.int64] = np.full((agents, agents) if totals else (0, 0), -1)
+
+    def _kept(self) -> Numbers | None:
+        """Return with which probability each agent uses what it hears; None: always."""
+        world = self.world
+        if self.keep == "all":
+            return None
+        if self.keep != "degree":
+            return np.full(world.agents, self.keep)
+        assert world.members is not None
+        assert world.degrees is not None
+        degrees = world.degrees if self.keep_power == 1 else world.members - 1
+        known = np.maximum(degrees, 1)  # who hears nobody needs no probability
+        return np.asarray(known[degrees > 0].min(initial=known.max()) / known)
+
+    @abstractmethod
+    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+        """Return the arm that each agent thinks best, once it has pulled all of its own, shape (n,)."""
+
+    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+        """Return the next own arm in the first slots, then the best."""
+        if self.discount < 1:
+            self.known.pulls[agents] *= self.discount
+            self.known.sums[agents] *= self.discount
+        if self._later:
+            self._use_until(slot)
+        known = self.known
+        beginning = slot < known.counts[agents]
+        if beginning.all():
+            return np.asarray(known.arms[agents, slot])
+        arms = self.best(slot, agents)
+        if beginning.any():
+            arms[beginning] = known.arms[agents[beginning], slot]
+        return arms
+
+    def log_time(self, slot: int, agents: Agents) -> Numbers:
+        """Return ln tau of each agent: of the slots played, or where they are discounted of the sum of N."""
+        if self.discount < 1:
+            return np.asarray(np.log(np.maximum(self.known.pulls[agents].sum(axis=1), 1.0)))
+        return np.full(len(agents), np.log(max(slot, 1)))
+
+    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Count the observations."""
+        known = self.known
+        known.pulls[agents, arms] += 1.0
+        known.sums[agents, arms] += rewards
+        self._told[agents, 0] = arms
+        self._told[agents, 1] = rewards
+        if len(self._own):
+            self._own[agents, 0, arms] += 1.0
+            self._own[agents, 1, arms] += rewards
+
+    def share(self, slot: int, agents: Agents) -> Numbers:
+        """Return the observation of this slot, (arm, reward), or all own numbers and sums, shape (n, 2 K)."""
+        return self._own[agents].reshape(len(agents), -1) if len(self._own) else self._told[agents]
+
+    def item_bytes(self, numbers: int) -> int:
+        """Return a reward, a slot, an arm and the hops left, or pairs of numbers, a slot and the hops left.
+
+        The source is a label that the protocol adds: 28 bytes an observation with it, 16 K + 16 a source's totals.
+        """
+        if self.sharing == "totals":
+            return _NUMBER * numbers + _SLOT + _LABEL
+        return _NUMBER + _SLOT + 2 * _LABEL
+
+    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
+        """Count what is accepted of what others have observed, now or when it is time."""
+        if len(self._own):
+            known = self.known
+            self._steps.count_totals(known.pulls, known.sums, self._totals, self._newest, agents, sources, told, said)
+            return
+        if self._probabilities is not None:
+            kept = self._drawn(agents, sources, said) < self._probabilities[agents]
+            agents, told, said = agents[kept], told[kept], said[kept]
+        if self.use_after == 1:
+            self._steps.count(self.known.pulls, self.known.sums, agents, told)
+            return
+        due = said + self.use_after
+        for time in np.unique(due).tolist():
+            rows = due == time
+            self._later.setdefault(time, []).append((agents[rows], told[rows]))
+        self._use_until(slot)
+
+    def _use_until(self, slot: int) -> None:
+        """Count what was heard before and is used from *slot* on at the latest."""
+        for time in sorted(time for time in self._later if time <= slot):
+            for agents, told in self._later.pop(time):
+                self._steps.count(self.known.pulls, self.known.sums, agents, told)
+
+    def _drawn(self, agents: Agents, sources: Agents, said: NDArray[np.int64]) -> Numbers:
+        """Return a uniform number for each row, from the stream of its agent, in order of source, then slot."""
+        drawn = np.empty(len(agents))
+        order = np.lexsort((said, sources, agents))
+        bounds = np.flatnonzero(np.diff(agents[order], prepend=-1, append=-1))
+        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            agent = int(agents[order[first]])
+            if agent not in self._generators:
+                self._generators[agent] = self.world.streams.generator("keep", agent)
+            drawn[order[first:last]] = self._generators[agent].random(last - first)
+        return drawn

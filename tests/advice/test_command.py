@@ -1,0 +1,77 @@
+"""Advice from the command line: which links, which hosts, and what runs say of it."""
+
+import json
+import re
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner
+
+from netbandit.cli import main
+
+SCENARIO = """
+[run]
+horizon = 300
+slot = "1 ms"
+[topology]
+family = "path"
+agents = 6
+[links.peer]
+latency = "0.3 ms"
+[bandit]
+kind = "bernoulli"
+means = [0.2, 0.8]
+[learner]
+kind = "elimination"
+[protocol]
+kind = "flooding"
+"""
+
+
+def call(*arguments):
+    done = CliRunner().invoke(main, ["topology", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_link_that_closes_the_path_is_advised_written_drawn_and_confirmed(tmp_path):
+    (tmp_path / "path.toml").write_text(SCENARIO)
+    target, picture = tmp_path / "better.json", tmp_path / "advice.svg"
+    said = call(tmp_path / "path.toml", "--what-if", 1, "--replications", 2, "--write", target, "--plot", picture)
+    assert "5 ms without it; all 10 tried, exactly" in said
+    assert re.search(r"1\. 0 - 4 \(0\.3 ms\): 3 ms \(-40\.0%\)", said)
+    assert "run 2 times each" in said
+    assert re.search(r"0 - 4: .*round_slots -2", said)
+    graph = nx.node_link_graph(json.loads(target.read_text()), edges="edges")
+    assert sorted(graph.edges) == [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4), (4, 5)]
+    assert "0 - 4" in picture.read_text() or "<path" in picture.read_text()
+    (tmp_path / "better.toml").write_text(
+        SCENARIO.replace('family = "path"\nagents = 6', 'family = "file"\nfile = "better.json"')
+    )
+    assert CliRunner().invoke(main, ["check", str(tmp_path / "better.toml")]).exit_code == 0
+
+
+def test_the_loss_that_hurts_most_and_hosts(tmp_path):
+    said = call("path", "--agents", 5, "--what-if", 1, "--lose")
+    assert "a round never ends" in said
+    said = call("path", "--agents", 9, "--server", "--sinks", 2)
+    assert re.search(r"a server: every node tried\n  1\. 4: the farthest agent is 4 ms away", said)
+    assert (
+        re.search(r"2 sinks: every set tried\n  1\. 1, 6: the farthest agent is 2 ms away", said) or "2 ms away" in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["ring", "--agents", "5", "--lose"], "go with --what-if"),
+        (["ring", "--agents", "3", "--sinks", "4"], "there are 3 nodes"),
+        (["ring", "--agents", "5", "--set", "links.peer.latency=geographic"], "needs the coordinates"),
+        (["ring", "--agents", "5", "--set", "links.peer.latency=fast"], "links.peer.latency"),
+    ],
+)
+def test_mistakes_are_said_in_a_line(arguments, text):
+    done = CliRunner().invoke(main, ["topology", *arguments])
+    assert done.exit_code == 2, done.output
+    assert text in done.output
+    assert "Traceback" not in done.output

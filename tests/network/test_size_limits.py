@@ -14,7 +14,7 @@ from netbandit.network.size_limits import memory_of, too_large
 from netbandit.network.topology import Topology
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 HUGE = [
     '{ family = "complete", agents = 7_000 }',
@@ -32,7 +32,7 @@ HUGE = [
 def small(monkeypatch):
     """A machine that can spare 8 GB, whatever it is."""
     monkeypatch.setattr(size_limits, "affordable", lambda: 8 * 10**9)
-    monkeypatch.setattr("netbandit.simulation.parts.affordable", lambda: 8 * 10**9)
+    monkeypatch.setattr("netbandit.simulation.point_check.affordable", lambda: 8 * 10**9)
 
 
 def of(topology, text=SMALL):

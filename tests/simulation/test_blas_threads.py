@@ -65,7 +65,7 @@ import sys
 from pathlib import Path
 from netbandit.running.sweeps import run
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 if __name__ == "__main__":
     jobs, trace, *files = sys.argv[1:]
     for file in files:

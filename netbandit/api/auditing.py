@@ -52,7 +52,7 @@ def audit(
         from netbandit.auditing.whole_runs import whole_runs
         from netbandit.scenario.load import load
         from netbandit.scenario.toml_text import toml_text
-        from netbandit.simulation.parts import check
+        from netbandit.simulation.check import check
 
         if isinstance(what, Mapping):
             document = load("scenario", overrides, text=toml_text(what))

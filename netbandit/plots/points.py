@@ -157,7 +157,7 @@ def _roomy() -> Any:
         """
 
         def __init__(self, between: Sequence[int], zero: float | None) -> None:
-            super().__init__(subs=(1.0,))
+            super().__init__(subs=(1.0,), numticks=50)  # as many as there are: those without room go
             self.zero = zero
             self._choices: list[tuple[float, ...]] = [(1.0, *map(float, between)), (1.0, 3.0), (1.0,)]
 

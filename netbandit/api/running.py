@@ -118,7 +118,7 @@ def run_document(
 ) -> "Results":
     """Check and run a scenario as it was written; see `run`."""
     from netbandit.api.results import Results
-    from netbandit.simulation.parts import check
+    from netbandit.simulation.check import check
 
     study = check(document)
     folder = Path(out) if out is not None else Path("results") / _folder_name(document, study.points)

@@ -18,7 +18,7 @@ from netbandit.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
-    from netbandit.simulation.parts import Study
+    from netbandit.simulation.check import RunPlan
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def run(
         sys.exit(FAILURE)
 
 
-def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None) -> list[Path]:
+def _folders(files: Sequence[str], studies: "Sequence[RunPlan]", out: Path | None) -> list[Path]:
     """Return the folder of the results of each scenario."""
     if out is not None and len(files) == 1:
         return [out]
@@ -111,7 +111,7 @@ def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None)
     return list(folders)
 
 
-def _run(study: "Study", folder: Path, how: _How) -> bool:
+def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
     """Run one scenario and show what it found; return whether all runs came to their end."""
     from rich.console import Console
 

@@ -97,7 +97,7 @@ class Broadcasts(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        self._protocol = broadcast_protocol(stage.point.protocol_settings, stage.network, self._hear)
+        self._protocol = broadcast_protocol(stage.point.protocol, stage.network, self._hear)
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._said: list[int] = []
@@ -202,7 +202,7 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = call_protocol(stage.point.protocol_settings, stage.network, self)
+        self._protocol = call_protocol(stage.point.protocol, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
@@ -320,7 +320,7 @@ class Exchanges(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        self._protocol = exchange_protocol(stage.point.protocol_settings, stage.network, self._mix)
+        self._protocol = exchange_protocol(stage.point.protocol, stage.network, self._mix)
         self.isolated = self._protocol.isolated
         self.eigenvalue = self._protocol.eigenvalue
         if not self.isolated:

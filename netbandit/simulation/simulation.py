@@ -22,7 +22,7 @@ from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_of
-from netbandit.simulation.point import PointParts
+from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
 from netbandit.streams import Streams
 
@@ -36,7 +36,7 @@ class Simulation:
         streams: Its random streams; None: those of the scenario's seed and this number.
     """
 
-    def __init__(self, point: PointParts, replication: int, streams: Streams | None = None) -> None:
+    def __init__(self, point: PointConfig, replication: int, streams: Streams | None = None) -> None:
         self._point = point
         self._replication = replication
         self._streams = streams
@@ -68,11 +68,11 @@ class Simulation:
                 own_streams=streams,
                 peers=point.protocol.uses_peer_links,
             )
-            bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
-            bandit = point.bandit_settings.fresh()
+            bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
+            bandit = point.bandit.fresh()
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
-            driver = driver_of(point.bandit, point.learner)(stage)
+            driver = driver_of(type(point.bandit), type(point.learner))(stage)
             driver.start()
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
@@ -163,3 +163,11 @@ def _versions() -> dict[str, str]:
     """Return the versions of all that makes the numbers."""
     libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
     return {"netbandit": __version__, "python": platform.python_version(), **libraries}
+
+
+class RunnablePoint(PointConfig):
+    """One point of a scenario that makes each of its replications; it can be sent to a worker, and makes them there."""
+
+    def simulation(self, replication: int) -> Simulation:
+        """Return a replication, ready to run."""
+        return Simulation(self, replication)

@@ -9,7 +9,7 @@ from netbandit.auditing.whole_runs import MOST_NUMBERS, whole_runs
 from netbandit.cli import main
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 SCENARIO = """
 schema = 1

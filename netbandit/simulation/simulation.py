@@ -70,6 +70,7 @@ class Simulation:
             )
             bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
             bandit = point.bandit_settings.fresh()
+            bandit.horizon = scenario.run.horizon
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(point.bandit, point.learner)(stage)

@@ -194,6 +194,7 @@ class Others:
         horizon: The slots each agent plays (T).
         agents: The number M of agents.
         components: The number of connected components of the graph.
+        graph: The graph, a ``netbandit.network.topology:Topology``.
         slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
             its argument is the bytes that the message has besides the release.
         watch: Told what is read, how much of it has been, and how much there is; there only when nothing else is
@@ -204,10 +205,11 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: Literal["round", "call", "broadcast", "gather"]
+    talk: Literal["round", "call", "broadcast", "gather", "exchange"]
     horizon: int
     agents: int
     components: int
+    graph: Any
     slowest_hop: Callable[[int], int]
     watch: Callable[[str, int, int], None]
 

@@ -57,6 +57,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "local": "netbandit.protocols.local:Local",
         "relay": "netbandit.protocols.relay:Relay",
         "vertical": "netbandit.protocols.vertical:Vertical",
+        "consensus": "netbandit.protocols.consensus:Consensus",
         "pooled": "netbandit.protocols.pooled:Pooled",
         "silent": "netbandit.protocols.silent:Silent",
     },

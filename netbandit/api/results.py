@@ -1,15 +1,25 @@
 """Results as a pandas table that shows in a notebook what a study found."""
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from html import escape
-from typing import TYPE_CHECKING, ClassVar
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas
 
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe
-from netbandit.results.store import StudyResult
+from netbandit.results.safe_files import write_whole
+from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
+from netbandit.results.table import parameter_names
+from netbandit.simulation.result import RunResult
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from netbandit.report.tables import Table
 
 
@@ -21,21 +31,129 @@ class Results(pandas.DataFrame):
 
     Attributes:
         study: The points with their runs, without curves and links.
+        folder: The folder of the results.
     """
 
-    _metadata: ClassVar[list[str]] = ["study"]
+    _metadata: ClassVar[list[str]] = ["study", "folder"]
     study: StudyResult
+    folder: Path
 
     @property
     def _constructor(self) -> type[pandas.DataFrame]:
         return pandas.DataFrame
 
     @classmethod
-    def of(cls, study: StudyResult) -> "Results":
-        """Return the figures of *study*."""
+    def of(cls, study: StudyResult, folder: Path) -> "Results":
+        """Return the figures of *study*, whose results are in *folder*."""
         found = cls(dataframe(study))
         found.study = study
+        found.folder = folder.absolute()
         return found
+
+    def curves(self, name: str = "regret") -> pandas.DataFrame:
+        """Return a curve of every run, tidy: the keys that vary, ``replication``, ``slot`` and ``value``.
+
+        A curve is piecewise linear between the slots that are given: every slot at first, then ever fewer.
+
+        Args:
+            name: Which curve: ``regret``, or another that the runs have.
+
+        Raises:
+            ValueError: No run has such a curve.
+        """
+        study = load_study(self.folder)
+        tables = []
+        known: dict[str, None] = {}
+        for point, run in _runs(study):
+            known |= dict.fromkeys(run.curves)
+            if name in run.curves:
+                curve = run.curves[name]
+                columns = {"replication": run.replication, "slot": curve.slots, "value": curve.values}
+                tables.append(_table(study, point, columns))
+        if not tables:
+            raise ValueError(f"no run has a curve {name!r}; there are: {', '.join(known) or 'none'}")
+        return pandas.concat(tables, ignore_index=True)
+
+    def links(self) -> pandas.DataFrame:
+        """Return what each peer link carried in each run, tidy.
+
+        The columns are the keys that vary, ``replication``, ``link`` (both ends, the lower agent first: ``0-1``), and
+        what was counted on it, both directions together: ``messages``, ``bytes``, ``activations`` (slots in which at
+        least one message was put on it), and ``lost`` messages where that was counted.
+        """
+        study = load_study(self.folder)
+        tables = []
+        for point, run in _runs(study):
+            use = run.links
+            ends = zip(use.first.tolist(), use.second.tolist(), strict=True)
+            counted_there = {each.name: getattr(use, each.name) for each in fields(use)}
+            columns = {"replication": run.replication, "link": [f"{first}-{second}" for first, second in ends]}
+            columns |= {
+                key: array for key, array in counted_there.items() if key not in ("first", "second") and len(array)
+            }
+            if columns["link"]:
+                tables.append(_table(study, point, columns))
+        if not tables:
+            names = [*parameter_names(study), "replication", "link", "messages", "bytes", "activations"]
+            return pandas.DataFrame(columns=names)
+        return pandas.concat(tables, ignore_index=True)
+
+    def plot(  # type: ignore[override]  # a part of the table is a plain one, with the plots of pandas
+        self,
+        name: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        color: str | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> "Figure":
+        """Return a picture as a figure of matplotlib: one that the study calls for, or any metric against any key.
+
+        Args:
+            name: One that the study has, such as ``regret``, ``tradeoff``, ``network``, or a metric; the first that
+                the study calls for if nothing is given.
+            x: What is across: a key that varies, or a metric.
+            y: What is upward: a metric.
+            color: What the colours tell apart: a key that varies.
+            where: Keys that vary, with the values of the points to draw.
+
+        Raises:
+            ValueError: There is no such picture, key or metric; the message says which there are.
+        """
+        from netbandit import plots
+
+        study = load_finished(self.folder)
+        if x is None and y is None and color is None and where is None:
+            there = plots.planned(study)
+            for one in there:
+                if name in (None, one.name) or one.name.startswith(f"{name}-"):
+                    return one.drawn().figure
+            if name not in set(self["metric"]):
+                names = ", ".join(one.name for one in there)
+                raise ValueError(
+                    f"name=...: there is no picture {name!r}, only {names}, and any metric against any key"
+                )
+        asked = plots.Asked(x, y or name, color, {key: str(value) for key, value in (where or {}).items()})
+        try:
+            return plots.draw_asked(study, asked).figure
+        except plots.UnknownNameError as error:
+            raise ValueError(re.sub(r"--(\w+)", r"\1=...", str(error))) from None
+
+    def report(self, path: str | PathLike[str] | None = None) -> Path:
+        """Write one HTML page about the results that needs nothing but itself, and return where it is.
+
+        Args:
+            path: The file; ``report.html`` in the folder of the results if not given.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        from netbandit.report.page import page, write_report
+
+        if path is None:
+            return write_report(self.folder)
+        write_whole(Path(path), page(self.folder, load_finished(self.folder)))
+        return Path(path)
 
     def _repr_html_(self) -> str:
         from netbandit.report.tables import findings
@@ -45,6 +163,21 @@ class Results(pandas.DataFrame):
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
         return _html(found, "; ".join(filter(None, (caption, found.everywhere))))
+
+
+def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:
+    for point in study.points:
+        for run in point.finished:
+            yield point, run
+
+
+def _table(study: StudyResult, point: PointResult, columns: Mapping[str, Any]) -> pandas.DataFrame:
+    """Return *columns* of a run behind the keys of its point."""
+    found = pandas.DataFrame(columns)
+    for place, key in enumerate(parameter_names(study)):
+        value = point.parameters.get(key)
+        found.insert(place, key, [value] * len(found))
+    return found
 
 
 def _html(table: "Table", caption: str) -> str:

@@ -105,7 +105,7 @@ def load_results(folder: str | PathLike[str]) -> "Results":
     """
     from netbandit.api.results import Results
 
-    return Results.of(load_study(Path(folder), details=False))
+    return Results.of(load_study(Path(folder), details=False), Path(folder))
 
 
 def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def run_document(
         raise RunsFailedError(
             f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
         )
-    return Results.of(result.study)
+    return Results.of(result.study, folder)
 
 
 def _folder_name(document: Document, points: Sequence[Point]) -> str:

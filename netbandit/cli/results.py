@@ -66,16 +66,19 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
 
     from netbandit.api.results import Results
     from netbandit.results.compare import CompareError, differences, parameters_of, show_differences, whole_keys
+    from netbandit.results.remarks import unequal_privacy
     from netbandit.results.summary import estimates
     from netbandit.results.telling import main_metric
 
     study = results_of(folder, details=False)
-    table = Results.of(study)
+    table = Results.of(study, folder)
     given = values_of(against, "what to compare with")
     try:
         wanted = whole_keys(given, parameters_of(table)) if given else None
         for metric in metrics or (main_metric([estimates(point) for point in study.points]),):
             show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
+        for line in unequal_privacy(study):
+            click.echo(line)
     except CompareError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(MISTAKE)

@@ -35,6 +35,8 @@ class Learner(AnyLearner):
     ``share``, ``adopt``          *Rounds*: after the decision of every slot that ``next_share`` names, known to all,
                                   agents give a row each; each adopts what ``combine`` made of all rows, by default
                                   their mean, when it learns of it. An agent that still waits misses the next round.
+    ``share``, ``mix``            *Exchanges*: in every step each agent tells its neighbours a row after its decision;
+                                  when it has theirs, it takes the weighted mean of its own and theirs.
     ``share``, ``adopt``,         *Calls*: the same, but a round begins when any agent ``wants`` it, and by a message
     ``wants``                     of its own (unless ``called`` is False: then all know without one).
     ============================  ====================================================================================
@@ -82,14 +84,16 @@ class Learner(AnyLearner):
         shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
         if not shares:
             return None
+        if cls.has("mix"):
+            return "exchange"
         return ("broadcast" if hears else "call") if hears or adopts else None
 
     @classmethod
     def unfinished(cls) -> str | None:
         """Return which methods are missing for what it has; None: none."""
-        if cls.has("share") and not cls.has("hear") and not cls.has("adopt"):
-            return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds)"
-        if not cls.has("share") and (cls.has("hear") or cls.has("adopt") or cls.has("wants")):
+        if cls.has("share") and not (cls.has("hear") or cls.has("adopt") or cls.has("mix")):
+            return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
+        if not cls.has("share") and any(map(cls.has, ("hear", "adopt", "wants", "mix"))):
             return "nothing is ever told: it has no method share"
         if cls.has("wants") and not cls.has("adopt"):
             return "it wants synchronisations, but has no method adopt"
@@ -170,6 +174,19 @@ class Learner(AnyLearner):
 
     def adopt(self, slot: int, agents: Agents, combined: Numbers) -> None:
         """Let *agents*, who decide in *slot* next, adopt what a round has *combined*: one row, which stays as it is."""
+        raise NotImplementedError
+
+    def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
+        """Let *agents* take what they have mixed, before they decide in *slot*, a row for each.
+
+        It follows on the rows that they told last; what an agent learns from then on is told with its next row.
+
+        Args:
+            slot: The slot.
+            agents: Who steps, shape (n,).
+            mixed: The weighted means of their own row and those of their neighbours, shape (n, k).
+            largest: The largest of each number among these rows, shape (n, k), for what is no mean.
+        """
         raise NotImplementedError
 
     @property

@@ -33,6 +33,8 @@ class World:
         members: For each agent how many agents it learns with, itself included, shape (M,): the group that it
             synchronises with, or all whom its broadcasts reach.
         degrees: How many neighbours each agent has in the graph, shape (M,).
+        eigenvalue: Where agents exchange: the second largest modulus of the eigenvalues of the matrix P with which they
+            mix, what is left of a difference after a step at most; 0 for one agent, and where nobody hears anything.
         isolated: Whether nothing is ever shared.
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
@@ -55,6 +57,7 @@ class World:
     quality_threshold: float = 0.0
     members: NDArray[np.int64] | None = None
     degrees: NDArray[np.int64] | None = None
+    eigenvalue: float = 0.0
     isolated: bool = False
     sets: int = 1
     param_set: int = 0

@@ -8,7 +8,7 @@ from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.numbers import shortest, with_ends
 from netbandit.results.statistics import Interval
 
-_HOW = {"mean": "mean of", "share": "share of runs with"}
+_HOW = {"mean": "mean of", "share": "share of runs with", "geometric ratio": "geometric mean of ratios of"}
 _BOUND = {"upper": "an upper bound, which refutes nothing", "lower": "a lower bound, which refutes nothing"}
 _FITTED = "the setting was chosen so that this comes out: this is no test of it"
 
@@ -80,6 +80,6 @@ def _facts(judgement: Judgement) -> Iterator[str]:
         if not claim.every_run:
             yield f"{100 * first.confidence:.4g} % intervals{' each' if len(judgement.comparisons) > 1 else ''}"
         yield f"{first.replications} replication{'s' * (first.replications != 1)}"
-    if claim.measure in ("difference", "ratio") and not claim.every_run:
+    if claim.measure in ("difference", "ratio", "geometric ratio") and not claim.every_run:
         yield "paired" if claim.paired else "not paired"
     yield f"holds if {claim.region}"

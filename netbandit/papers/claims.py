@@ -45,7 +45,8 @@ class Claim(Settings):
         says: What the paper says.
         read_as: What that means in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
-            the ratio of the means at two points, or the slope of a line through all points that are selected.
+            the ratio of the means at two points, the geometric mean of the ratios of pairs (which counts each alike
+            where instances differ by much), or the slope of a line through all points that are selected.
         of: The formula, taken of each run.
         to: The formula taken of what it is compared to, if that is another one.
         over: The formula of the horizontal axis of a slope.
@@ -72,7 +73,7 @@ class Claim(Settings):
     where: str
     says: str
     read_as: str
-    measure: Literal["mean", "share", "difference", "ratio", "slope"]
+    measure: Literal["mean", "share", "difference", "ratio", "geometric ratio", "slope"]
     of: Formula
     to: Formula | None = None
     over: Formula | None = None
@@ -92,7 +93,7 @@ class Claim(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        compares = self.measure in ("difference", "ratio")
+        compares = self.measure in ("difference", "ratio", "geometric ratio")
         if compares != bool(self.along or self.against) or (self.along and self.against):
             raise ValueError("a difference or a ratio needs along or against (one of them), other measures neither")
         if self.to is not None and not compares:
@@ -101,7 +102,9 @@ class Claim(Settings):
             raise ValueError("less belongs to a difference or a ratio of pairs, with the same formula on both sides")
         if (self.measure == "slope") != (self.over is not None):
             raise ValueError("a slope needs over, the formula of its horizontal axis; other measures do not")
-        if self.every_run and (self.measure in ("share", "slope") or not self.paired):
+        if self.measure == "geometric ratio" and (not self.paired or self.less is not None):
+            raise ValueError("a geometric ratio is one of pairs, of which nothing is taken off")
+        if self.every_run and (self.measure in ("share", "slope", "geometric ratio") or not self.paired):
             raise ValueError("every_run belongs to a mean, or to a difference or a ratio of pairs")
         named = sorted(BOUNDS & Expression(self.of).names)
         if named and self.bound is None:

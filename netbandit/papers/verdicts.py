@@ -123,11 +123,15 @@ def _compared(claim: Claim, what: str, points: Sequence[Sequence[Samples]], conf
         values = _each(claim, columns)
         if values is None:
             return Comparison(what, None, OPEN)
-        interval = Interval(math.fsum(values) / len(values), min(values), max(values), 1.0, len(values))
+        interval: Interval | None = Interval(
+            math.fsum(values) / len(values), min(values), max(values), 1.0, len(values)
+        )
         # One run outside refutes; one run inside says nothing of others.
         verdict = FAILS if not claim.region.holds_all(values) else HOLDS if len(values) > 1 else OPEN
     else:
         interval = _interval(claim, columns, confidence)
+        if interval is None:
+            return Comparison(what, None, OPEN)
         verdict = claim.region.verdict(interval)
     return Comparison(what, interval, _decided(claim, verdict))
 
@@ -147,7 +151,7 @@ def _each(claim: Claim, columns: Sequence[Sequence[Sequence[float]]]) -> list[fl
     return None if any(other == 0 for _, other in pairs) else [one / other for one, other in pairs]
 
 
-def _interval(claim: Claim, columns: Sequence[Sequence[Sequence[float]]], confidence: float) -> Interval:
+def _interval(claim: Claim, columns: Sequence[Sequence[list[float]]], confidence: float) -> Interval | None:
     match claim.measure:
         case "mean":
             return intervals.mean(columns[0][0], confidence)
@@ -157,5 +161,9 @@ def _interval(claim: Claim, columns: Sequence[Sequence[Sequence[float]]], confid
             return intervals.difference(columns[0][0], columns[1][0], confidence, paired=claim.paired)
         case "ratio":
             return intervals.ratio(columns[0][0], columns[1][0], confidence, paired=claim.paired)
+        case "geometric ratio":
+            if min(columns[0][0] + columns[1][0]) <= 0:
+                return None
+            return intervals.geometric_ratio(columns[0][0], columns[1][0], confidence)
         case "slope":
             return intervals.slope([point[1] for point in columns], [point[0] for point in columns], confidence)

@@ -9,7 +9,7 @@ from netbandit.plots.grouping import Arrangement, arrange, evenly, value_of
 from netbandit.plots.heatmap import MOST as MOST_MAPS
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.learners import draw_learners, learners_vary
-from netbandit.plots.metrics import EPSILON, compared, measured, privacy_differs
+from netbandit.plots.metrics import compared, measured, privacy_differs, privacy_key
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.parameter import MOST as MOST_COLUMNS
 from netbandit.plots.parameter import axis_key, draw_against_parameter, has_a_line, others
@@ -25,6 +25,7 @@ from netbandit.plots.tradeoff import (
 )
 from netbandit.plots.values import identity, shown
 from netbandit.plots.xy import BUDGETS, communication_view, delay_view, draw_against, privacy_view
+from netbandit.results.link_use import link_figures
 from netbandit.results.store import PointResult, StudyResult
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def planned(study: StudyResult) -> list[Planned]:
     - ``privacy``: regret against the epsilon spent, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
       none of the above is there;
-    - ``network``: the network with its links coloured by messages, if all points have one and the same.
+    - ``network``: the network with its links coloured by messages, if all points have one and the same, and ``lost``,
+      by the share of messages that they lost, if any did.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
@@ -118,7 +120,7 @@ def planned(study: StudyResult) -> list[Planned]:
         return networks
     found = [Planned("regret", lambda: draw_regret(arrangement), answers=True)]
     # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
-    alike = EPSILON not in arrangement.keys
+    alike = privacy_key(arrangement.keys) is None
     if telling == "regret" and structures_vary(arrangement):
         found.append(Planned("structure", lambda: draw_structures(arrangement), answers=alike))
     if learners_vary(arrangement):
@@ -140,7 +142,7 @@ def _only_shapes(arrangement: Arrangement) -> bool:
 
 def _views(arrangement: Arrangement) -> list[Planned]:
     """Return regret against delay, privacy and communication, of those that vary."""
-    spends = EPSILON in arrangement.keys or bool(privacy_differs(arrangement.points))
+    spends = privacy_key(arrangement.keys) is not None or bool(privacy_differs(arrangement.points))
     frontiers = (
         ("delay", delay_view(arrangement), False),
         ("privacy", privacy_view(arrangement), spends),
@@ -205,10 +207,15 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
     keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
     few = evenly(found, _NETWORKS)
     names = stems([stem("network", {key: value_of(point, key) for key in keys}) for point in few])
-    return [
+    drawn = [
         Planned(name, lambda point=point: draw_network(arrangement, point), answers=len(found) == 1)  # type: ignore[misc]
         for name, point in zip(names, few, strict=True)
     ]
+    for name, point in zip(names, few, strict=True):
+        if any(link_figures(run)["lost"].any() for run in point.finished):
+            draw = lambda point=point: draw_network(arrangement, point, "lost")  # noqa: E731
+            drawn.append(Planned(name.replace("network", "lost", 1), draw, answers=len(found) == 1))
+    return drawn
 
 
 def network_points(arrangement: Arrangement) -> list[PointResult]:

@@ -48,8 +48,8 @@ AXES = {
 }
 """What an axis says of a metric or of a fact of the topology."""
 
-EPSILON = "learner.epsilon"
-"""The key of the privacy budget."""
+EPSILONS = ("learner.epsilon", "learner.epsilon_total")
+"""The keys of a budget of privacy."""
 
 UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite where a result has none."""
@@ -206,6 +206,11 @@ def _together(points: Sequence[PointResult], some: Sequence[PointResult], keys: 
         if len(alike) == len(some) and len(values) < _NAMED:
             return list(values.values())
     return []
+
+
+def privacy_key(keys: Sequence[str]) -> str | None:
+    """Return the budget of privacy among *keys*, if there is one."""
+    return next((key for key in EPSILONS if key in keys), None)
 
 
 def privacy_differs(points: Sequence[PointResult]) -> str:

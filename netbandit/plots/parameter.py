@@ -7,7 +7,7 @@ from netbandit.plots.axis import Axis
 from netbandit.plots.bands import Band, exact
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.metrics import (
-    EPSILON,
+    EPSILONS,
     Estimates,
     called,
     compared,
@@ -86,7 +86,7 @@ def draw_against_parameter(
         fixed,
         f"{len(columns)} of {of} combinations" if of > len(columns) else "",
         *(left_out(points, metric, whole.keys) for metric in metrics),
-        "" if key == EPSILON else privacy_differs(points),
+        "" if key in EPSILONS else privacy_differs(points),
     )
     what = f"{called(first)} and {_SHORT[second]}"
     title = f"{whole.name}: {what} against {name(key)}"
@@ -94,7 +94,7 @@ def draw_against_parameter(
     drawn, panels = figure(title, "; ".join(filter(None, notes)), **shape)
     scale = whole.scale(key)
     assert scale is not None
-    axis = Axis.of(scale, ratios=key == EPSILON)
+    axis = Axis.of(scale, ratios=key in EPSILONS)
     handles: dict[str, Any] = {}
     for row, metric in enumerate(metrics):
         bands: list[Band] = []

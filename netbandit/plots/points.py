@@ -157,7 +157,7 @@ def _roomy() -> Any:
         """
 
         def __init__(self, between: Sequence[int], zero: float | None) -> None:
-            super().__init__(subs=(1.0,))
+            super().__init__(subs=(1.0,), numticks=50)  # as many as there are: those without room go
             self.zero = zero
             self._choices: list[tuple[float, ...]] = [(1.0, *map(float, between)), (1.0, 3.0), (1.0,)]
 
@@ -174,11 +174,15 @@ def _roomy() -> Any:
             else:
                 while len(ticks) > 2 and not self._fit(ticks):
                     ticks = ticks[::2]
-            return ticks if self.zero is None else np.append(self.zero, ticks)
+            if self.zero is None:
+                return ticks
+            while len(ticks) and not self._fit(np.append(self.zero, ticks[:1])):
+                ticks = ticks[1:]
+            return np.append(self.zero, ticks)
 
         def _fit(self, ticks: NDArray[np.float64]) -> bool:
             axis: Any = self.axis
-            texts = [scaled(tick) for tick in ticks]
+            texts = ["0" if tick == self.zero else scaled(tick) for tick in ticks]
             size = 8.0 * axis.get_figure(root=True).dpi / 72
             low, high = axis.get_view_interval()
             upward = axis.axis_name == "y"

@@ -1,6 +1,6 @@
 """Regret over the slots, with a band over the replications."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, side_by_side
+from netbandit.plots.events import draw_events, outages, told, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
 from netbandit.plots.metrics import called, label, measured, partly_served, privacy_differs, title_of
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
-    NEUTRAL,
     PLAIN,
     Look,
     Section,
@@ -182,13 +182,13 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     rows = -(-len(chosen) // columns)
     steep = logarithmic and _decades_apart(arrangement.points, curve, one_panel=shapes is not None)
     together = _alike([_highest(one.part, curve) for one in chosen])
-    changes = world_changes(arrangement.points)
+    changes, down = world_changes(arrangement.points), outages(arrangement.points)
     notes = (
         _what_is_shaded(arrangement, chosen),
         "who is not served adds none" if curve == "regret" and partly_served(arrangement.points) else "",
         f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
-        "dotted: the means change" if changes else "",
+        told(changes, down),
         privacy_differs(arrangement.points),
     )
     upward = label(curve)
@@ -210,8 +210,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         _panel(panel, one, logarithmic, (7, 4, 3)[columns - 1])
         if steep:
             _bend_upward(panel)
-        for slot in changes:
-            panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, label="_change")
+        draw_events(panel, changes, down)
         if len(chosen) > 1:
             head(panel, described(one.fixed), columns)
     for place, panel in enumerate(panels[: len(chosen)]):
@@ -234,18 +233,6 @@ def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
         f"mean of {replications:,} replications; shaded: 95 % interval for comparing (within replications), "
         "thin lines: of the mean alone"
     )
-
-
-def world_changes(points: Sequence[PointResult]) -> list[int]:
-    """Return the slots at which the means of the arms change, where these are the same in all runs."""
-    found = [point.value("bandit.changes") for point in points]
-    slots = [
-        [int(one["slot"]) for one in changes if isinstance(one, Mapping) and isinstance(one.get("slot"), int)]
-        if isinstance(changes, list | tuple)
-        else []
-        for changes in found
-    ]
-    return slots[0] if slots and all(one == slots[0] for one in slots) else []
 
 
 def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -> bool:

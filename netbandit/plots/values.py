@@ -47,7 +47,6 @@ _WORDS = {
     "learner.weight": "weight of what is heard",
     "learner.epsilon": "privacy budget ε",
     "learner.epsilon_total": "privacy ε of a run",
-    "learner.delta": "privacy δ",
     "learner.rounds": "budget R (rounds)",
     "learner.participation": "participation p",
     "protocol.kind": "protocol",

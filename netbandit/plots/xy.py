@@ -15,7 +15,7 @@ from netbandit.plots.axis import Axis
 from netbandit.plots.bands import Band, exact
 from netbandit.plots.grouping import Arrangement, value_of
 from netbandit.plots.metrics import (
-    EPSILON,
+    EPSILONS,
     UNBOUNDED,
     Estimates,
     called,
@@ -26,6 +26,7 @@ from netbandit.plots.metrics import (
     mean_of,
     means,
     privacy_differs,
+    privacy_key,
     title_of,
 )
 from netbandit.plots.points import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
@@ -79,12 +80,11 @@ def delay_view(arrangement: Arrangement) -> View | None:
 
 def privacy_view(arrangement: Arrangement) -> View | None:
     """Return regret against the privacy spent, or, where no result knows that, against the budget; if these vary."""
-    numeric = EPSILON in arrangement.keys and arrangement.scale(EPSILON) is not None
-    color = _color(arrangement, EPSILON if numeric else None)
+    budget = privacy_key([key for key in arrangement.keys if arrangement.scale(key) is not None])
+    color = _color(arrangement, budget)
     if len(distinct(_talking(arrangement), "epsilon")) > 1:
-        step = EPSILON if numeric else None
-        return _regret(arrangement, "epsilon", "privacy", color=color, frontier=_is_design(arrangement), step=step)
-    return _regret(arrangement, EPSILON, "privacy", color=color) if numeric else None
+        return _regret(arrangement, "epsilon", "privacy", color=color, frontier=_is_design(arrangement), step=budget)
+    return _regret(arrangement, budget, "privacy", color=color) if budget is not None else None
 
 
 def communication_view(arrangement: Arrangement) -> View | None:
@@ -186,7 +186,7 @@ class _Across:
         if x in arrangement.keys:
             values, scale = arrangement.choices[x], arrangement.scale(x)
             axis = (
-                Axis.of(scale, ratios=x == EPSILON)
+                Axis.of(scale, ratios=x in EPSILONS)
                 if scale
                 else Axis.categories([wrapped(shown(value), 14) for value in values])
             )
@@ -325,5 +325,5 @@ def _remarks(arrangement: Arrangement, view: View) -> list[str]:
     """Return what a subtitle says of points that are left out, and of privacy that is on no axis."""
     points = arrangement.points
     metrics = [view.y] if view.x in (*arrangement.keys, *UNBOUNDED) else [view.x, view.y]
-    private = "" if {view.x, view.y} & {EPSILON, *UNBOUNDED} else privacy_differs(points)
+    private = "" if {view.x, view.y} & {*EPSILONS, *UNBOUNDED} else privacy_differs(points)
     return [*(left_out(points, metric, arrangement.keys) for metric in metrics), private]

@@ -11,8 +11,9 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-A protocol may name one that stands for it in a pattern instead, in its ``stand_ins``. What cannot be is refused before
-anything runs: :func:`misfit` looks at the class, :func:`check_with` at the keys and the graph.
+Exchanges run over protocols of exchanges alone. A protocol may name one that stands for it in a pattern, in its
+``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class, :func:`check_with` at
+the keys and the graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from netbandit.part import Checks, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.exchange import ExchangeProtocol, Mix
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol, Pattern
@@ -33,6 +35,7 @@ _MADE_FOR: Mapping[Pattern, type] = {
     "broadcast": BroadcastProtocol,
     "call": CallProtocol,
     "gather": GatherProtocol,
+    "exchange": ExchangeProtocol,
 }
 """The class of the protocols that are made for a pattern."""
 
@@ -41,6 +44,7 @@ _CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
     "broadcast": ("broadcast", "round"),
     "call": ("call", "round", "broadcast"),
     "gather": ("gather",),
+    "exchange": ("exchange",),
 }
 """The patterns for which a protocol may be made that carries a pattern."""
 
@@ -115,6 +119,15 @@ def gather_protocol(
     gathers.start(network, part_bytes, mask_bytes, decide)
     network.attach(gathers.handler)
     return gathers
+
+
+def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> ExchangeProtocol:
+    """Return a protocol of exchanges, started and attached: as *protocol*, or what stands for it."""
+    exchanges = _stand_in(protocol, "exchange")
+    assert isinstance(exchanges, ExchangeProtocol)  # see misfit()
+    exchanges.start(network, mix)
+    network.attach(exchanges.handler)
+    return exchanges
 
 
 def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
+from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.protocol import (
     CallbackRoundProtocol,
     Item,
@@ -43,10 +47,55 @@ class CalledSilent(CallProtocol):
         raise RuntimeError("a message was sent although nobody communicates")
 
 
+class ExchangedSilent(ExchangeProtocol):
+    """Every agent steps in every slot, and has its own row alone to mix."""
+
+    uses_peer_links: ClassVar[bool] = False
+
+    @property
+    def isolated(self) -> bool:
+        """Nobody hears anything."""
+        return True
+
+    @property
+    def eigenvalue(self) -> float:
+        """See `ExchangeProtocol.eigenvalue`: there is no difference that could even out."""
+        return 0.0
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """See `ExchangeProtocol.degrees`."""
+        return np.zeros(self.network.agents, dtype=np.int64)
+
+    def start(self, network: Network, mix: Mix) -> None:
+        """See `ExchangeProtocol.start`."""
+        super().start(network, mix)
+        self._steps: InstantQueue[NDArray[np.float64]] = InstantQueue(self.clock, self._step, AGENTS)
+
+    def tell(self, agents: Agents, rows: Rows, row_bytes: int) -> None:
+        """Keep the rows until the next slot begins."""
+        self.ready[agents] = False
+        following = (self.clock.now // self.clock.slot + 1) * self.clock.slot
+        if following < self.clock.end:
+            for agent, row in zip(agents.tolist(), rows, strict=True):
+                self._steps.at(following, agent, row)
+
+    def _step(self, due: list[tuple[int, list[NDArray[np.float64]]]]) -> None:
+        agents, rows = np.array([agent for agent, _ in due]), np.array([row for _, (row,) in due])
+        self.steps[agents] += 1
+        self.ready[agents] = True
+        self.mix(agents, rows, rows)
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Never called: nobody sends."""
+        raise RuntimeError("a message was sent although nobody communicates")
+
+
 class Silent(CallbackRoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"call": CalledSilent}
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "exchange"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"call": CalledSilent, "exchange": ExchangedSilent}
     uses_peer_links: ClassVar[bool] = False
 
     @property

@@ -74,6 +74,15 @@ def _with_delta(runs: Sequence[RunResult], epsilon: str, delta: str = "") -> str
     return f"{spread(values)} at delta {deltas}" if deltas else spread(values)
 
 
+def unequal_privacy(study: StudyResult) -> list[str]:
+    """Return a line where points that release anything spend different privacy: their regrets are no like for like."""
+    runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
+    spent = [run.metrics.get("epsilon") for run in runs]
+    if len(set(spent)) < 2 and len({run.privacy_unit for run in runs}) < 2:
+        return []
+    return [f"privacy differs between these points, epsilon {spread(spent)}: what costs less regret may have told more"]
+
+
 def _kept_all(run: RunResult) -> bool:
     return run.metrics.get("epsilon") == 0 == run.metrics.get("epsilon_claimed")
 

@@ -157,6 +157,25 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     return Interval(value, min(ends), max(ends), confidence, count)
 
 
+def geometric_ratio(first: Samples, second: Samples, confidence: float) -> Interval:
+    """Return the geometric mean of ``first / second`` over pairs, with the interval that its logarithm has.
+
+    Where instances differ by orders of magnitude, a ratio of means is that of the few largest, and hardly known; this
+    one counts each pair alike.
+
+    Raises:
+        ValueError: There is no pair, the lengths differ, or a sample is not above zero.
+    """
+    if min([*first, *second], default=0.0) <= 0:
+        raise ValueError("only numbers above zero have a geometric mean")
+    logs = [math.log(one) - math.log(other) for one, other in zip(first, second, strict=True)]
+    # What is left of two equal numbers is no difference.
+    found = mean([0.0 if abs(each) < 1e-12 else each for each in logs], confidence)
+    ends = [math.exp(end) if end < 700 else math.inf for end in (found.low, found.high)]
+    low = -math.inf if found.why_none else ends[0]
+    return Interval(math.exp(found.value), low, ends[1], confidence, found.replications, found.why_none)
+
+
 def share(samples: Samples, confidence: float) -> Interval:
     """Return the share of *samples* that are 1, the others being 0, with the interval of Clopper and Pearson.
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
-from netbandit.protocols.adapters import broadcast_protocol, call_protocol
+from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.driver import ReplicationContext
@@ -34,6 +34,7 @@ class Communication:
         sets: Sets of parameters that agents keep and use in turn.
         asks: Whether agents are to be asked if they want to synchronise.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
+        eigenvalue: Where agents exchange: see `World`.
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
@@ -46,6 +47,7 @@ class Communication:
         self.sets = 1
         self.asks = False
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
+        self.eigenvalue = 0.0
         self.learners: Learners = ()
 
     def open(self, learners: Learners) -> None:
@@ -308,11 +310,71 @@ class Synchronisations(Communication):
         }
 
 
+class Exchanges(Communication):
+    """Agents that tell their neighbours a row in every step, and mix what these tell.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        self._protocol = exchange_protocol(stage.point.protocol_settings, stage.network, self._mix)
+        self.isolated = self._protocol.isolated
+        self.eigenvalue = self._protocol.eigenvalue
+        if not self.isolated:
+            self.members = np.full(len(self.everybody), len(self.everybody))
+        self._told = np.zeros(len(self.everybody), dtype=np.int64)
+        self._mixed: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]] = []
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner."""
+        super().open(learners)
+        (self._learner,) = learners
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after one slot if somebody has something to tell."""
+        return first + 1 if self._protocol.ready.any() else last
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether somebody has stepped."""
+        return bool(self._protocol.ready.any())
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let those who have stepped tell their rows."""
+        agents = np.flatnonzero(self._protocol.ready)
+        rows = self._learner.share(slot, agents)
+        assert rows is not None, "in every step an agent tells something"
+        self._told[agents] += 1
+        self._protocol.tell(agents, rows, self._learner.item_bytes(rows.shape[1]))
+
+    def _mix(self, agents: NDArray[np.int64], mixed: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
+        self._mixed.append((agents, mixed, largest))
+
+    def hand_on(self, slot: int) -> None:
+        """Let the learner take what has been mixed."""
+        mixed, self._mixed = self._mixed, []
+        for agents, rows, largest in mixed:
+            self._learner.mix(slot, agents, rows, largest)
+
+    @property
+    def releases(self) -> int:
+        """What nobody can hear is not told."""
+        return int(self._told.max()) if self.stage.network.ledger.kinds else 0
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the steps that all agents have made, and how many slots one took."""
+        steps = int(self._protocol.steps.min())
+        return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}
+
+
 def communication(stage: ReplicationContext, learner: Learner) -> Communication:
     """Return how the agents of *learner* talk."""
     kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
         None: Never,
         "broadcast": Broadcasts,
         "call": Synchronisations,
+        "exchange": Exchanges,
     }
     return kinds[learner.talk()](stage, learner)

@@ -331,6 +331,7 @@ class _Check:
             **known,
             "agents": graph.agents,
             "components": len(graph.components),
+            "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         with suppress(TopologyError):  # links without coordinates: said below
@@ -360,6 +361,7 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }
 """What happens in each way to talk, for the reader of a message."""
 

@@ -64,6 +64,7 @@ class Slots(Driver):
                 members=talking.members,
                 degrees=degrees,
                 isolated=talking.isolated,
+                eigenvalue=talking.eigenvalue,
                 sets=talking.sets,
                 param_set=param_set,
                 **self.world.facts(),

@@ -62,6 +62,12 @@ FLIPS = {
         [[WIDE], [HIGH]],
     ),
     "ratio": ({"region": {"below": 1}, "against": [{"a": 1}]}, [[LOW], [HIGH]], [[HIGH], [LOW]], [[WIDE], [HIGH]]),
+    "geometric ratio": (
+        {"region": {"below": 1}, "against": [{"a": 1}]},
+        [[LOW], [HIGH]],
+        [[HIGH], [LOW]],
+        [[WIDE], [HIGH]],
+    ),
     "share": ({"region": {"at_least": 0.9}}, [[TRUE]], [[FALSE]], [[[1.0, 1.0, 1.0]]]),
     "slope": (
         {"region": {"below": 0}, "over": "cost"},
@@ -76,6 +82,7 @@ FLIPS = {
 @pytest.mark.parametrize("paired", [True, False])
 def test_each_verdict_flips_with_the_data(measure, paired):
     keys, true, false, unclear = FLIPS[measure]
+    paired = paired or measure == "geometric ratio"
     asked = claim(measure=measure, paired=paired, **keys)
     assert judge(asked, [("x", true)]).verdict == "holds"
     assert judge(asked, [("x", false)]).verdict == "does not hold"
@@ -112,6 +119,7 @@ def test_which_points_are_compared():
     "keys",
     [
         {"measure": "ratio", "region": {"below": 1}},
+        {"measure": "geometric ratio", "region": {"below": 1}, "against": [{"a": 1}], "paired": False},
         {"measure": "mean", "region": {"below": 1}, "against": [{"a": 1}]},
         {"measure": "mean", "region": {"below": 1}, "over": "cost"},
         {"measure": "slope", "region": {"below": 1}},

@@ -6,6 +6,8 @@ from click.testing import CliRunner
 
 from netbandit.cli import main
 from netbandit.papers import figures as papers
+from netbandit.papers.claim_tables import write_claims
+from netbandit.papers.claim_text import line
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import FigureRuns, PointRuns, points_of, run_figure
 from netbandit.papers.figures import PaperError, read_paper
@@ -253,8 +255,17 @@ def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
     )
     assert interval.replications == 4
     assert interval.value == pytest.approx(ring_mean / complete_mean)
-    gain = judged(instances.claims[1], runs).deciding.interval
-    assert gain.value == pytest.approx((star_mean - complete_mean) / (ring_mean - complete_mean))
+    gain = judged(instances.claims[1], runs)
+    assert gain.deciding.interval.value == pytest.approx((star_mean - complete_mean) / (ring_mean - complete_mean))
+    # The line and the tables say what was measured, and of which instances alone.
+    assert "ratio of regret less regret at family complete: family star less family complete against" in line(gain)
+    assert "(of bandit.seed 1, 2, 3 alone: the interval is for the mean over these 3, and says nothing of" in line(gain)
+    write_claims(tmp_path, [("mine", gain)])
+    for name in ("claims.csv", "comparisons.csv"):
+        (row,) = csv.DictReader((tmp_path / name).read_text().splitlines())
+        assert row["of"] == "regret less regret at family complete"
+        assert row["what"] == "family star less family complete against family ring less family complete"
+        assert "of bandit.seed 1, 2, 3 alone" in row["remark"]
     drawn = draw_figure(runs)
     assert "of 4 replications" in subtitle(drawn)
     assert "each of 3 fixed instances" in subtitle(drawn)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.made_up_runs import made_up
 
-from netbandit.results.remarks import MEANING, cost_lines, privacy_lines
+from netbandit.results.remarks import MEANING, cost_lines, privacy_lines, unequal_privacy
 from netbandit.results.run_folder import load_run, save_run
 
 UNIT = "one reward of one agent"
@@ -101,3 +101,10 @@ def test_what_a_cost_is_made_of(cost, activations, parts):
 def test_nothing_is_said_of_a_cost_that_is_zero():
     run = made_up(metrics={"cost": 0.0, "activations": 0})
     assert cost_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])])) == []
+
+
+def test_points_that_spend_different_privacy_are_no_like_for_like():
+    (line,) = unequal_privacy(study((3.0, 4.0), (60.0, 60.0), (None, None)))
+    assert line.startswith("privacy differs between these points, epsilon 3, 60 or infinite")
+    assert unequal_privacy(study((3.0, 4.0), (3.0, 4.0), (0.0, 0.0))) == []  # the last one alone
+    assert unequal_privacy(study((None, None), (None, None))) == []

@@ -123,3 +123,15 @@ def test_what_cannot_be():
         intervals.share([0.5], 0.95)
     with pytest.raises(ValueError, match="no pairs"):
         intervals.ratio([1.0, 2.0], [1.0], 0.95, paired=True)
+
+
+def test_a_geometric_ratio_counts_each_pair_alike():
+    first, second = [1.0, 200.0, 3e6], [2.0, 300.0, 5e6]
+    found = intervals.geometric_ratio(first, second, 0.95)
+    ratios = [0.5, 2 / 3, 0.6]
+    assert found.value == pytest.approx(stats.gmean(ratios))
+    ends = stats.ttest_1samp([math.log(ratio) for ratio in ratios], 0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((math.exp(ends.low), math.exp(ends.high)))
+    assert intervals.geometric_ratio([2.0, 6.0], [1.0, 3.0], 0.95).half_width is None
+    with pytest.raises(ValueError, match="above zero"):
+        intervals.geometric_ratio([0.0, 1.0], [1.0, 1.0], 0.95)

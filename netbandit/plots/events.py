@@ -1,0 +1,69 @@
+"""What happens to the world at known times, drawn into a picture over the slots: means that change, links that fail."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netbandit.plots.style import NEUTRAL
+from netbandit.results.store import PointResult
+from netbandit.units import parse_duration
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Span = tuple[float, float]
+"""The slots from the first on, up to the second."""
+
+_SHADE = "#9A9A9A"
+
+
+def world_changes(points: Sequence[PointResult]) -> list[int]:
+    """Return the slots at which the means of the arms change, where these are the same at all *points*."""
+    found = [
+        [one["slot"] for one in _entries(point, "bandit.changes") if isinstance(one.get("slot"), int)]
+        for point in points
+    ]
+    return found[0] if found and all(one == found[0] for one in found) else []
+
+
+def outages(points: Sequence[PointResult]) -> list[Span]:
+    """Return when something is down that was known ahead, where that is the same at all *points*."""
+    found = [_outages(point) for point in points]
+    return found[0] if found and all(one == found[0] for one in found) else []
+
+
+def _outages(point: PointResult) -> list[Span]:
+    slot = parse_duration(str(point.value("run.slot") or "1 ms")).nanoseconds(1)
+    horizon = float(point.value("run.horizon") or 0)
+    spans = []
+    for one in _entries(point, "faults.outages"):
+        begin, until = (one.get(key) for key in ("from", "until"))
+        if isinstance(begin, str):
+            end = parse_duration(until).nanoseconds(slot) / slot if isinstance(until, str) else horizon
+            spans.append((parse_duration(begin).nanoseconds(slot) / slot, min(end, horizon)))
+    return [(begin, end) for begin, end in spans if begin < end]
+
+
+def _entries(point: PointResult, key: str) -> list[Mapping[str, Any]]:
+    found = point.value(key)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list | tuple) else []
+
+
+def draw_events(panel: "Axes", changes: Sequence[float], spans: Sequence[Span]) -> None:
+    """Draw a dotted line at each of *changes* and a shade over each of *spans*, behind all that is there.
+
+    Args:
+        panel: Axes whose horizontal axis are the slots.
+        changes: Slots at which the world changes.
+        spans: When something is down.
+    """
+    for slot in changes:
+        panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, label="_change")
+    for begin, end in spans:
+        panel.axvspan(begin, end, color=_SHADE, alpha=0.22, linewidth=0, zorder=1.0, label="_outage")
+
+
+def told(changes: Sequence[float], spans: Sequence[Span]) -> str:
+    """Return what a subtitle says of them; empty without any."""
+    parts = ["dotted: the means change"] if changes else []
+    parts += ["grey: something is down"] if spans else []
+    return "; ".join(parts)

@@ -1,0 +1,171 @@
+"""Consensus: what agents know evens out by mixing with their neighbours, step by step."""
+
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from netbandit.network.clock import AGENTS, InstantQueue
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
+from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.mixing import mixing, second_eigenvalue
+
+MIX = Kind("MIX")
+
+
+class _Row(NamedTuple):
+    """What a message says: the row of an agent for a step, told in a slot."""
+
+    step: int
+    slot: int
+    row: NDArray[np.float64]
+
+
+class Consensus(ExchangeProtocol):
+    """In every step an agent's row becomes ``sum_j P_ij x_j``, own term first, then neighbours ascending.
+
+    With ``pace = "step"`` every step is exactly P, whatever the latencies: an agent in step q tells its row for q once,
+    and steps at the first boundary at which it holds the rows for q of all neighbours. So where columns of P add up to
+    1, sums over all agents are kept from step to step. Neighbours are never more than one step apart. With ``pace =
+    "slot"`` it steps at every boundary, with the newest row of each neighbour that it has not used yet, or its own in
+    place of one that is not there: a row that is constant stays so, but sums are not kept.
+
+    Learners decide at boundaries, so both timings are alike: a row told in slot t is used in slot t + 1 or later.
+    """
+
+    weights: Literal["max-degree", "metropolis", "uniform"] = "max-degree"
+    """P: ``max-degree``: ``I - (step / d_max) L``; ``metropolis``: ``1 / max(d_i + 1, d_j + 1)``; ``uniform``: ``1 /
+    (d_i + 1)``, whose columns do not add up to 1."""
+    step: float | None = Field(default=None, gt=0)
+    """kappa of ``max-degree``; by default d_max / (d_max + 1), d_max the largest number of neighbours."""
+    pace: Literal["step", "slot"] = "step"
+    """When an agent steps: ``step``: when it holds the rows of all neighbours; ``slot``: in every slot."""
+
+    def check(self) -> Checks:
+        """Yield *step* where it is not used."""
+        if self.step is not None and self.weights != "max-degree":
+            yield Note("step", f'has no effect with weights = "{self.weights}"')
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a graph in parts, and a step with which differences do not even out."""
+        yield from must_be_connected(others)
+        if self.step is None or self.weights != "max-degree" or others.components > 1:
+            return
+        left = second_eigenvalue(mixing(others.agents, others.graph.edges, self.weights, self.step))
+        if left > 1 - 1e-9:
+            text = f"differences do not even out, a step makes {left:.3g} times as much of them"
+            yield Mistake("step", f"is too large for this graph: {text}; leave it out for d_max / (d_max + 1)")
+
+    def start(self, network: Network, mix: Mix) -> None:
+        """See `ExchangeProtocol.start`."""
+        super().start(network, mix)
+        topology = network.topology
+        self._matrix = mixing(network.agents, topology.edges, self.weights, self.step)
+        matrix = self._matrix
+        pairs = zip(matrix.receivers.tolist(), matrix.senders.tolist(), strict=True)
+        self._link = {pair: number for number, pair in enumerate(pairs)}
+        # Of each directed link the rows of an even and of an odd step; at the pace of slots the newest of all.
+        self._rows: Rows = np.empty((2, len(self._link), 0))
+        self._own: Rows = np.empty((network.agents, 0))
+        self._missing = np.tile(matrix.degrees, (2, 1))
+        self._told = np.full(network.agents, -1)
+        self._newest = np.full((2, len(self._link)), -1)
+        self._used = np.full(len(self._link), -1)
+        self._arrivals: InstantQueue[tuple[int, _Row] | None] = InstantQueue(self.clock, self._act, AGENTS)
+
+    @cached_property
+    def eigenvalue(self) -> float:
+        """See `ExchangeProtocol.eigenvalue`."""
+        return second_eigenvalue(self._matrix)
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """See `ExchangeProtocol.degrees`."""
+        return self._matrix.degrees
+
+    def tell(self, agents: Agents, rows: Rows, row_bytes: int) -> None:
+        """See `ExchangeProtocol.tell`."""
+        network, clock = self.network, self.clock
+        if self._own.shape[1] != rows.shape[1]:
+            self._own = np.zeros((network.agents, rows.shape[1]))
+            self._rows = np.zeros((2, len(self._link), rows.shape[1]))
+        self._own[agents] = rows
+        self.ready[agents] = False
+        self._told[agents] = self.steps[agents]
+        size = HEADER_BYTES + row_bytes
+        slot = clock.now // clock.slot
+        for agent, row, step in zip(agents.tolist(), rows, self.steps[agents].tolist(), strict=True):
+            channels = network.channels[agent]
+            if channels:
+                network.send(Message(MIX, size, _Row(step, slot, row), step), channels)
+        following = (slot + 1) * clock.slot
+        if following >= clock.end:
+            return
+        complete = agents
+        if self.pace == "step":  # the others go on when the last row arrives
+            complete = agents[self._missing[self.steps[agents] & 1, agents] == 0]
+        for agent in complete.tolist():
+            self._arrivals.at(following, agent, None)
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Keep what arrives for the first boundary, after the one of the slot in which it was told, that has it."""
+        clock = self.clock
+        for _, sender, message in arrivals:
+            row: _Row = message.value
+            boundary = max(row.slot + 1, clock.boundary(clock.now))
+            self._arrivals.at(boundary * clock.slot, node, (sender, row))
+
+    def _act(self, due: list[tuple[int, list[tuple[int, _Row] | None]]]) -> None:
+        """Let agents take in what has arrived, and step."""
+        for node, arrived in due:
+            for one in arrived:
+                if one is not None:
+                    self._take_in(node, *one)
+        nodes = np.array([node for node, _ in due])
+        if self.clock.now >= self.clock.end:
+            return
+        stepping = nodes[self._told[nodes] == self.steps[nodes]]
+        if self.pace == "step":
+            stepping = stepping[self._missing[self.steps[stepping] & 1, stepping] == 0]
+        if len(stepping):
+            self._step(stepping)
+
+    def _take_in(self, node: int, sender: int, row: _Row) -> None:
+        link = self._link[node, sender]
+        place = row.step & 1 if self.pace == "step" else 0
+        if row.step <= self._newest[place, link]:
+            return  # another copy, or overtaken by a newer one
+        self._newest[place, link] = row.step
+        self._rows[place, link] = row.row
+        self._missing[place, node] -= 1
+
+    def _step(self, agents: Agents) -> None:
+        """Let *agents* mix what they hold, one neighbour after the other for all of them at once."""
+        matrix = self._matrix
+        parity = self.steps[agents] & 1 if self.pace == "step" else np.zeros(len(agents), dtype=np.int64)
+        own = self._own[agents]
+        mixed, largest = matrix.own[agents, None] * own, own.copy()
+        degrees = matrix.degrees[agents]
+        for neighbour in range(int(degrees.max(initial=0))):
+            some = degrees > neighbour
+            links = matrix.first[agents[some]] + neighbour
+            rows = self._rows[parity[some], links]
+            if self.pace == "slot":
+                rows = np.where((self._newest[0, links] > self._used[links])[:, None], rows, own[some])
+            mixed[some] += matrix.weights[links, None] * rows
+            largest[some] = np.maximum(largest[some], rows)
+        if self.pace == "step":
+            self._missing[parity, agents] = degrees
+        else:
+            for agent in agents.tolist():
+                near = slice(matrix.first[agent], matrix.first[agent + 1])
+                self._used[near] = self._newest[0, near]
+        self.steps[agents] += 1
+        self.ready[agents] = True
+        self.mix(agents, mixed, largest)

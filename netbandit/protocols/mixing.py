@@ -1,0 +1,93 @@
+"""Weights with which agents mix what their neighbours tell them, and how fast that evens things out."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rule = Literal["max-degree", "metropolis", "uniform"]
+
+_DENSE = 1_500
+"""Up to so many agents all eigenvalues are found; beyond, only the largest two."""
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """The matrix P of a graph, by rows: agent i mixes ``own[i] x_i + sum over its neighbours j of weights x_j``.
+
+    Directed links are sorted by receiver, then by sender.
+
+    Attributes:
+        own: P_ii, shape (M,).
+        senders: The sender of each directed link, shape (2E,).
+        receivers: Its receiver, shape (2E,).
+        weights: P_ij of receiver i and sender j, shape (2E,).
+        first: Where the links of each receiver begin, and the end, shape (M + 1,).
+    """
+
+    own: NDArray[np.float64]
+    senders: NDArray[np.int64]
+    receivers: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    first: NDArray[np.int64]
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """The number of neighbours of each agent, shape (M,)."""
+        return np.diff(self.first)
+
+
+def mixing(agents: int, edges: NDArray[np.int64], rule: Rule, step: float | None = None) -> Mixing:
+    """Return the matrix of a graph.
+
+    Args:
+        agents: M.
+        edges: The links, each once, shape (E, 2).
+        rule: ``max-degree``: ``P = I - (step / d_max) L``; ``metropolis``: ``P_ij = 1 / max(d_i + 1, d_j + 1)``;
+            ``uniform``: ``P_ij = P_ii = 1 / (d_i + 1)``, whose columns do not add up to 1.
+        step: kappa of ``max-degree``; by default ``d_max / (d_max + 1)``.
+    """
+    receivers, senders = edges[:, ::-1].T.ravel(), edges.T.ravel()
+    order = np.lexsort((senders, receivers))
+    receivers, senders = receivers[order], senders[order]
+    degrees = np.bincount(receivers, minlength=agents)
+    largest = max(1, int(degrees.max(initial=0)))
+    weights: NDArray[np.float64]
+    own: NDArray[np.float64]
+    if rule == "max-degree":
+        kappa = largest / (largest + 1) if step is None else step
+        weights = np.full(len(receivers), kappa / largest)
+        own = np.asarray(1 - degrees * (kappa / largest), dtype=np.float64)
+    elif rule == "metropolis":
+        weights = 1.0 / (np.maximum(degrees[receivers], degrees[senders]) + 1).astype(np.float64)
+        own = 1.0 - np.bincount(receivers, weights, minlength=agents).astype(np.float64)
+    else:
+        weights = 1.0 / (degrees[receivers] + 1).astype(np.float64)
+        own = 1.0 / (degrees + 1).astype(np.float64)
+    first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(degrees)])
+    return Mixing(own, senders, receivers, weights, first)
+
+
+def second_eigenvalue(matrix: Mixing) -> float:
+    """Return the second largest modulus of the eigenvalues of P: what is left of a difference after a step, at most.
+
+    P need not be symmetric, but ``uniform`` is similar to a matrix that is: ``sqrt(P_ij P_ji)``.
+    """
+    agents = len(matrix.own)
+    if agents == 1:
+        return 0.0
+    back = np.lexsort((matrix.receivers, matrix.senders))  # the other direction of each link
+    values = np.sqrt(matrix.weights * matrix.weights[back])
+    if agents <= _DENSE:
+        dense = np.diag(matrix.own)
+        dense[matrix.receivers, matrix.senders] = values
+        found = np.linalg.eigvalsh(dense)
+    else:
+        from scipy.sparse import csr_array, diags_array
+        from scipy.sparse.linalg import eigsh
+
+        links = csr_array((values, (matrix.receivers, matrix.senders)), shape=(agents, agents))
+        found = eigsh(links + diags_array(matrix.own), k=2, which="LM", return_eigenvectors=False)
+    one = int(np.argmin(np.abs(found - 1)))  # that of the vector of ones, unless others are so large that it is missing
+    return float(np.abs(np.delete(found, one) if abs(found[one] - 1) < 1e-6 else found).max())

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+import netbandit as nb
+from netbandit.results.store import load_study
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    scenario = nb.Scenario(
+        name="tidy",
+        topology=nb.families.Ring(agents=4),
+        bandit=nb.bandits.Bernoulli(means=[0.2, 0.5]),
+        learner=nb.learners.Elimination(),
+        protocol=nb.protocols.Gis(),
+        run=nb.Run(horizon=2_000, replications=2),
+    )
+    return scenario.sweep({"links.peer.latency": ["0 ms", "40 ms"], "protocol.kind": ["gis", "silent"]}, out=folder)
+
+
+def test_curves_are_tidy_and_those_of_the_runs(results):
+    curves = results.curves("regret")
+    assert list(curves) == ["links.peer.latency", "protocol.kind", "replication", "slot", "value"]
+    study = load_study(results.folder)
+    for point in study.points:
+        latency, kind = point.parameters.values()
+        for run in point.runs:
+            part = curves[
+                (curves["links.peer.latency"] == latency)
+                & (curves["protocol.kind"] == kind)
+                & (curves["replication"] == run.replication)
+            ]
+            np.testing.assert_array_equal(part["slot"], run.curves["regret"].slots)
+            np.testing.assert_array_equal(part["value"], run.curves["regret"].values)
+    at_the_end = curves[curves["slot"] == 2_000]["value"].tolist()
+    assert at_the_end == pytest.approx(results[results["metric"] == "regret"]["value"].tolist())
+    with pytest.raises(ValueError, match="no run has a curve 'regrets'; there are: regret"):
+        results.curves("regrets")
+
+
+def test_links_are_tidy_and_add_up(results):
+    links = results.links()
+    assert list(links)[:4] == ["links.peer.latency", "protocol.kind", "replication", "link"]
+    assert sorted(set(links["link"])) == ["0-1", "0-3", "1-2", "2-3"]
+    gis = links[links["protocol.kind"] == "gis"]
+    told = results[(results["metric"] == "messages") & (results["protocol.kind"] == "gis")]["value"].sum()
+    assert gis["messages"].sum() == told > 0
+    assert links[links["protocol.kind"] == "silent"]["messages"].sum() == 0
+
+
+def test_pictures_are_figures(results):
+    from matplotlib.figure import Figure
+
+    for asked in ({"name": "regret"}, {}, {"x": "cost", "y": "regret"}, {"name": "cost"}):
+        assert isinstance(results.plot(**asked), Figure)
+    figure = results.plot(x="links.peer.latency", where={"protocol.kind": "gis"})
+    assert isinstance(figure, Figure)
+    with pytest.raises(ValueError, match=r"^name=\.\.\.: there is no picture 'regrets', only regret"):
+        results.plot("regrets")
+    with pytest.raises(ValueError, match=r"^x=\.\.\.: "):
+        results.plot(x="latencie")
+
+
+def test_a_report_is_one_page_where_it_is_wanted(results, tmp_path):
+    page = results.report(tmp_path / "page.html")
+    assert "<html" in page.read_text()[:500]
+    assert results.report() == results.folder / "report.html"
+
+
+def test_loaded_results_know_their_folder(results):
+    again = nb.load_results(results.folder)
+    assert again.curves().equals(results.curves())

@@ -1,0 +1,139 @@
+"""Learners that share and mix: what they tell evens out over the network, and none of it is lost."""
+
+import sys
+
+import numpy as np
+import pytest
+from helpers.scenes import run, study
+
+from netbandit.scenario.errors import ScenarioError
+
+OWN = """\
+import numpy as np
+import netbandit as nb
+from netbandit.learners.slots import Learner
+
+class Running(Learner):
+    '''Mixes what it has pulled: of every arm the pulls and their rewards.'''
+
+    def start(self, world, agents, rng):
+        self.world = world
+        self.mixed, self.fresh = np.zeros((agents, 2, world.arms)), np.zeros((agents, 2, world.arms))
+        self.steps = np.zeros(agents, dtype=int)
+        LATEST[:] = [self]
+        self.log = []
+
+    def choose(self, slot, agents):
+        pulls, sums = (self.mixed + self.fresh)[agents].transpose(1, 0, 2)
+        return np.where(pulls > 0, sums / np.maximum(pulls, 1e-9) + 1 / np.sqrt(np.maximum(pulls, 1e-9)), 9).argmax(1)
+
+    def learn(self, slot, agents, arms, rewards):
+        self.fresh[agents, 0, arms] += 1
+        self.fresh[agents, 1, arms] += rewards
+
+    def share(self, slot, agents):
+        told = (self.mixed + self.fresh)[agents]
+        self.fresh[agents] = 0
+        self.log.append((slot, agents, told.sum(axis=0)))
+        return told.reshape(len(agents), -1)
+
+    def mix(self, slot, agents, mixed, largest):
+        assert (largest >= mixed - 1e-12).all()
+        self.mixed[agents] = mixed.reshape(len(agents), 2, -1)
+        self.steps[agents] += 1
+
+LATEST = []
+"""
+
+SCENE = """\
+[run]
+horizon = 300
+[topology]
+family = "ring"
+agents = 6
+[links.peer]
+latency = "0.5 slots"
+[bandit]
+kind = "bernoulli"
+means = [0.2, 0.5, 0.8]
+[learner]
+kind = "mixing_own:Running"
+[protocol]
+kind = "consensus"
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    (tmp_path / "mixing_own.py").write_text(OWN)
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "mixing_own", raising=False)
+    return tmp_path
+
+
+def learner():
+    return sys.modules["mixing_own"].LATEST[0]
+
+
+def test_in_every_slot_all_tell_and_nothing_is_lost(place):
+    result = run(place, text=SCENE)
+    metrics = result.metrics
+    assert metrics["messages"] == 2 * 6 * 300
+    assert metrics["bytes"] == metrics["messages"] * (20 + 16 * 3)
+    assert metrics["activations"] == 6 * 300
+    assert metrics["rounds"] == 299  # nothing steps at the horizon
+    assert metrics["epsilon"] is None
+    for slot, agents, told in learner().log:
+        assert len(agents) == 6
+        assert told[0].sum() == pytest.approx(6 * (slot + 1), rel=1e-12)  # all pulls so far
+
+
+def test_hops_of_three_slots_make_steps_of_three_slots(place):
+    metrics = run(place, "links.peer.latency=3 slots", text=SCENE).metrics
+    assert metrics["rounds"] == 99
+    assert metrics["messages"] == 2 * 6 * 100
+    assert learner().steps.tolist() == [99] * 6
+    slot, _, told = learner().log[-1]
+    assert slot == 297
+    assert told[0].sum() == pytest.approx(6 * 298, rel=1e-12)
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_both_timings_are_alike_and_seeds_repeat(place, timing):
+    draw = ['links.peer.latency={ uniform = ["0 ms", "4 ms"] }', f"protocol.timing={timing}"]
+    first, second = run(place, *draw, text=SCENE), run(place, *draw, text=SCENE)
+    assert first.fingerprint == second.fingerprint
+    slotted = run(place, draw[0], text=SCENE)
+    assert first.metrics["regret"] == slotted.metrics["regret"]
+    assert first.metrics["rounds"] == slotted.metrics["rounds"] > 60
+
+
+def test_who_is_silent_mixes_its_own_row(place):
+    metrics = run(place, "protocol.kind=silent", text=SCENE).metrics
+    assert metrics["messages"] == 0
+    assert metrics["epsilon"] == 0
+    one = learner()
+    assert one.steps.tolist() == [299] * 6
+    assert [told[0].sum() for _, _, told in one.log] == [6 * (slot + 1) for slot in range(300)]
+    assert one.world.isolated
+    assert one.world.eigenvalue == 0
+
+
+def test_a_learner_is_told_how_fast_things_even_out(place):
+    run(place, text=SCENE)
+    assert learner().world.eigenvalue == pytest.approx(1 - 1 / 3 * (1 - np.cos(np.pi / 3)) * 2, rel=1e-12)
+    run(place, "topology.agents=1", "topology.family=complete", text=SCENE)
+    assert learner().world.eigenvalue == 0
+    assert learner().steps.tolist() == [299]
+
+
+@pytest.mark.parametrize(("override", "said"), [
+    ("protocol.kind=gis", '"gis" offers no exchanges, in which each agent tells its neighbours in every step'),
+    ("protocol.step=1.0", "protocol.step: is too large for this graph: differences do not even out"),
+    ("protocol.step=-1.0", "protocol.step: must be a number above 0"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused(place, override, said):
+    with pytest.raises(ScenarioError) as error:
+        study(place, override, text=SCENE)
+    (line,) = error.value.lines
+    assert said in line

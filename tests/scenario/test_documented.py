@@ -1,6 +1,6 @@
 from netbandit.scenario.documented import documented
 from netbandit.settings import Settings
-from netbandit.simulation.parts import schema
+from netbandit.simulation.check import schema
 
 
 class Base(Settings):

@@ -12,9 +12,19 @@ from netbandit.reading import KeysError, list_keys, native, problems_of
 
 
 class Settings(BaseModel):
-    """A frozen, strict table of keys: unknown keys, wrong types, NaN and infinities are mistakes."""
+    """A frozen, strict table of keys: unknown keys, wrong types, NaN and infinities are mistakes.
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    A docstring under a key describes it.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        validate_default=True,
+        use_attribute_docstrings=True,
+    )
 
     if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 from netbandit.network.network import Network
 from netbandit.part import state
@@ -51,6 +51,14 @@ class BroadcastProtocol(NetworkProtocol):
         topology = self.network.topology
         sizes = [len(members) for members in topology.components]
         return [sizes[component] for component in topology.component.tolist()]
+
+    def in_every_slot(self) -> Self:
+        """Return what stands for this one, not yet started, where agents tell in every slot; by default it does."""
+        return self
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return metrics of its own; by default there are none."""
+        return {}
 
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:

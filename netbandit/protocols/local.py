@@ -10,7 +10,8 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys
+from netbandit.protocols.local_broadcast import LocalBroadcast
+from netbandit.protocols.local_keys import LocalKeys
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 SYNC = Kind("SYNC")

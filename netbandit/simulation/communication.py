@@ -97,7 +97,9 @@ class Broadcasts(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        self._protocol = broadcast_protocol(stage.point.protocol_settings, stage.network, self._hear)
+        self._protocol = broadcast_protocol(
+            stage.point.protocol_settings, stage.network, self._hear, every_slot=not learner.has("next_share")
+        )
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._said: list[int] = []
@@ -179,7 +181,12 @@ class Broadcasts(Communication):
     def metrics(self) -> dict[str, Metric]:
         """Return the slots in which agents shared, and how late others heard of it."""
         waited, heard = self._delays
-        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": waited / heard if heard else None}
+        return {
+            "rounds": self.releases,
+            "round_slots": 0.0,
+            "delay_slots": waited / heard if heard else None,
+            **self._protocol.figures(),
+        }
 
     def finish(self) -> None:
         """Note the last phases."""

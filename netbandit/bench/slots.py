@@ -19,7 +19,7 @@ from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.simulation import RunnablePoint
 
 ROUNDS = 3
 AGENTS = 24
@@ -159,12 +159,12 @@ def _bare(uniforms, means):  # type: ignore[no-untyped-def]
     return regret
 
 
-def _point(folder: str, learner: str, protocol: str, family: str, horizon: int) -> PointConfig:
+def _point(folder: str, learner: str, protocol: str, family: str, horizon: int) -> RunnablePoint:
     text = _SCENARIO.format(learner=learner, protocol=protocol, family=family, horizon=horizon, agents=AGENTS)
     return point_of(text, folder)
 
 
-def _seconds(name: str, point: PointConfig, messages: dict[str, int]) -> float:
+def _seconds(name: str, point: RunnablePoint, messages: dict[str, int]) -> float:
     began = time.perf_counter()
     metrics = point.simulation(0).run().metrics
     passed = time.perf_counter() - began

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Note
+from netbandit.part import Checks, Mistake, Note, Others
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -75,6 +75,17 @@ class CountingLearner(Learner):
         if self.keep_power is not None and self.keep != "degree":
             yield Note("keep_power", 'is used only with keep = "degree"')
 
+    def check_with(self, others: Others) -> Checks:
+        """Yield absorption of totals, which are of all arms."""
+        if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
+            text = 'must be false with learner.share = "totals": only an observation is of one arm'
+            yield Mistake("absorb", text, table="protocol")
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield totals where observations are to be absorbed."""
+        if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
+            yield Mistake("share", 'must be "observations" where protocol.absorb = true: totals are of all arms')
+
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
         from netbandit.learners import counts_steps
@@ -82,6 +93,7 @@ class CountingLearner(Learner):
         self._steps = counts_steps
         self.world = world
         own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
+        self._own_arms = own
         self.known = Counts(
             pulls=np.zeros((agents, world.arms)),
             sums=np.zeros((agents, world.arms)),
@@ -160,6 +172,11 @@ class CountingLearner(Learner):
             return _NUMBER * numbers + _SLOT + _LABEL
         return _NUMBER + _SLOT + 2 * _LABEL
 
+    def absorbs(self, agent: int, told: Numbers) -> bool:
+        """Return whether *agent* has the arm of an observation that it hears (FwA; Lee, Schmid, Yun 2023)."""
+        own = self.world.own_arms
+        return own is None or bool(own[agent, int(told[0])])
+
     def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
         """Count what is accepted of what others have observed, now or when it is time."""
         if len(self._own):
@@ -177,6 +194,10 @@ class CountingLearner(Learner):
             rows = due == time
             self._later.setdefault(time, []).append((agents[rows], told[rows]))
         self._use_until(slot)
+
+    def absorbs(self, agent: int, told: Numbers) -> bool:
+        """Return whether an observation is of an arm of the agent's own, so that a protocol may let it end there."""
+        return bool(self._own_arms[agent, int(told[0])])
 
     def _use_until(self, slot: int) -> None:
         """Count what was heard before and is used from *slot* on at the latest."""

@@ -97,21 +97,10 @@ def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: Syn
     return calls
 
 
-def broadcast_protocol(
-    protocol: NetworkProtocol, network: Network, hear: Hear, *, every_slot: bool = False
-) -> BroadcastProtocol:
-    """Return a protocol of broadcasts, started and attached: as *protocol*, or its rounds with all items.
-
-    Args:
-        protocol: What was asked for, not started.
-        network: The network to talk over.
-        hear: Called whenever something reaches an agent.
-        every_slot: Whether agents tell in every slot.
-    """
+def broadcast_protocol(protocol: NetworkProtocol, network: Network, hear: Hear) -> BroadcastProtocol:
+    """Return a protocol of broadcasts, started and attached: as *protocol*, or its rounds with all items."""
     telling = _stand_in(protocol, "broadcast")
     broadcasts = telling if isinstance(telling, BroadcastProtocol) else BroadcastOverRounds.over(_rounds(protocol))
-    if every_slot:
-        broadcasts = broadcasts.in_every_slot()
     broadcasts.start(network, hear)
     network.attach(broadcasts.handler)
     return broadcasts

@@ -1,24 +1,34 @@
 """Local broadcasts: an agent's message goes to all that are near."""
 
-from typing import Self
+from typing import Literal
+
+from pydantic import Field
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.part import Checks, Mistake, Others
+from netbandit.part import Checks, Mistake, Note, Others, Part, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.local_flood import LocalFlood
-from netbandit.protocols.local_keys import LocalKeys
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import Relay
 
 
-class LocalTree(LocalKeys, Relay):
-    """As `Relay`, but a message is dropped after ttl hops."""
+class LocalKeys(Part):
+    """The keys of the ``local`` protocol, in each of its patterns."""
 
-    def start(self, network: Network, hear: Hear) -> None:
-        """See `BroadcastProtocol.start`."""
-        super().start(network, hear)
-        self.hops = self.ttl
+    ttl: int = Field(default=1, ge=0, le=65_000)
+    """gamma: hops after which a message is dropped; 0: nobody hears anything."""
+    stride: int | None = Field(default=None, ge=1, le=10_000)
+    """Sets of parameters an agent keeps; by default as many as the slots that gamma hops take."""
+    route: Literal["tree", "flood"] = "tree"
+    """How items go on: ``tree``: along the breadth-first tree of their source, so that nobody hears one twice;
+    ``flood``: to all neighbours, so that one lost copy cuts nobody off."""
+    absorb: bool = False
+    """Whether an agent that has the arm of an observation does not pass it on (flooding with absorption)."""
+
+
+class LocalTree(Relay):
+    """As `Relay`, but a message is dropped after so many hops."""
 
     @property
     def reach(self) -> list[int]:
@@ -27,42 +37,57 @@ class LocalTree(LocalKeys, Relay):
 
 
 class LocalBroadcast(LocalKeys, BroadcastProtocol):
-    """Broadcasts within ttl hops, by `LocalFlood` or `LocalTree` as ``route`` says."""
+    """Items go to all agents at most ttl hops away, by one of two routes: `LocalTree` or `LocalFlood`."""
+
+    way: LocalTree | LocalFlood = state()
+    """The protocol of the route."""
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
-        kind: type[LocalFlood] | type[LocalTree] = LocalFlood if self.route == "flood" else LocalTree
-        self._way: LocalFlood | LocalTree = kind.model_validate(self.table())
-        self._way.start(network, hear)
+        self.way = LocalFlood(timing=self.timing) if self.route == "flood" else LocalTree(timing=self.timing)
+        self.way.start(network, hear)
+        self.way.hops = self.ttl
+        if self.absorb:
+            self.way.absorbs = self._absorbs
 
     def check_with(self, others: Others) -> Checks:
-        """Yield sets of parameters, which only agents that call for synchronisations keep."""
+        """Yield sets of parameters, which only agents that call keep, and absorption where nobody can tell of what."""
         if self.stride is not None:
             yield Mistake("stride", "leave it out: this learner has no sets of parameters")
-
-    def in_every_slot(self) -> Self:
-        """Return one that floods, unless ``route`` says else; see `BroadcastProtocol.in_every_slot`."""
-        return self if self.route is not None else self.model_copy(update={"route": "flood"})
-
-    @property
-    def handler(self) -> Receive:
-        """What its way does with messages."""
-        return self._way.receive
+        if self.absorb and self.route != "flood":
+            yield Mistake("absorb", 'needs route = "flood": a tree leads to each agent once')
+        if self.absorb and not hasattr(others.learner, "absorbs"):
+            yield Mistake("absorb", f"leave it out: {others.kinds['learner']} does not say which items an agent keeps")
 
     @property
     def reach(self) -> list[int]:
         """See `BroadcastProtocol.reach`."""
-        return self._way.reach
+        return self.way.reach
 
     def figures(self) -> dict[str, float | int | None]:
-        """See `BroadcastProtocol.figures`."""
-        return self._way.figures()
+        """Return those of the route."""
+        return self.way.figures()
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """See `BroadcastProtocol.broadcast`."""
-        self._way.broadcast(round, agent, item)
+        """Let *agent* tell those near it, from this instant on."""
+        self.way.broadcast(round, agent, item)
+
+    @property
+    def handler(self) -> Receive:
+        """What handles the messages of the route."""
+        return self.way.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what arrives."""
-        self._way.receive(node, arrivals)
+        self.way.receive(node, arrivals)
+
+    def _absorbs(self, agent: int, item: Item) -> bool:
+        return self.absorbs is not None and self.absorbs(agent, item)
+
+
+def unused_by_calls(keys: LocalKeys) -> Checks:
+    """Yield keys that only broadcasts use."""
+    for key, default in (("route", "tree"), ("absorb", False)):
+        if getattr(keys, key) != default:
+            yield Note(key, "has no effect with this learner: its calls and releases go to all neighbours in any case")

@@ -1,4 +1,6 @@
-"""Floods within a few hops: who hears what when, how many copies there are, and what shares a message."""
+"""Local floods: who hears what and when, and how many copies that takes."""
+
+from math import ceil, inf
 
 import networkx as nx
 import pytest
@@ -7,77 +9,142 @@ from helpers.telling import ITEM, SLOT, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.protocols.local_broadcast import LocalBroadcast, LocalTree
+from netbandit.part import Mistake, Note, Others
+from netbandit.protocols.local import Local
+from netbandit.protocols.local_broadcast import LocalBroadcast
 from netbandit.protocols.local_flood import LocalFlood
 
 
-@pytest.mark.parametrize(
-    ("graph", "ttl", "copies"),
-    [
-        (nx.path_graph(7), 2, sum(min(2, i) + min(2, 6 - i) for i in range(7))),  # a tree: one for each that hears it
-        (nx.cycle_graph(9), 3, 9 * 2 * 3),
-        (nx.complete_graph(6), 1, 6 * 5),
-        (nx.complete_graph(6), 2, 6 * 25),
-        (nx.complete_graph(6), 5, 6 * 25),
-        (nx.star_graph(49), 2, 2_450),
-        (nx.empty_graph(3), 2, 0),
-        (nx.path_graph(3), 0, 0),
-    ],
-)
-@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
-def test_copies_of_an_observation(graph, ttl, copies, timing):
-    log, protocol = told(LocalFlood, graph, 10, ttl=ttl, timing=timing)
-    assert protocol.items == copies
-    away = dict(nx.all_pairs_shortest_path_length(graph))
-    pairs = {(agent, source) for agent in graph for source, hops in away[agent].items() if 0 < hops <= ttl}
-    assert sorted((agent, source) for _, agent, source, _ in log) == sorted(pairs)
-    assert protocol.reach == [1 + sum(agent == one for agent, _ in pairs) for one in graph]
-    assert not protocol._furthest  # all is forgotten that can come no more
-    assert not protocol._under_way
+def flooded(graph, ttl, latency=0, **keys):
+    return told(Local, graph, latency, ttl=ttl, route="flood", **keys)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(connected_graphs(most=9), st.integers(1, 4), st.sampled_from(["slotted", "asynchronous"]), st.data())
-def test_whoever_is_near_enough_hears_once_whatever_the_latencies(graph, ttl, timing, data):
-    """A fast detour may not keep an item from those whom only a slow short way can reach in time to live."""
-    latency = {tuple(sorted(edge)): data.draw(st.integers(0, 5 * SLOT)) for edge in graph.edges}
-    log, protocol = told(LocalFlood, graph, latency, ttl=ttl, timing=timing, times=(0, 2 * SLOT))
-    away = dict(nx.all_pairs_shortest_path_length(graph))
-    expected = [
-        (agent, source, number)
-        for number in (0, 1)
-        for agent in graph
-        for source in graph
-        if 0 < away[agent][source] <= ttl
-    ]
-    assert sorted(entry[1:] for entry in log) == sorted(expected)
-    assert not protocol._furthest
-
-
-def test_it_is_heard_as_early_as_any_way_of_few_enough_hops_allows():
-    """On a triangle with one slow side: within two hops around it, within one along it."""
-    graph, latency = nx.complete_graph(3), {(0, 1): 0, (1, 2): 0, (0, 2): 9 * SLOT}
-    for ttl, first in ((1, 9), (2, 2)):
-        log, _ = told(LocalFlood, graph, latency, ttl=ttl)
-        assert min(time for time, agent, source, _ in log if (agent, source) == (2, 0)) == first * SLOT
+def copies(graph, ttl):
+    """Return how many copies of the items of all agents are put on links."""
+    return flooded(graph, ttl)[1].figures()["items"]
 
 
 @pytest.mark.parametrize("ttl", [1, 2, 3])
-def test_who_tells_in_every_slot_sends_one_message_a_channel_and_slot(ttl):
-    graph = nx.cycle_graph(8)
-    log, protocol = told(LocalFlood, graph, ttl=ttl, times=range(0, 10 * SLOT, SLOT))
-    ((messages, size),) = protocol.network.ledger.kinds.values()
-    drained = ttl - 1  # slots in which only what others told is passed on
-    assert messages == 16 * (10 + drained)
-    assert protocol.items == 8 * 2 * ttl * 10
-    assert size == 20 * messages + (4 + ITEM) * protocol.items
-    links = protocol.network.links
-    assert [link.activations for link in links] == [10 + drained] * 8
-    assert len(log) == len(set(log)) == 8 * 2 * ttl * 10
+def test_copies_of_an_item_on_well_known_graphs(ttl):
+    assert copies(nx.cycle_graph(9), ttl) == 9 * 2 * ttl
+    tree = nx.balanced_tree(2, 3)
+    within = sum(len(nx.ego_graph(tree, node, ttl)) - 1 for node in tree)
+    assert copies(tree, ttl) == within
+    assert copies(nx.complete_graph(6), ttl) == 6 * (5 if ttl == 1 else 25)
+    assert copies(nx.star_graph(49), 2) == 2_450
 
 
-def test_agents_that_tell_in_every_slot_flood_unless_they_are_told_otherwise():
-    ways = {route: LocalBroadcast(route=route).in_every_slot() for route in (None, "flood", "tree")}
-    assert [way.route for way in ways.values()] == ["flood", "flood", "tree"]
-    for route, kind in ((None, LocalTree), ("tree", LocalTree), ("flood", LocalFlood)):
-        assert type(told(LocalBroadcast, nx.path_graph(2), route=route)[1]._way) is kind
+@pytest.mark.parametrize("graph", [nx.cycle_graph(7), nx.star_graph(5), nx.complete_graph(5), nx.path_graph(4)])
+@pytest.mark.parametrize("ttl", [1, 2, 4])
+def test_what_shares_a_link_and_a_slot_shares_a_message(graph, ttl):
+    """Whatever the ttl, agents that tell in every slot send a message a slot each way."""
+    slots = 12
+    log, protocol = flooded(graph, ttl, times=[slot * SLOT for slot in range(slots)])
+    ledger = protocol.network.ledger.kinds
+    further = ttl - 1  # after the last item was told the others go on
+    fewest = 2 * graph.number_of_edges() * slots
+    assert fewest <= ledger["ITEMS"][0] <= fewest + 2 * graph.number_of_edges() * further
+    assert ledger["ITEMS"][1] == 20 * ledger["ITEMS"][0] + (4 + ITEM) * protocol.figures()["items"]
+    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    expected = [
+        (slot * SLOT + distance[source][agent] * SLOT, agent, source, slot)
+        for slot in range(slots)
+        for source in graph
+        for agent in graph
+        if 0 < distance[source][agent] <= ttl
+    ]
+    assert sorted(log) == sorted(expected)
+    assert protocol.reach == [sum(hops <= ttl for hops in distance[agent].values()) for agent in graph]
+    assert protocol.way._rounds == {}  # nothing is kept of what is over
+
+
+def earliest(graph, source, ttl, hop):
+    """Return when an item reaches each agent over at most *ttl* hops, as Bellman and Ford would have it."""
+    reached = dict.fromkeys(graph, inf) | {source: 0}
+    for _ in range(ttl):
+        before = dict(reached)
+        for first, second in graph.edges:
+            for sender, receiver in ((first, second), (second, first)):
+                reached[receiver] = min(reached[receiver], before[sender] + hop(sender, receiver))
+    return reached
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    connected_graphs(9),
+    st.integers(0, 5),
+    st.sampled_from(["slotted", "asynchronous"]),
+    st.randoms(use_true_random=False),
+)
+def test_over_any_latencies_all_within_ttl_hops_hear_once_and_at_the_earliest(graph, ttl, timing, random):
+    latency = {(min(link), max(link)): random.randint(0, 5 * SLOT) for link in graph.edges}
+
+    def hop(sender, receiver):
+        time = latency[min(sender, receiver), max(sender, receiver)]
+        return max(1, ceil(time / SLOT)) * SLOT if timing == "slotted" else time
+
+    log, protocol = flooded(graph, ttl, latency, timing=timing, times=(0, 3 * SLOT))
+    expected = []
+    for number, begun in enumerate((0, 3 * SLOT)):
+        for source in graph:
+            reached = earliest(graph, source, ttl, hop)
+            expected += [
+                (begun + time, agent, source, number)
+                for agent, time in reached.items()
+                if agent != source and time < inf
+            ]
+    assert sorted(log) == sorted(expected)
+    assert protocol.way._rounds == {}
+    assert protocol.figures()["items"] == 0 or ttl > 0
+
+
+def test_a_copy_that_may_go_further_is_passed_on_again():
+    """0-1-2-3-4 is a fast path, 0-2 a slow link: with ttl 3 the fast copy dies at 3, the slow one gets to 4."""
+    graph = nx.path_graph(5)
+    graph.add_edge(0, 2)
+    latency = dict.fromkeys(map(tuple, map(sorted, graph.edges)), 0) | {(0, 2): 4 * SLOT}
+    log, _ = flooded(graph, 3, latency)
+    heard = {agent: time // SLOT for time, agent, source, _ in log if source == 0}
+    assert heard == {1: 1, 2: 2, 3: 3, 4: 6}
+
+
+def test_who_has_the_arm_does_not_pass_it_on():
+    graph = nx.path_graph(7)
+
+    def count(absorbs):
+        class Absorbing(LocalBroadcast):
+            def start(self, network, hear):
+                super().start(network, hear)
+                self.absorbs = absorbs
+
+        return told(Absorbing, graph, ttl=4, route="flood", absorb=True)
+
+    everybody, protocol = count(lambda agent, item: True)
+    assert {(agent, source) for _, agent, source, _ in everybody} == set(nx.DiGraph(graph).edges)
+    assert protocol.figures()["items"] == 2 * 6  # 2E, as with ttl 1
+    nobody, protocol = count(lambda agent, item: False)
+    assert len(nobody) == len(flooded(graph, 4)[0])
+    evens, _ = count(lambda agent, item: agent % 2 == 0)
+    assert {agent for _, agent, source, _ in evens if source == 0} == {1, 2}  # 1 passes it on, 2 keeps it
+    assert {agent for _, agent, source, _ in evens if source == 3} == {2, 4}
+
+
+def test_what_cannot_be_is_said():
+    class Counting:
+        def absorbs(self): ...
+
+    others = Others(learner=Counting(), kinds={"learner": "ucb"})
+    assert list(LocalBroadcast(route="flood", absorb=True).check_with(others)) == []
+    assert [mistake.key for mistake in LocalBroadcast(absorb=True).check_with(others)] == ["absorb"]
+    without = Others(learner=object(), kinds={"learner": "pfcb"})
+    assert list(LocalBroadcast(route="flood", absorb=True).check_with(without)) == [
+        Mistake("absorb", "leave it out: pfcb does not say which items an agent keeps")
+    ]
+    calls = Others(slowest_hop=lambda around: 1)
+    assert all(isinstance(found, Note) for found in Local(route="flood").check_with(calls))
+    assert [found.key for found in Local(route="flood", absorb=True).check_with(calls)] == ["route", "absorb"]
+
+
+def test_it_is_a_route_of_local():
+    assert LocalFlood.patterns >= {"broadcast"}
+    assert isinstance(flooded(nx.path_graph(2), 1)[1].way, LocalFlood)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 from netbandit.streams import Streams
 
 SCENARIO = """\
@@ -161,7 +161,12 @@ def test_a_complete_network_of_one_slot_hops_is_as_good_as_pooling(run, kind):
     if kind != "thompson":
         assert len(set(known)) == 1  # all know the same
     assert pooled.metrics["messages"] == 0
-    for protocol, more in (("local", ", ttl = 1"), ("local", ", ttl = 3"), ("relay", ""), ("flooding", "")):
+    for protocol, more in (
+        ("local", ", ttl = 1"),
+        ("local", ', ttl = 3, route = "flood"'),
+        ("relay", ""),
+        ("flooding", ""),
+    ):
         near, chosen = run(kind, protocol=protocol, more=more, family="complete")
         assert chosen == known
         assert near.metrics["regret"] == pooled.metrics["regret"]
@@ -206,7 +211,7 @@ def test_an_observation_is_kept_with_the_probability_of_the_degrees(run, power, 
 @pytest.mark.parametrize("kind", ["ucb", "klucb"])
 @pytest.mark.parametrize("latency", ["0 ms", "2.5 ms"])
 def test_totals_say_the_same_as_observations(run, kind, latency):
-    given = {"protocol": "local", "more": ", ttl = 2", "latency": latency}
+    given = {"protocol": "local", "more": ', ttl = 2, route = "flood"', "latency": latency}
     one, chosen = run(kind, **given)
     other, same = run(kind, ', share = "totals"', **given)
     assert same == chosen

@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from netbandit.own_code import HiddenModuleError, complaint, import_beside
 from netbandit.part import Part
-from netbandit.settings import Settings
 from netbandit.wording import show, unknown_value
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
@@ -133,8 +130,6 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
     if inspect.isabstract(found):
         lacking = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
         raise KindError(f"{target} cannot be used: it leaves out {lacking}")
-    if not issubclass(found, Part) and not issubclass(getattr(found, "Settings", type), Settings):
-        raise KindError(f"{target} cannot be used: its keys are missing, a class Settings beside those of {table}s")
     return found
 
 
@@ -159,17 +154,6 @@ def _imported(table: str, kind: str, folder: Path) -> Any:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
 
 
-def keys_of(part: Any) -> type[BaseModel]:
-    """Return what validates the keys of a part's class: the class itself, or its ``Settings`` of the old style."""
-    found: type[BaseModel] = part if issubclass(part, Part) else part.Settings
-    return found
-
-
-def key_names(part: Any) -> set[str]:
+def key_names(part: type[Part]) -> set[str]:
     """Return the keys of a part's class, the one that names it among them."""
-    return {"kind", "family"} | {field.alias or name for name, field in keys_of(part).model_fields.items()}
-
-
-def class_of(table: str, keys: Any, folder: Path) -> Any:
-    """Return the class of a part whose *keys* are validated: a part, or the ``Settings`` of one of the old style."""
-    return type(keys) if isinstance(keys, Part) else part_class(table, keys.kind, folder)
+    return {part.named_by} | {field.alias or name for name, field in part.model_fields.items()}

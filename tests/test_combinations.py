@@ -8,7 +8,7 @@ import pytest
 from netbandit.registry import BUILT_IN
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 

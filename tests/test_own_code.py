@@ -14,7 +14,7 @@ from netbandit.own_code import complaint, message
 from netbandit.running import sweeps
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 IMPORTS = "from netbandit.bandits.bernoulli import Bernoulli\n"
 CHEATS = (

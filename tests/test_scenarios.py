@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))

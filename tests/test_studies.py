@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 

@@ -79,7 +79,7 @@ def confirm(
 
 
 def _metrics(source: Source, topology: Topology, replications: int) -> list[dict[str, float]]:
-    from netbandit.simulation.parts import check
+    from netbandit.simulation.check import check
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "network.json"

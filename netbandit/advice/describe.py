@@ -127,7 +127,7 @@ def placed(graph: Graph) -> "Drawing":
 
 def _of_scenario(file: str, overrides: Sequence[str]) -> Graph:
     document = load(file, overrides)
-    from netbandit.simulation.parts import check
+    from netbandit.simulation.check import check
 
     point = check(document).points[0]
     return Graph(point.topology(0), own_family(point.resolved["topology"]))

@@ -18,7 +18,7 @@ from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
 
 if TYPE_CHECKING:
-    from netbandit.simulation.parts import PointConfig
+    from netbandit.simulation.simulation import RunnablePoint
 
 _TIMING = ("links", "run", "protocol")
 
@@ -36,7 +36,7 @@ class Source:
 
     graph: Graph
     timed: TimedGraph
-    point: "PointConfig"
+    point: "RunnablePoint"
     scenario: bool
 
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -74,7 +74,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     Raises:
         ScenarioError: There is no such network.
     """
-    from netbandit.simulation.parts import check
+    from netbandit.simulation.check import check
 
     number = [f"topology.agents={agents}"] if agents is not None else []
     if Path(source).suffix.lower() == ".toml":
@@ -97,7 +97,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     return _timed(graph, point, scenario=False)
 
 
-def _timed(graph: Graph, point: "PointConfig", *, scenario: bool) -> Source:
+def _timed(graph: Graph, point: "RunnablePoint", *, scenario: bool) -> Source:
     settings, topology = point.scenario, graph.topology
     slot = settings.run.slot_nanoseconds
     streams = topology_streams(point.family, settings.run.seed, 0)

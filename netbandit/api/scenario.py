@@ -117,7 +117,7 @@ class Scenario:
 
     def check(self) -> list[str]:
         """Return all mistakes, a line each; none if the scenario can be run."""
-        from netbandit.simulation.parts import check
+        from netbandit.simulation.check import check
 
         try:
             check(self.document())

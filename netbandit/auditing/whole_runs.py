@@ -20,7 +20,7 @@ from netbandit.learners.learner import AnyLearner, EpochLearner, Phase
 from netbandit.learners.slots import Learner
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.point import PointParts
+from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.simulation import Simulation
 from netbandit.simulation.slot_learner import in_slots
@@ -76,14 +76,14 @@ class _Diary:
         return np.pad(numbers, (0, MOST_NUMBERS - len(numbers)))
 
 
-def whole_runs(point: PointParts) -> Mechanism:
+def whole_runs(point: PointConfig) -> Mechanism:
     """Return the runs of *point* as a mechanism; its learner may be one of the user's own.
 
     Raises:
         ScenarioError: Nothing leaves an agent that could be audited.
     """
     diary = _Diary()
-    watched = replace(point, learner_settings=_watched(_template(point), diary))
+    watched = replace(point, learner=_watched(_template(point), diary))
     states: list[RunResult] = []
 
     def run(world: int, afresh: int) -> NDArray[np.float64]:
@@ -125,8 +125,8 @@ def _epsilon(run: RunResult, name: str = "epsilon") -> float:
     return inf if value is None else float(value)
 
 
-def _template(point: PointParts) -> AnyLearner:
-    learner = point.learner_settings
+def _template(point: PointConfig) -> AnyLearner:
+    learner = point.learner
     if isinstance(learner, EpochLearner):
         return learner
     try:

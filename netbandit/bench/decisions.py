@@ -19,7 +19,7 @@ import numpy as np
 from netbandit.bandits.linear import Linear
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.simulation import RunnablePoint
 from netbandit.streams import Streams
 
 ROUNDS = 5
@@ -69,7 +69,7 @@ def bench() -> list[Row]:
     return rows
 
 
-def _simulated(name: str, point: PointConfig, rounds: dict[str, int]) -> float:
+def _simulated(name: str, point: RunnablePoint, rounds: dict[str, int]) -> float:
     began = time.perf_counter()
     metrics = point.simulation(0).run().metrics
     passed = time.perf_counter() - began

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.simulation import RunnablePoint
 
 ROUNDS = 7
 
@@ -30,7 +30,7 @@ def bench() -> list[Row]:
     ]
 
 
-def _seconds(point: PointConfig) -> float:
+def _seconds(point: RunnablePoint) -> float:
     """Return the seconds of ten replications."""
     began = time.perf_counter()
     for replication in range(10):

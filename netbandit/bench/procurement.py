@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from netbandit.bandits.procurement import Procurement
 from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
+from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation.account import Account
 from netbandit.simulation.kernels import procurement as market
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
 from netbandit.streams import Streams
 
@@ -63,21 +64,22 @@ def bench() -> list[Row]:
     return rows
 
 
-def _seconds(point: PointConfig) -> float:
+def _seconds(point: RunnablePoint) -> float:
     began = time.perf_counter()
     point.simulation(0).run()
     return time.perf_counter() - began
 
 
-def _loop(point: PointConfig, play: Any, *, draws: bool = True) -> float:
+def _loop(point: RunnablePoint, play: Any, *, draws: bool = True) -> float:
     """Return the seconds of as many decisions in the loop alone, of agents that never hear of each other."""
     horizon = point.scenario.run.horizon
     streams = Streams(0, 0)
-    bandit: Procurement = point.bandit_settings.fresh()
+    bandit, learner = point.bandit.fresh(), point.learner.fresh()
+    assert isinstance(bandit, Procurement)
+    assert isinstance(learner, Pfcb)
     bandit.start(point.topology(0).agents, streams.generator)
     world = MarketWorld(bandit)
     members = np.ones(bandit.agents, dtype=np.int64)
-    learner = point.learner_settings.fresh()
     told = World(agents=bandit.agents, horizon=horizon, streams=streams, members=members, **world.facts())
     learner.start(told, bandit.agents, streams.generator("learner"))
     began = time.perf_counter()

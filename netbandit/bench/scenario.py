@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import PointConfig, check
+from netbandit.simulation.check import check
+from netbandit.simulation.simulation import RunnablePoint
 
 
-def point_of(text: str, folder: str, *overrides: str) -> PointConfig:
+def point_of(text: str, folder: str, *overrides: str) -> RunnablePoint:
     """Return the only point of the scenario in *text*, which is written into *folder* to be read."""
     file = Path(folder) / "bench.toml"
     file.write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
 """A learner of one's own, in numpy over the whole population: seconds of 24 agents, alone, and sharing in every slot.
 
 Beside it, what sharing costs: seconds more than alone, and microseconds of that a message. One item is put on each link
-of a ring in either direction in every slot, or on each of a complete network.
+of a ring in either direction in every slot, or on each of a complete network. Then `ucb` as it is shipped, beside a
+bare compiled loop of its decisions, rewards drawn ahead.
 """
 
 import time
@@ -18,18 +19,19 @@ from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.simulation import RunnablePoint
 
 ROUNDS = 3
 AGENTS = 24
 HORIZON = 10_000
 COMPLETE_HORIZON = 500
+COMPILED_HORIZON = 100_000
 
 _SCENARIO = """
 run = {{ horizon = {horizon} }}
 topology = {{ family = "{family}", agents = {agents} }}
 bandit = {{ kind = "bernoulli", arms = 10 }}
-learner = {{ kind = "netbandit.bench.slots:{learner}" }}
+learner = {{ kind = "{learner}" }}
 protocol = {{ kind = "{protocol}" }}
 """
 
@@ -77,10 +79,11 @@ class Neighbours(Alone):
 def bench() -> list[Row]:
     """Return the seconds of each way to share, and what sharing costs."""
     cases = [
-        ("alone", "Alone", "silent", "ring", HORIZON),
-        ("with neighbours on a ring", "Neighbours", "local", "ring", HORIZON),
-        ("alone, fewer slots", "Alone", "silent", "complete", COMPLETE_HORIZON),
-        ("with all others", "Neighbours", "local", "complete", COMPLETE_HORIZON),
+        ("alone", f"{__name__}:Alone", "silent", "ring", HORIZON),
+        ("with neighbours on a ring", f"{__name__}:Neighbours", "local", "ring", HORIZON),
+        ("alone, fewer slots", f"{__name__}:Alone", "silent", "complete", COMPLETE_HORIZON),
+        ("with all others", f"{__name__}:Neighbours", "local", "complete", COMPLETE_HORIZON),
+        ("ucb alone", "ucb", "silent", "ring", COMPILED_HORIZON),
     ]
     messages: dict[str, int] = {}
     with TemporaryDirectory() as folder:
@@ -88,10 +91,10 @@ def bench() -> list[Row]:
             partial(_seconds, name, _point(folder, learner, protocol, family, horizon), messages)
             for name, learner, protocol, family, horizon in cases
         ]
-    seconds = [median(figures) for figures in in_turns(subjects, ROUNDS)]
+    *seconds, bare = [median(figures) for figures in in_turns([*subjects, _bare_seconds], ROUNDS)]
     rows: list[Row] = []
     for place, (name, _, _, _, horizon) in enumerate(cases):
-        more = seconds[place] - seconds[place - place % 2]
+        more = seconds[place] - seconds[place - place % 2]  # alone stands before what is shared
         sent = messages[name]
         rows.append(
             {
@@ -103,15 +106,65 @@ def bench() -> list[Row]:
                 "µs a message": 1e6 * more / sent if sent else "",
             }
         )
+    rows.append(
+        {
+            "what": "a bare compiled loop of it",
+            "slots": COMPILED_HORIZON,
+            "seconds": bare,
+            "µs a slot": 1e6 * bare / COMPILED_HORIZON,
+            "messages": 0,
+            "µs a message": "",
+        }
+    )
     return rows
 
 
-def _point(folder: str, learner: str, protocol: str, family: str, horizon: int) -> PointConfig:
+_LOOPS: dict[str, Any] = {}
+
+
+def _bare_seconds() -> float:
+    """Play UCB1 in one compiled loop that keeps nothing but its counts."""
+    if not _LOOPS:
+        from numba import njit
+
+        _LOOPS["bare"] = njit(_bare, error_model="numpy")
+    means = np.random.default_rng(0).random(10)
+    began = time.perf_counter()
+    uniforms = np.stack([np.random.default_rng(agent).random(COMPILED_HORIZON) for agent in range(AGENTS)])
+    _LOOPS["bare"](uniforms, means)
+    return time.perf_counter() - began
+
+
+def _bare(uniforms, means):  # type: ignore[no-untyped-def]
+    agents, horizon = uniforms.shape
+    arms = len(means)
+    pulls = np.zeros((agents, arms))
+    sums = np.zeros((agents, arms))
+    regret = 0.0
+    for slot in range(horizon):
+        width = 0.5 * np.sqrt(8 * np.log(max(slot, 1)))
+        for agent in range(agents):
+            best = slot
+            if slot >= arms:
+                highest = -np.inf
+                for arm in range(arms):
+                    index = sums[agent, arm] / pulls[agent, arm] + width / np.sqrt(pulls[agent, arm])
+                    if index > highest:
+                        highest = index
+                        best = arm
+            pulls[agent, best] += 1.0
+            if uniforms[agent, slot] < means[best]:
+                sums[agent, best] += 1.0
+            regret += means.max() - means[best]
+    return regret
+
+
+def _point(folder: str, learner: str, protocol: str, family: str, horizon: int) -> RunnablePoint:
     text = _SCENARIO.format(learner=learner, protocol=protocol, family=family, horizon=horizon, agents=AGENTS)
     return point_of(text, folder)
 
 
-def _seconds(name: str, point: PointConfig, messages: dict[str, int]) -> float:
+def _seconds(name: str, point: RunnablePoint, messages: dict[str, int]) -> float:
     began = time.perf_counter()
     metrics = point.simulation(0).run().metrics
     passed = time.perf_counter() - began

@@ -15,7 +15,7 @@ from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
 from netbandit.learners.linear import GatherLearner
-from netbandit.simulation.parts import PointConfig
+from netbandit.simulation.simulation import RunnablePoint
 from netbandit.streams import Streams
 
 ROUNDS = 7
@@ -60,7 +60,7 @@ def bench() -> list[Row]:
     return rows
 
 
-def _gathered(point: PointConfig) -> float:
+def _gathered(point: RunnablePoint) -> float:
     """Return the seconds of a run."""
     began = time.perf_counter()
     decided = point.simulation(0).run().metrics["rounds"]
@@ -69,14 +69,14 @@ def _gathered(point: PointConfig) -> float:
     return seconds
 
 
-def _plain(point: PointConfig) -> float:
+def _plain(point: RunnablePoint) -> float:
     """Return the seconds of as many decisions of the learner alone."""
-    assert issubclass(point.bandit, VerticalContextBandit)
     began = time.perf_counter()
     generator = Streams(0, 0).generator
-    bandit = point.bandit_settings.fresh()
+    bandit, learner = point.bandit.fresh(), point.learner.fresh()
+    assert isinstance(bandit, VerticalContextBandit)
+    assert isinstance(learner, GatherLearner)
     bandit.start(5, generator)
-    learner: GatherLearner = point.learner_settings.fresh()
     learner.start(bandit.seen)
     regret = 0.0
     for block in range(-(-SLOTS // bandit.block)):

@@ -24,6 +24,6 @@ def check(files: tuple[str, ...], changes: tuple[str, ...]) -> None:
 @click.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    from netbandit.simulation.parts import schema as scenario_schema
+    from netbandit.simulation.check import schema as scenario_schema
 
     click.echo(json.dumps(scenario_schema(), indent=2))

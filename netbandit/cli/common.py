@@ -1,5 +1,6 @@
 """What commands share: options, plain errors, and reading what they are given."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from netbandit.plural import counted
 if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
-    from netbandit.simulation.parts import Study
+    from netbandit.simulation.check import RunPlan
 
 
 set_option = click.option(
@@ -27,6 +28,10 @@ set_option = click.option(
 
 
 folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+MOST_JOBS = max(64, 4 * (os.cpu_count() or 1))
+"""The most worker processes that this machine is asked for: each takes some 150 MB."""
 
 
 @contextmanager
@@ -105,16 +110,16 @@ def values_of(entries: Sequence[str], what: str) -> dict[str, str]:
     return dict(entry.partition("=")[::2] for entry in entries)
 
 
-def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[Study]":
+def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     """Return the checked scenarios, or raise all mistakes of all files at once."""
     from rich.console import Console
 
     from netbandit.running.progress import reading
     from netbandit.scenario.errors import ScenarioError
     from netbandit.scenario.load import load
-    from netbandit.simulation.parts import check as check_scenario
+    from netbandit.simulation.check import check as check_scenario
 
-    studies: list[Study] = []
+    studies: list[RunPlan] = []
     lines: list[str] = []
     for file in files:
         try:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import checked, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import MOST_JOBS, checked, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
-    from netbandit.simulation.parts import Study
+    from netbandit.simulation.check import RunPlan
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _How:
 @click.option("--replications", metavar="N", help="Independent repetitions; short for --set run.replications=N.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MOST_JOBS),
     default=1,
     show_default=True,
     metavar="N",
@@ -98,7 +98,7 @@ def run(
         sys.exit(FAILURE)
 
 
-def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None) -> list[Path]:
+def _folders(files: Sequence[str], studies: "Sequence[RunPlan]", out: Path | None) -> list[Path]:
     """Return the folder of the results of each scenario."""
     if out is not None and len(files) == 1:
         return [out]
@@ -111,7 +111,7 @@ def _folders(files: Sequence[str], studies: "Sequence[Study]", out: Path | None)
     return list(folders)
 
 
-def _run(study: "Study", folder: Path, how: _How) -> bool:
+def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
     """Run one scenario and show what it found; return whether all runs came to their end."""
     from rich.console import Console
 
@@ -140,6 +140,8 @@ def _run(study: "Study", folder: Path, how: _How) -> bool:
     if finished:
         show(result.study, Console(stderr=how.as_json, highlight=False))
     report_repeated(result.repeated)
+    for line in result.others:
+        click.echo(line, err=True)
     known = ""
     if result.reused:
         known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"

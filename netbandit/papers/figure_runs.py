@@ -15,8 +15,9 @@ from netbandit.results.store import load_study, lookup
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.parts import PointConfig, check
+from netbandit.simulation.check import check
 from netbandit.simulation.result import RunResult
+from netbandit.simulation.simulation import RunnablePoint
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,12 @@ class _Together:
     """The points of several scenarios, to be run as one study."""
 
     document: Document
-    points: list[PointConfig]
+    points: list[RunnablePoint]
 
 
 def points_of(
     paper: Paper, figure: Figure, replications: int | None, times: int = 1
-) -> list[tuple[str, PointConfig, Document]]:
+) -> list[tuple[str, RunnablePoint, Document]]:
     """Return the checked points of a figure, each with the name of its scenario.
 
     Raises:

@@ -20,6 +20,8 @@ NUMBERS = 1
 ADDED: Mapping[str, Any] = {
     "protocol:vertical.unserved": "free",
     "learner:elimination.difference": 0.0,
+    "protocol:local.route": "tree",
+    "protocol:local.absorb": False,
     "learner:elimination.epsilon_total": None,
 }
 """Keys that came after format 1, with the defaults they came with.

@@ -11,7 +11,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.privacy.accountant import PrivacySpent
-from netbandit.simulation.point import PointParts
+from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import Curve, Metric
 from netbandit.streams import Streams
 
@@ -30,7 +30,7 @@ class ReplicationContext:
         fingerprint: Takes in what agents do; the network adds every delivery itself.
     """
 
-    point: PointParts
+    point: PointConfig
     topology: Topology
     network: Network
     clock: Clock

@@ -85,14 +85,15 @@ class Epochs(Driver):
         point = stage.point
         bandit = stage.bandit
         assert isinstance(bandit, FiniteBandit)
-        self._learner: EpochLearner = point.learner_settings
+        assert isinstance(point.learner, EpochLearner)
+        self._learner = point.learner
         self._bandit = bandit
         self._clock = stage.clock
         self._agents = bandit.agents
         self._fingerprint = stage.fingerprint
         self._trace = stage.network.trace
         # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
-        self._isolated = point.protocol_settings.isolated
+        self._isolated = point.protocol.isolated
         agents = range(bandit.agents)
         groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
         self._own = [self._generators(agent) for agent in agents] if self._isolated else []
@@ -120,7 +121,7 @@ class Epochs(Driver):
     def start(self) -> None:
         """Start a process for every agent."""
         point = self.stage.point
-        self._protocol = round_protocol(point.protocol_settings, self.stage.network, self)
+        self._protocol = round_protocol(point.protocol, self.stage.network, self)
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))

@@ -48,13 +48,14 @@ class Gathers(Driver):
         super().__init__(stage)
         point = stage.point
         bandit = stage.bandit
-        settings = point.protocol_settings
+        settings = point.protocol
         assert isinstance(bandit, VerticalContextBandit)
         assert isinstance(settings, GatherProtocol)
+        assert isinstance(point.learner, GatherLearner)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner: GatherLearner = point.learner_settings
+        self._learner = point.learner
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []

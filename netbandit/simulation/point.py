@@ -1,7 +1,7 @@
 """What one point of a scenario is made of."""
 
+import weakref
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,16 @@ from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
 from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.registry import class_of
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
 
+_holders: "list[weakref.ref[PointConfig]]" = []
+"""The point that keeps a graph it has drawn: replications of a point come one after the other."""
+
 
 @dataclass(frozen=True)
-class PointParts:
-    """The parts of one point of a scenario: all that decides its numbers.
+class PointConfig:
+    """One point of a scenario, checked: all that decides its numbers.
 
     It can be sent to a worker.
 
@@ -27,8 +29,7 @@ class PointParts:
         resolved: The whole scenario with every default filled in.
         scenario: The tables every scenario has.
         family: The topology's family.
-        bandit_settings, learner_settings, protocol_settings: The parts, never started: each replication takes
-            ``fresh()`` of them; or the ``Settings`` of parts of the old style.
+        bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
         folder: The scenario's folder, in which the user's own modules are found.
         inputs: The files whose content decides the numbers, by the dotted key that names each.
     """
@@ -37,9 +38,9 @@ class PointParts:
     resolved: dict[str, Any]
     scenario: Scenario
     family: Family
-    bandit_settings: Any
-    learner_settings: Any
-    protocol_settings: Any
+    bandit: Bandit
+    learner: AnyLearner
+    protocol: NetworkProtocol
     folder: Path
     inputs: dict[str, Path] = field(default_factory=dict)
     _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
@@ -53,30 +54,12 @@ class PointParts:
         """What stands for the classes of the user's own, by the key that names each: all of their source."""
         parts: dict[str, type] = {
             "topology.family": type(self.family),
-            "bandit.kind": self.bandit,
-            "learner.kind": self.learner,
-            "protocol.kind": self.protocol,
+            "bandit.kind": type(self.bandit),
+            "learner.kind": type(self.learner),
+            "protocol.kind": type(self.protocol),
         }
         own = {key: found for key, found in parts.items() if not found.__module__.startswith("netbandit.")}
         return {key: source_identity(found) for key, found in own.items()}
-
-    @cached_property
-    def bandit(self) -> type[Bandit]:
-        """The bandit's class."""
-        found: type[Bandit] = class_of("bandit", self.bandit_settings, self.folder)
-        return found
-
-    @cached_property
-    def learner(self) -> type[AnyLearner]:
-        """The learner's class."""
-        found: type[AnyLearner] = class_of("learner", self.learner_settings, self.folder)
-        return found
-
-    @cached_property
-    def protocol(self) -> type[NetworkProtocol]:
-        """The protocol's class."""
-        found: type[NetworkProtocol] = class_of("protocol", self.protocol_settings, self.folder)
-        return found
 
     def topology(self, replication: int) -> Topology:
         """Return the graph of a replication.
@@ -88,7 +71,11 @@ class PointParts:
         number = 0 if fixed else replication
         topology = self._topologies.get(number)
         if topology is None:
+            while _holders:  # one graph at a time, however many points there are
+                held = _holders.pop()()
+                if held is not None:
+                    held._topologies.clear()
             topology = build_topology(self.family, topology_streams(self.family, self.scenario.run.seed, number))
-            self._topologies.clear()  # the replications of a point come one after the other
             self._topologies[number] = topology
+            _holders.append(weakref.ref(self))
         return topology

@@ -1,29 +1,26 @@
 """One replication, from its parts to its result."""
 
-import platform
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from netbandit import __version__
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_of
-from netbandit.simulation.point import PointParts
-from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
+from netbandit.simulation.point import PointConfig
+from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.streams import Streams
 
 
@@ -36,7 +33,7 @@ class Simulation:
         streams: Its random streams; None: those of the scenario's seed and this number.
     """
 
-    def __init__(self, point: PointParts, replication: int, streams: Streams | None = None) -> None:
+    def __init__(self, point: PointConfig, replication: int, streams: Streams | None = None) -> None:
         self._point = point
         self._replication = replication
         self._streams = streams
@@ -57,7 +54,8 @@ class Simulation:
         streams = self._streams or Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
-        with paused_collection(), Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
+        tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
+        with paused_collection(), one_blas_thread(), tracing as writer:
             network = build_network(
                 scenario.links,
                 topology,
@@ -68,11 +66,11 @@ class Simulation:
                 own_streams=streams,
                 peers=point.protocol.uses_peer_links,
             )
-            bandit_streams = streams if point.bandit_settings.seed is None else Streams(point.bandit_settings.seed, 0)
-            bandit = point.bandit_settings.fresh()
+            bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
+            bandit = point.bandit.fresh()
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
-            driver = driver_of(point.bandit, point.learner)(stage)
+            driver = driver_of(type(point.bandit), type(point.learner))(stage)
             driver.start()
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
@@ -112,7 +110,7 @@ class Simulation:
             curves=outcome.curves,
             links=_link_use(network, topology),
             fingerprint=digest,
-            versions=_versions(),
+            versions=versions(),
             nodes=_nodes(topology),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
@@ -159,7 +157,9 @@ def _nodes(topology: Topology) -> Nodes | None:
     return Nodes(tuple(topology.names) if named else None, topology.coordinates)
 
 
-def _versions() -> dict[str, str]:
-    """Return the versions of all that makes the numbers."""
-    libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
-    return {"netbandit": __version__, "python": platform.python_version(), **libraries}
+class RunnablePoint(PointConfig):
+    """One point of a scenario that makes each of its replications; it can be sent to a worker, and makes them there."""
+
+    def simulation(self, replication: int) -> Simulation:
+        """Return a replication, ready to run."""
+        return Simulation(self, replication)

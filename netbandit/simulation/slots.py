@@ -49,7 +49,7 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         stage = self.stage
-        template = in_slots(stage.point.learner_settings)
+        template = in_slots(stage.point.learner)
         self.talking = talking = communication(stage, template)
         fast = is_compiled(stage.bandit, template, talking.isolated)
         if fast:

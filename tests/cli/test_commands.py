@@ -100,9 +100,9 @@ SWEEP = SCENARIO + "[sweep]\n'topology.agents' = [3, 4]\n"
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """An empty folder to work in, with a simulator that does no simulation."""
-    parts = ModuleType("netbandit.simulation.parts")
+    parts = ModuleType("netbandit.simulation.check")
     parts.check = check
-    monkeypatch.setitem(sys.modules, "netbandit.simulation.parts", parts)
+    monkeypatch.setitem(sys.modules, "netbandit.simulation.check", parts)
     monkeypatch.setattr("netbandit.plots.plot_folder", draw)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "star.toml").write_text(SCENARIO)

@@ -4,9 +4,9 @@ from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.load import load
 from netbandit.simulation.build import build_network, topology_streams
+from netbandit.simulation.check import check
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.gathers import Gathers
-from netbandit.simulation.parts import check
 from netbandit.streams import Streams
 
 SCENARIO = """
@@ -45,7 +45,7 @@ def played(parts):
     network = build_network(
         scenario.links, topology, clock, graph_streams, fingerprint, None, own_streams=streams, peers=True
     )
-    bandit = parts.bandit_settings.fresh()
+    bandit = parts.bandit.fresh()
     bandit.start(topology.agents, streams.generator)
     driver = Gathers(ReplicationContext(parts, topology, network, clock, bandit, streams, fingerprint))
     driver.start()

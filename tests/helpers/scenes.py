@@ -5,7 +5,7 @@ from pathlib import Path
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.load import load
 from netbandit.simulation import epochs
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 SMALL = """\
 [run]

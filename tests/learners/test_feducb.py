@@ -8,7 +8,7 @@ from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.tree_calibration import DATA_DEPENDENT
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 SCENARIO = """\
 schema = 1

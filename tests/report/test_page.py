@@ -19,7 +19,7 @@ from netbandit.report.curves import readings
 from netbandit.report.recipe import recipe
 from netbandit.results.store import PointResult, StudyResult, load_study, run_keys
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
 REFERENCES = {"src", "href", "xlink:href", "data", "action", "srcset", "poster", "background"}

@@ -9,7 +9,7 @@ from helpers.fake_study import resolved
 from netbandit.results import run_keys as keys_of_runs
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 BERNOULLI = 'bandit = { kind = "bernoulli", arms = 3 }\nlearner = { kind = "elimination" }\n'
 LINEAR = 'bandit = { kind = "linear", arms = 3, dimension = 2 }\n'

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 from netbandit.streams import Streams
 
 SCENARIO = """\

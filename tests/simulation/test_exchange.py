@@ -19,8 +19,8 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
 from netbandit.simulation.build import peer_latencies
+from netbandit.simulation.check import check
 from netbandit.simulation.kernels import procurement as market
-from netbandit.simulation.parts import check
 from netbandit.simulation.slot_worlds import optimum
 from netbandit.simulation.slots import Slots
 from netbandit.streams import Streams

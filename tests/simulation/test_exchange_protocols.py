@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 SCENARIO = """\
 schema = 1

@@ -11,7 +11,7 @@ from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup
 from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 CASES = [
     ("linucb", 10_000, 2, [1, 1]),

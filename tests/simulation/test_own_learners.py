@@ -7,7 +7,7 @@ import pytest
 from netbandit.learners.slots import Learner
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 from netbandit.streams import Streams
 
 SCENARIO = """\

@@ -9,7 +9,7 @@ from netbandit.plots import pictures
 from netbandit.results.store import run_key
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 SCENARIO = """
 schema = 1

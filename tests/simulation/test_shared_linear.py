@@ -10,7 +10,7 @@ from netbandit.bandits.linear import Linear
 from netbandit.learners.linear import LinTs
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 from netbandit.streams import Streams
 
 SCENARIO = """\

@@ -16,8 +16,8 @@ from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
+from netbandit.simulation.check import check
 from netbandit.simulation.communication import Synchronisations
-from netbandit.simulation.parts import check
 
 SLOT = 1_000_000
 

@@ -7,7 +7,7 @@ import pytest
 
 from netbandit.learners.pfcb_schedule import sharing_slots
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 
 MARKET = """\
 [run]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from netbandit.cli import main
 from netbandit.running import sweeps as sweep
 from netbandit.scenario.load import load
-from netbandit.simulation.parts import check
+from netbandit.simulation.check import check
 from netbandit.trace.perfetto import convert, find_trace
 from netbandit.trace.read import TraceError
 

@@ -140,25 +140,31 @@ def play(first, last, uniforms, market, learner, account):  # type: ignore[no-un
         learner: `Statistics`.
         account: `netbandit.simulation.account.Account`, a row an agent.
     """
-    agents, producers = learner.units.shape
+    # Unpacked once: to reach into a tuple for an array costs as much as to read a number of it.
+    rho, threshold, all_costs, all_capacities, qualities, all_revenues = market[:6]
+    best, least, tables, table_starts, all_guides, violations = market[6:]
+    all_units, all_good, all_fresh_units, all_fresh_good, explored, factors, aim = learner
+    regrets, knots, next_knot, curve, digests, _ = account
+    agents, producers = all_units.shape
     optimistic = np.empty(producers)
     believed = np.empty(producers)
     quantities = np.empty(producers)
     order = np.empty(producers, dtype=np.int64)
     for agent in range(agents):
-        units, good = learner.units[agent], learner.good[agent]
-        fresh_units, fresh_good = learner.fresh_units[agent], learner.fresh_good[agent]
-        costs, capacities, revenues = market.costs[agent], market.capacities[agent], market.revenues[agent]
+        units, good = all_units[agent], all_good[agent]
+        fresh_units, fresh_good = all_fresh_units[agent], all_fresh_good[agent]
+        costs, capacities, revenues = all_costs[agent], all_capacities[agent], all_revenues[agent]
+        starts, guides = table_starts[agent], all_guides[agent]
         for slot in range(first, last):
-            if slot < learner.explored[agent]:
+            if slot < explored[agent]:
                 quantities[:] = 1.0
             else:
-                spread = np.sqrt(1.5 * np.log(learner.factors[agent] * max(slot, 1)))
-                trust(units, good, spread, market.rho, costs, optimistic, believed)
-                choose(optimistic, believed, capacities, learner.aim, order, quantities)
+                spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot, 1)))
+                trust(units, good, spread, rho, costs, optimistic, believed)
+                choose(optimistic, believed, capacities, aim, order, quantities)
             surplus = 0.0
             earned = 0.0
-            digest = account.digests[agent]
+            digest = digests[agent]
             for producer in range(producers):
                 bought = int(quantities[producer])
                 if bought == 0:
@@ -167,25 +173,25 @@ def play(first, last, uniforms, market, learner, account):  # type: ignore[no-un
                     uniforms[agent, slot - first, producer],
                     bought,
                     capacities[producer],
-                    market.qualities[producer],
-                    market.tables,
-                    market.table_starts[agent, producer],
-                    market.guides[agent, producer],
+                    qualities[producer],
+                    tables,
+                    starts[producer],
+                    guides[producer],
                 )
                 units[producer] += bought
                 good[producer] += drawn
                 fresh_units[producer] += bought
                 fresh_good[producer] += drawn
-                surplus += bought * (market.qualities[producer] - market.threshold)
+                surplus += bought * (qualities[producer] - threshold)
                 earned += bought * revenues[producer]
                 seen = np.uint64((producer * 1024 + bought) * 1024 + drawn)
                 digest = (digest ^ seen) * np.uint64(0x100000001B3)
-            account.digests[agent] = digest
+            digests[agent] = digest
             if surplus < _SURPLUS_TOLERANCE:
-                market.violations[agent] += 1
-                earned = market.least[agent]
-            account.regret[agent] += market.best[agent] - earned
-            knot = account.next_knot[agent]
-            if account.knots[knot] == slot + 1:
-                account.curve[agent, knot] = account.regret[agent]
-                account.next_knot[agent] = knot + 1
+                violations[agent] += 1
+                earned = least[agent]
+            regrets[agent] += best[agent] - earned
+            knot = next_knot[agent]
+            if knots[knot] == slot + 1:
+                curve[agent, knot] = regrets[agent]
+                next_knot[agent] = knot + 1

@@ -1,147 +1,52 @@
-"""From a scenario as it was written to parts that can run, or to all of its mistakes at once."""
+"""All mistakes of one point of a scenario, or its parts."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import AnyLearner, Talk
-from netbandit.network.families.family import Family
+from netbandit.memory import affordable, shown
+from netbandit.network.families.family import Family, Shape
+from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import complaint, place
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.reading import read
-from netbandit.registry import BUILT_IN, KindError, key_names, keys_of, kind_key, kind_of, part_class
-from netbandit.scenario import sweep
+from netbandit.registry import BUILT_IN, KindError, key_names, kind_key, kind_of, part_class
 from netbandit.scenario.links import LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.objects import plain
-from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
-from netbandit.settings import KeyPath, Problem, Raw
+from netbandit.settings import Problem, Raw
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import PointParts
-from netbandit.simulation.simulation import Simulation
+from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
 from netbandit.wording import one_of, show
 
 
-class PointConfig(PointParts):
-    """One point of a scenario, checked: it can be sent to a worker, and makes each replication there."""
-
-    def simulation(self, replication: int) -> Simulation:
-        """Return a replication, ready to run."""
-        return Simulation(self, replication)
-
-
-@dataclass(frozen=True)
-class Study:
-    """A checked scenario.
-
-    Attributes:
-        document: The scenario as it was written.
-        points: The points of its sweep, in order; one without a sweep.
-        notes: What is valid, but has no effect; one line each.
-    """
-
-    document: Document
-    points: list[PointConfig]
-    notes: list[str]
-
-
-def check(document: Document, watch: Watch = lambda what, done, total: None) -> Study:
-    """Find everything that is wrong with a scenario, or make its parts.
+class PointCheck:
+    """The check of one point: collects what is wrong, from the file's tables to the drawn graph.
 
     Args:
         document: The scenario as it was written.
+        point: The point.
+        graphs: The graph drawn last, by what it is drawn from: other points may share it.
         watch: Told of files that take time to read.
 
-    Raises:
-        ScenarioError: The scenario has mistakes; all of them are in it.
+    Attributes:
+        problems: What is wrong.
+        notes: What is valid, but has no effect.
+        idle: Keys that vary, but that the kind of this point does not have.
     """
-    problems = sweep.problems(document.data)
-    points: list[PointConfig] = []
-    notes: Counter[Problem] = Counter()
-    graphs: dict[str, Topology | TopologyError] = {}
-    idle_notes: list[Problem] = []
-    idle: dict[KeyPath, list[Problem]] = {}
-    wrong: dict[Problem, list[Point]] = {}
-    count = 0
-    for point in sweep.expand(document.data, document.parameters):
-        count += 1
-        checked = _Check(document, point, graphs, watch)
-        parts = _guarded(checked, point)
-        for problem in dict.fromkeys(map(point.origin, checked.problems)):
-            wrong.setdefault(problem, []).append(point)
-        notes.update(list(dict.fromkeys(checked.notes)))  # once a point
-        for problem in checked.idle:
-            idle.setdefault(problem[0], []).append(point.origin(problem))
-        if parts is not None:
-            points.append(parts)
-    problems += [
-        sweep.named(document.data, having, problem) if len(having) < count else problem
-        for problem, having in wrong.items()
-    ]
-    for found in idle.values():
-        varied = dict.fromkeys((_swept(path), text) for path, text in found)
-        if len(found) == count:
-            problems += [(path, f"{text}: it would change nothing") for path, text in varied]
-        else:
-            idle_notes += [(path, f"{text}, whose points with other values are alike") for path, text in varied]
-    if problems:
-        raise document.error(problems)
-    # A key that some point of the sweep uses is no leftover.
-    everywhere = [note for note, points_with in notes.items() if points_with == count]
-    return Study(document, points, document.error([*everywhere, *idle_notes]).lines)
-
-
-def _guarded(checked: "_Check", point: Point) -> PointConfig | None:
-    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
-    try:
-        return checked.parts()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        written = {table: point.data.get(table) for table in BUILT_IN}
-        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
-        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
-        where = place(error, frozenset(tables))
-        if where is None:
-            raise
-        file = Path(where[0])
-        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
-        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
-        checked.problems.append(((found, kind_key(found)), text))
-        return None
-
-
-def _swept(path: KeyPath) -> KeyPath:
-    """Return the key of a sweep in place of one of its values."""
-    return path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of scenario files with all built-in parts."""
-    kinds = {
-        table: {kind: keys_of(part_class(table, kind, Path())) for kind in known} for table, known in BUILT_IN.items()
-    }
-    return json_schema(kinds)
-
-
-class _Check:
-    """The check of one point: collects what is wrong, from the file's tables to the drawn graph."""
 
     def __init__(
         self, document: Document, point: Point, graphs: dict[str, Topology | TopologyError], watch: Watch
@@ -152,30 +57,30 @@ class _Check:
         self._watch = watch
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
-        self.idle: list[Problem] = []  # varied keys that the kind of this point does not have
+        self.idle: list[Problem] = []
 
-    def parts(self) -> PointConfig | None:
-        """Return the parts, or None if there are problems."""
+    def made(self) -> RunnablePoint | None:
+        """Return the point, or None if there are problems."""
         data = self._point.data
         scenario, problems = validate(data)
         self.problems += problems
         family, problems, notes = read_topology(data.get("topology"), self._document.folder)
         self.problems += problems
         self.notes += notes
-        bandit, bandit_settings = self._part("bandit")
-        learner, learner_settings = self._part("learner")
-        protocol, protocol_settings = self._part("protocol")
-        talks = frozenset() if learner is None else learner.talks
-        if bandit is not None and learner is not None:
-            talks = self._check_world(bandit, learner)
-        fits = learner is not None and protocol is not None and self._check_pair(talks, protocol)
+        bandit_class, bandit = self._part("bandit")
+        learner_class, learner = self._part("learner")
+        protocol_class, protocol = self._part("protocol")
+        talks = frozenset() if learner_class is None else learner_class.talks
+        if bandit_class is not None and learner_class is not None:
+            talks = self._check_world(bandit_class, learner_class)
+        fits = learner_class is not None and protocol_class is not None and self._check_pair(talks, protocol_class)
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
-        bandit_settings = self._with_files("bandit", bandit_settings, inputs)
+        bandit = self._with_files("bandit", bandit, inputs)
         known: dict[str, Any] = {
-            "bandit": bandit_settings,
-            "learner": learner_settings,
-            "protocol": protocol_settings if fits else None,
+            "bandit": bandit,
+            "learner": learner,
+            "protocol": protocol if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(talks)) if len(talks) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -187,19 +92,19 @@ class _Check:
             return None
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
-        parts = PointConfig(
+        point = RunnablePoint(
             parameters=plain(self._point.parameters),
-            resolved=_resolved(scenario, known["kinds"], family, bandit_settings, learner_settings, protocol_settings),
+            resolved=_resolved(scenario, known["kinds"], family, (bandit, learner, protocol)),
             scenario=scenario,
             family=family,
-            bandit_settings=bandit_settings,
-            learner_settings=learner_settings,
-            protocol_settings=protocol_settings,
+            bandit=bandit,
+            learner=learner,
+            protocol=protocol,
             folder=self._document.folder.absolute(),
             inputs=inputs,
         )
-        self._check_graph(parts, known)
-        return None if self.problems else parts
+        self._check_graph(point, known)
+        return None if self.problems else point
 
     def _check_among(self, known: Mapping[str, Any]) -> None:
         """Let each part look at the others, as far as they are *known*."""
@@ -218,7 +123,7 @@ class _Check:
         self.problems += [((table, *path), text) for path, text in problems]
 
     def _part(self, table: str) -> tuple[Any, Any]:
-        """Return class and settings of a part; None where they cannot be had."""
+        """Return the class of a part, and the part; None where they cannot be had."""
         written = self._point.data.get(table)
         if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
             return None, None  # said by validate()
@@ -229,19 +134,11 @@ class _Check:
             self.problems.append(((table, "kind"), str(error)))
             return None, None
         known = self._without_leftovers(table, written, found)
-        if issubclass(found, Part):
-            known.pop("kind")
-            part, problems, notes = read_part(found, known, table)
-            self.problems += problems
-            self.notes += notes
-            return found, part
-        known["kind"] = self._kind(table)
-        settings, problems = read(found.Settings, known, (table,))
+        known.pop("kind")
+        part, problems, notes = read_part(found, known, table)
         self.problems += problems
-        self._within(table, found.Settings.problems(known))
-        if settings is not None:
-            self.notes += [((table, key), text) for key, text in settings.unused()]
-        return found, settings
+        self.notes += notes
+        return found, part
 
     def _without_leftovers(self, table: str, written: Mapping[str, Any], found: Any) -> Raw:
         """Return the table without keys that were written for another kind that a sweep or --set has replaced."""
@@ -310,20 +207,47 @@ class _Check:
             part = part.model_copy(update={key: str(path)})
         return part
 
-    def _check_graph(self, parts: PointConfig, known: Mapping[str, Any]) -> None:
+    def _check_state(self, parts: RunnablePoint, agents: int) -> None:
+        """Refuse what the agents cannot keep in mind."""
+        outline = parts.bandit.outline()
+        arms, dimension = outline.arms or 1, outline.dimension or 0
+        size = _state_size(agents, arms, dimension)
+        if size > _SURELY_FITS and size > (most := affordable()):
+            key = "dimension" if dimension > arms else "arms"
+            of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
+            text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} can be spared here"
+            self.problems.append((("bandit", key), text))
+
+    def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
         key = json.dumps([parts.resolved["topology"], scenario.run.seed], sort_keys=True)
+        expected = isinstance(parts.family, Shape | Hybrid)
+        if expected:
+            self._check_state(parts, parts.resolved["topology"]["agents"])
+            if self.problems:
+                return
         graph = self._graphs.get(key)
         if graph is None:
+            self._graphs.clear()  # points that share a graph mostly come one after the other
+            links = parts.family.expected() if isinstance(parts.family, Shape | Hybrid) else 0
+            if links > _MANY_LINKS:
+                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 0, 1)
             try:
                 graph = parts.topology(0)
             except TopologyError as error:
                 graph = error
-            self._graphs.clear()  # points that share a graph mostly come one after the other
+            except MemoryError:
+                graph = TopologyError([((), "the graph does not fit the memory")])
+            if links > _MANY_LINKS:
+                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 1, 1)
             self._graphs[key] = graph
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
+            return
+        if not expected:
+            self._check_state(parts, graph.agents)
+        if self.problems:
             return
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
@@ -348,12 +272,25 @@ class _Check:
             self._check_among({**known, "watch": self._watch})
 
 
-def _release_size(parts: PointConfig) -> int:
+_MANY_LINKS = 500_000
+_SECONDS_A_LINK = 4e-6
+"""How long it takes to draw a link; measured, give or take a factor of three between the families."""
+
+_BYTES_A_NUMBER = 8
+_SURELY_FITS = 100_000_000
+
+
+def _state_size(agents: int, arms: int, dimension: int) -> float:
+    """Return the bytes of what agents know: of each arm a number or a vector, of vectors a matrix; at least."""
+    return _BYTES_A_NUMBER * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
+
+
+def _release_size(parts: RunnablePoint) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
     if "call" not in parts.learner.talks:
         return 0
-    learner = in_slots(parts.learner_settings)
-    return learner.item_bytes(learner.share_numbers(parts.bandit_settings.outline().dimension or 0))
+    learner = in_slots(parts.learner)
+    return learner.item_bytes(learner.share_numbers(parts.bandit.outline().dimension or 0))
 
 
 _TALKS = {
@@ -381,15 +318,11 @@ def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
     return 'give them, or set links.peer.missing = "median"'
 
 
-def _resolved(
-    scenario: Scenario, kinds: Mapping[str, str], family: Family, bandit: Any, learner: Any, protocol: Any
-) -> dict[str, Any]:
+def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, parts_in_order: Any) -> dict[str, Any]:
     """Return the whole scenario with every default filled in."""
     parts: dict[str, Any] = {"topology": {"family": kinds["topology"], **family.table()}}
-    for table, settings in zip(PARTS, (bandit, learner, protocol), strict=True):
-        parts[table] = (
-            {"kind": kinds[table], **settings.table()} if isinstance(settings, Part) else settings.model_dump()
-        )
+    for table, part in zip(PARTS, parts_in_order, strict=True):
+        parts[table] = {"kind": kinds[table], **part.table()}
     dumped = scenario.model_dump(mode="json", exclude=set(parts))
     keys = [field.alias or name for name, field in Scenario.model_fields.items()]
     whole = {**dumped, **parts}

@@ -1,0 +1,111 @@
+"""From a scenario as it was written to points that can run, or to all of its mistakes at once."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netbandit.bandits.bandit import Watch
+from netbandit.network.topology import Topology, TopologyError
+from netbandit.own_code import complaint, place
+from netbandit.registry import BUILT_IN, kind_key, part_class
+from netbandit.scenario import sweep
+from netbandit.scenario.load import Document
+from netbandit.scenario.schema import json_schema
+from netbandit.scenario.sweep import Point
+from netbandit.settings import KeyPath, Problem
+from netbandit.simulation.point_check import PointCheck
+from netbandit.simulation.simulation import RunnablePoint
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A checked scenario: all that is to be run.
+
+    Attributes:
+        document: The scenario as it was written.
+        points: The points of its sweep, in order; one without a sweep.
+        notes: What is valid, but has no effect; one line each.
+    """
+
+    document: Document
+    points: list[RunnablePoint]
+    notes: list[str]
+
+
+def check(document: Document, watch: Watch = lambda what, done, total: None) -> RunPlan:
+    """Find everything that is wrong with a scenario, or make its parts.
+
+    Args:
+        document: The scenario as it was written.
+        watch: Told of files that take time to read.
+
+    Raises:
+        ScenarioError: The scenario has mistakes; all of them are in it.
+    """
+    problems = sweep.problems(document.data)
+    points: list[RunnablePoint] = []
+    notes: Counter[Problem] = Counter()
+    graphs: dict[str, Topology | TopologyError] = {}
+    idle_notes: list[Problem] = []
+    idle: dict[KeyPath, list[Problem]] = {}
+    wrong: dict[Problem, list[Point]] = {}
+    count = 0
+    for point in sweep.expand(document.data, document.parameters):
+        count += 1
+        checked = PointCheck(document, point, graphs, watch)
+        made = _guarded(checked, point)
+        for problem in dict.fromkeys(map(point.origin, checked.problems)):
+            wrong.setdefault(problem, []).append(point)
+        notes.update(list(dict.fromkeys(checked.notes)))  # once a point
+        for problem in checked.idle:
+            idle.setdefault(problem[0], []).append(point.origin(problem))
+        if made is not None:
+            points.append(made)
+    problems += [
+        sweep.named(document.data, having, problem) if len(having) < count else problem
+        for problem, having in wrong.items()
+    ]
+    for found in idle.values():
+        varied = dict.fromkeys((_swept(path), text) for path, text in found)
+        if len(found) == count:
+            problems += [(path, f"{text}: it would change nothing") for path, text in varied]
+        else:
+            idle_notes += [(path, f"{text}, whose points with other values are alike") for path, text in varied]
+    if problems:
+        raise document.error(problems)
+    # A key that some point of the sweep uses is no leftover.
+    everywhere = [note for note, points_with in notes.items() if points_with == count]
+    return RunPlan(document, points, document.error([*everywhere, *idle_notes]).lines)
+
+
+def _guarded(checked: PointCheck, point: Point) -> RunnablePoint | None:
+    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
+    try:
+        return checked.made()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        written = {table: point.data.get(table) for table in BUILT_IN}
+        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
+        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
+        where = place(error, frozenset(tables))
+        if where is None:
+            raise
+        file = Path(where[0])
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
+        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
+        checked.problems.append(((found, kind_key(found)), text))
+        return None
+
+
+def _swept(path: KeyPath) -> KeyPath:
+    """Return the key of a sweep in place of one of its values."""
+    return path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenario files with all built-in parts."""
+    kinds = {table: {kind: part_class(table, kind, Path()) for kind in known} for table, known in BUILT_IN.items()}
+    return json_schema(kinds)

@@ -81,11 +81,6 @@ class CountingLearner(Learner):
             text = 'must be false with learner.share = "totals": only an observation is of one arm'
             yield Mistake("absorb", text, table="protocol")
 
-    def check_with(self, others: Others) -> Checks:
-        """Yield totals where observations are to be absorbed."""
-        if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
-            yield Mistake("share", 'must be "observations" where protocol.absorb = true: totals are of all arms')
-
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
         from netbandit.learners import counts_steps
@@ -93,7 +88,6 @@ class CountingLearner(Learner):
         self._steps = counts_steps
         self.world = world
         own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
-        self._own_arms = own
         self.known = Counts(
             pulls=np.zeros((agents, world.arms)),
             sums=np.zeros((agents, world.arms)),
@@ -194,10 +188,6 @@ class CountingLearner(Learner):
             rows = due == time
             self._later.setdefault(time, []).append((agents[rows], told[rows]))
         self._use_until(slot)
-
-    def absorbs(self, agent: int, told: Numbers) -> bool:
-        """Return whether an observation is of an arm of the agent's own, so that a protocol may let it end there."""
-        return bool(self._own_arms[agent, int(told[0])])
 
     def _use_until(self, slot: int) -> None:
         """Count what was heard before and is used from *slot* on at the latest."""

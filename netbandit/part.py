@@ -29,9 +29,6 @@ How to write a part (bandit, learner, protocol, topology family)::
   a `Mistake` or a `Note` for a key. What has mistakes of its own, or is not known yet, is not there to be looked at:
   to read it ends the check quietly, so a check asks for nothing twice and needs no ``if ... is None``. Put first what
   needs least.
-
-A room is converted in one go: its base becomes a `Part`, then each class. The registry, the check and the schema take
-parts of the old style (a class with an inner ``Settings``) beside these as long as there are any.
 """
 
 from collections.abc import Callable, Iterator
@@ -43,7 +40,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
 from netbandit.key_paths import KeyPath, Problem, Raw
-from netbandit.reading import KeysError, native, problems_of
+from netbandit.reading import KeysError, list_keys, native, problems_of
 
 
 @dataclass(frozen=True)
@@ -138,6 +135,11 @@ class Part(BaseModel, metaclass=_PartMeta):
                 raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
 
         __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        list_keys(cls)
 
     def check(self) -> Checks:
         """Yield what is wrong between the keys of this part, and which of them have no effect."""

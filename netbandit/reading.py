@@ -1,5 +1,6 @@
 """Tables of keys read into objects: pydantic's errors as clear texts with a key path each."""
 
+import inspect
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -39,6 +40,25 @@ def native(value: Any) -> Any:
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
     return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def list_keys(model: type[BaseModel]) -> None:
+    """Add to the docstring of a table what ``help`` should show of each key: what it is, takes, and is by default."""
+    lines = []
+    for name, field in _fields(model):
+        takes = allowed(field.annotation, field.metadata)
+        default = "" if field.is_required() else f"; default {_default(field.get_default(call_default_factory=True))}"
+        said = " ".join((field.description or "").replace("``", "").split())
+        lines.append(f"    {name}: {said}{' ' if said else ''}{takes[:1].upper()}{takes[1:]}{default}.")
+    if lines:
+        said = inspect.cleandoc(model.__dict__.get("__doc__") or "")
+        model.__doc__ = "\n".join([*([said, ""] if said else []), "Keys:", *lines])
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        return "all defaults"
+    return "none" if value is None else repr(value) if isinstance(value, list) else show(value)
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,23 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from netbandit.key_paths import KeyPath as KeyPath
 from netbandit.key_paths import Problem as Problem
 from netbandit.key_paths import Raw as Raw
-from netbandit.reading import KeysError, native, problems_of
+from netbandit.reading import KeysError, list_keys, native, problems_of
 
 
 class Settings(BaseModel):
     """A frozen, strict table of keys: unknown keys, wrong types, NaN and infinities are mistakes.
 
-    A part of the simulator (bandit, learner, protocol) declares its ``Settings`` beside its class.
+    A docstring under a key describes it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        validate_default=True,
+        use_attribute_docstrings=True,
+    )
 
     if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
 
@@ -28,6 +35,11 @@ class Settings(BaseModel):
                 raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
 
         __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        list_keys(cls)
 
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield (key, reason) for each key that was written but that the chosen mode does not use."""

@@ -1,3 +1,4 @@
+import inspect
 import pickle
 from typing import Literal
 
@@ -111,3 +112,10 @@ def test_state_is_declared_without_being_a_key():
     assert part.places == 7
     with pytest.raises(ValueError, match="unknown key"):
         Derived(places=3)
+
+
+def test_help_shows_what_each_key_is_takes_and_is_by_default():
+    shown = inspect.getdoc(Walk)
+    assert shown.startswith("A part for these tests.\n\nKeys:\n    low: Where it begins. A number; default 0.0.\n")
+    assert "\n    steps: An integer of at least 1.\n" in shown
+    assert shown.endswith('\n    share: One of "never", "slot"; default "never".')

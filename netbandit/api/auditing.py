@@ -1,21 +1,20 @@
 """Auditing privacy from Python."""
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any
 
+from netbandit.api.running import AnyScenario, document_of
 from netbandit.auditing.audit import Audit, audit_mechanism, shipped
 from netbandit.auditing.bound import CONFIDENCE
 from netbandit.auditing.mechanisms import MECHANISMS, Mechanism
 
 
 def audit(
-    what: str | PathLike[str] | Mapping[str, Any] | Mechanism | None = None,
+    what: Mechanism | AnyScenario | None = None,
     *,
     samples: int | None = None,
     confidence: float = CONFIDENCE,
     seed: int = 0,
-    overrides: Sequence[str] = (),
+    **overrides: Any,
 ) -> list[Audit]:
     """Bound epsilon from below, by experiment, beside what is stated.
 
@@ -33,7 +32,7 @@ def audit(
         samples: Releases of each of the two inputs (of a scenario: runs); None: as many as tell enough.
         confidence: With which probability a bound holds.
         seed: Of all randomness.
-        overrides: Of a scenario: keys to set, as ``--set`` takes them.
+        overrides: Keys of the scenario to set, with ``__`` for each dot: ``run__horizon=500``.
 
     Returns:
         An `Audit` for each mechanism: ``spent.epsilon`` is stated, ``bound.epsilon`` found, ``caught`` whether the
@@ -50,13 +49,7 @@ def audit(
         found = [what]
     else:
         from netbandit.auditing.whole_runs import whole_runs
-        from netbandit.scenario.load import load
-        from netbandit.scenario.toml_text import toml_text
         from netbandit.simulation.check import check
 
-        if isinstance(what, Mapping):
-            document = load("scenario", overrides, text=toml_text(what))
-        else:
-            document = load(what, overrides)
-        found = [whole_runs(point) for point in check(document).points]
+        found = [whole_runs(point) for point in check(document_of(what, overrides)).points]
     return [audit_mechanism(one, samples=samples, confidence=confidence, seed=seed) for one in found]

@@ -12,6 +12,7 @@ import pandas
 
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe
+from netbandit.results.remarks import cost_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.table import parameter_names
@@ -162,7 +163,7 @@ class Results(pandas.DataFrame):
         sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
-        return _html(found, "; ".join(filter(None, (caption, found.everywhere))))
+        return _html(found, "; ".join(filter(None, (caption, found.everywhere, *cost_lines(self.study)))))
 
 
 def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:

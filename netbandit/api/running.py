@@ -61,7 +61,7 @@ def run(
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
-    return run_document(_document(scenario, overrides), out, jobs, scheduler, trace)
+    return run_document(document_of(scenario, overrides), out, jobs, scheduler, trace)
 
 
 def sweep(
@@ -90,7 +90,7 @@ def sweep(
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
-    return run_document(_document(scenario, as_sweep(grid)), out, jobs, scheduler, trace)
+    return run_document(document_of(scenario, as_sweep(grid)), out, jobs, scheduler, trace)
 
 
 def load_results(folder: str | PathLike[str]) -> "Results":
@@ -140,7 +140,8 @@ def _folder_name(document: Document, points: Sequence[Point]) -> str:
     return f"scenario-{blake2b(keys.encode(), digest_size=4).hexdigest()}"
 
 
-def _document(scenario: AnyScenario, overrides: Mapping[str, Any]) -> Document:
+def document_of(scenario: AnyScenario, overrides: Mapping[str, Any]) -> Document:
+    """Return a scenario as it was written, with keys set as keywords (``__`` for each dot); not yet checked."""
     overrides = {key: native(value) for key, value in overrides.items()}
     if isinstance(scenario, Mapping):
         return load_tables(tables_of(scenario), overrides)

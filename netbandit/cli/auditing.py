@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import plain_errors, set_option
+from netbandit.cli.common import checked, plain_errors, set_option
 from netbandit.cli.exit_codes import FAILURE
 
 
@@ -57,13 +57,17 @@ def audit(
     if changes and not files:
         raise click.UsageError("--set changes a scenario: give one as MECHANISM.")
     with plain_errors():
-        from netbandit.api.auditing import audit as find
+        from netbandit.auditing.audit import audit_mechanism
 
+        chosen = [MECHANISMS[name]() for name in (mechanisms or MECHANISMS) if name in MECHANISMS]
+        if files:
+            from netbandit.auditing.whole_runs import whole_runs
+
+            chosen += [whole_runs(point) for study in checked(files, changes) for point in study.points]
         audits = []
-        for name in mechanisms or MECHANISMS:
-            click.echo(f"{name}: auditing, which takes some seconds", err=True)
-            overrides = changes if name in files else ()
-            audits += find(name, samples=samples, confidence=confidence, seed=seed, overrides=overrides)
+        for one in chosen:
+            click.echo(f"{one.name}: auditing, which takes from a second to some minutes", err=True)
+            audits.append(audit_mechanism(one, samples=samples, confidence=confidence, seed=seed))
         if picture is not None:
             from netbandit.auditing.picture import save_picture
 

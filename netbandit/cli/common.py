@@ -1,5 +1,6 @@
 """What commands share: options, plain errors, and reading what they are given."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,10 @@ set_option = click.option(
 
 
 folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+MOST_JOBS = max(64, 4 * (os.cpu_count() or 1))
+"""The most worker processes that this machine is asked for: each takes some 150 MB."""
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import plain_errors, report_failed
+from netbandit.cli.common import MOST_JOBS, plain_errors, report_failed
 from netbandit.cli.exit_codes import FAILURE, MISTAKE
 from netbandit.plural import counted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MOST_JOBS),
     default=0,
     metavar="N",
     help="Processes that run at once; 0 means one for each core.  [default: 0]",

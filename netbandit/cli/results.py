@@ -66,7 +66,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
 
     from netbandit.api.results import Results
     from netbandit.results.compare import CompareError, differences, parameters_of, show_differences, whole_keys
-    from netbandit.results.remarks import unequal_privacy
+    from netbandit.results.remarks import cost_lines, unequal_privacy
     from netbandit.results.summary import estimates
     from netbandit.results.telling import main_metric
 
@@ -77,7 +77,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) ->
         wanted = whole_keys(given, parameters_of(table)) if given else None
         for metric in metrics or (main_metric([estimates(point) for point in study.points]),):
             show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
-        for line in unequal_privacy(study):
+        for line in [*(cost_lines(study) if "cost" in metrics else []), *unequal_privacy(study)]:
             click.echo(line)
     except CompareError as error:
         click.echo(f"Error: {error}", err=True)

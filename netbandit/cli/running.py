@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import checked, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import MOST_JOBS, checked, plain_errors, report_failed, report_repeated, set_option
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
 from netbandit.plural import counted
@@ -41,7 +41,7 @@ class _How:
 @click.option("--replications", metavar="N", help="Independent repetitions; short for --set run.replications=N.")
 @click.option(
     "--jobs",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MOST_JOBS),
     default=1,
     show_default=True,
     metavar="N",
@@ -140,6 +140,8 @@ def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
     if finished:
         show(result.study, Console(stderr=how.as_json, highlight=False))
     report_repeated(result.repeated)
+    for line in result.others:
+        click.echo(line, err=True)
     known = ""
     if result.reused:
         known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Note
+from netbandit.part import Checks, Mistake, Note, Others
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -74,6 +74,12 @@ class CountingLearner(Learner):
             yield Mistake("use_after", 'must be 1 with share = "totals"')
         if self.keep_power is not None and self.keep != "degree":
             yield Note("keep_power", 'is used only with keep = "degree"')
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield absorption of totals, which are of all arms."""
+        if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
+            text = 'must be false with learner.share = "totals": only an observation is of one arm'
+            yield Mistake("absorb", text, table="protocol")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
@@ -159,6 +165,11 @@ class CountingLearner(Learner):
         if self.sharing == "totals":
             return _NUMBER * numbers + _SLOT + _LABEL
         return _NUMBER + _SLOT + 2 * _LABEL
+
+    def absorbs(self, agent: int, told: Numbers) -> bool:
+        """Return whether *agent* has the arm of an observation that it hears (FwA; Lee, Schmid, Yun 2023)."""
+        own = self.world.own_arms
+        return own is None or bool(own[agent, int(told[0])])
 
     def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
         """Count what is accepted of what others have observed, now or when it is time."""

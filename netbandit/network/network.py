@@ -54,6 +54,7 @@ class Network:
         channels: For each agent its channels to its neighbours, ascending.
         unreliable: Whether anything can go wrong in it.
         outages: When links and nodes are down; None where they never are.
+        loses: Whether messages between agents may be lost for good: nothing repeats them.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -80,6 +81,7 @@ class Network:
         self.neighbours = neighbours
         self.ledger = Ledger()
         self._handler: Receive = _nobody
+        self.loses = False
         self.streams = streams
         self.outages: Outages | None = None
         self._topology = topology

@@ -107,6 +107,7 @@ class UnreliableNetwork(Network):
         self._timers: dict[int, list[tuple[SequencedMessage, UnreliableChannel]]] = {}
         super().__init__(*arguments, streams=streams, **keywords)
         self.outages = outages
+        self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
         if outages.any_agents:
             self.clock.postpone = self._postponed
 

@@ -35,6 +35,9 @@ class BroadcastProtocol(NetworkProtocol):
     hear: Hear = state()
     """Called whenever something reaches an agent, before the agent decides at that instant."""
 
+    absorbs: Callable[[int, Item], bool] | None = state(default=None)
+    """Says whether an agent keeps an item that it hears, where a protocol asks; for a learner to set."""
+
     def start(self, network: Network, hear: Hear) -> None:
         """Begin to talk over *network*; the event loop has not run yet.
 
@@ -51,6 +54,10 @@ class BroadcastProtocol(NetworkProtocol):
         topology = self.network.topology
         sizes = [len(members) for members in topology.components]
         return [sizes[component] for component in topology.component.tolist()]
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return metrics of its own; by default there are none."""
+        return {}
 
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:

@@ -10,7 +10,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys
+from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 SYNC = Kind("SYNC")
@@ -137,6 +137,7 @@ class Local(LocalKeys, CallProtocol):
 
     def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
+        yield from unused_by_calls(self)
         hop = others.slowest_hop(_AROUND)
         needed = self.ttl * hop
         hops = f"{self.ttl:,} hop{'s' * (self.ttl > 1)} of {hop:,} slot{'s' * (hop > 1)}"

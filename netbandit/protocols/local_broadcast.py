@@ -1,36 +1,93 @@
 """Local broadcasts: an agent's message goes to all that are near."""
 
+from typing import Literal
+
 from pydantic import Field
 
-from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Others, Part
-from netbandit.protocols.broadcast import Hear
+from netbandit.network.link import Arrival
+from netbandit.network.network import Network, Receive
+from netbandit.part import Checks, Mistake, Note, Others, Part, state
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear
+from netbandit.protocols.local_flood import LocalFlood
+from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import Relay
 
 
 class LocalKeys(Part):
     """The keys of the ``local`` protocol, in each of its patterns."""
 
-    ttl: int = Field(default=1, ge=0)
+    ttl: int = Field(default=1, ge=0, le=65_000)
     """gamma: hops after which a message is dropped; 0: nobody hears anything."""
     stride: int | None = Field(default=None, ge=1, le=10_000)
     """Sets of parameters an agent keeps; by default as many as the slots that gamma hops take."""
+    route: Literal["tree", "flood"] = "tree"
+    """How items go on: ``tree``: along the breadth-first tree of their source, so that nobody hears one twice;
+    ``flood``: to all neighbours, so that one lost copy cuts nobody off."""
+    absorb: bool = False
+    """Whether an agent that has the arm of an observation does not pass it on (flooding with absorption)."""
 
 
-class LocalBroadcast(LocalKeys, Relay):
-    """As `Relay`, but a message is dropped after ttl hops."""
-
-    def start(self, network: Network, hear: Hear) -> None:
-        """See `BroadcastProtocol.start`."""
-        super().start(network, hear)
-        self.hops = self.ttl
-
-    def check_with(self, others: Others) -> Checks:
-        """Yield sets of parameters, which only agents that call for synchronisations keep."""
-        if self.stride is not None:
-            yield Mistake("stride", "leave it out: this learner has no sets of parameters")
+class LocalTree(Relay):
+    """As `Relay`, but a message is dropped after so many hops."""
 
     @property
     def reach(self) -> list[int]:
         """Those that its tree leads to; see `BroadcastProtocol.reach`."""
         return [1 + sum(map(len, self._tree(agent))) for agent in range(self.network.agents)]
+
+
+class LocalBroadcast(LocalKeys, BroadcastProtocol):
+    """Items go to all agents at most ttl hops away, by one of two routes: `LocalTree` or `LocalFlood`."""
+
+    way: LocalTree | LocalFlood = state()
+    """The protocol of the route."""
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self.way = LocalFlood(timing=self.timing) if self.route == "flood" else LocalTree(timing=self.timing)
+        self.way.start(network, hear)
+        self.way.hops = self.ttl
+        if self.absorb:
+            self.way.absorbs = self._absorbs
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield sets of parameters, which only agents that call keep, and absorption where nobody can tell of what."""
+        if self.stride is not None:
+            yield Mistake("stride", "leave it out: this learner has no sets of parameters")
+        if self.absorb and self.route != "flood":
+            yield Mistake("absorb", 'needs route = "flood": a tree leads to each agent once')
+        if self.absorb and not hasattr(others.learner, "absorbs"):
+            yield Mistake("absorb", f"leave it out: {others.kinds['learner']} does not say which items an agent keeps")
+
+    @property
+    def reach(self) -> list[int]:
+        """See `BroadcastProtocol.reach`."""
+        return self.way.reach
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return those of the route."""
+        return self.way.figures()
+
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """Let *agent* tell those near it, from this instant on."""
+        self.way.broadcast(round, agent, item)
+
+    @property
+    def handler(self) -> Receive:
+        """What handles the messages of the route."""
+        return self.way.handler
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Hand on what arrives."""
+        self.way.receive(node, arrivals)
+
+    def _absorbs(self, agent: int, item: Item) -> bool:
+        return self.absorbs is not None and self.absorbs(agent, item)
+
+
+def unused_by_calls(keys: LocalKeys) -> Checks:
+    """Yield keys that only broadcasts use."""
+    for key, default in (("route", "tree"), ("absorb", False)):
+        if getattr(keys, key) != default:
+            yield Note(key, "has no effect with this learner: its calls and releases go to all neighbours in any case")

@@ -35,7 +35,14 @@ ADDED: Mapping[str, Any] = {
     "faults.nodes": None,
     "faults.server": None,
     "faults.outages": [],
+    "protocol:local.route": "tree",
+    "protocol:local.absorb": False,
     "learner:elimination.epsilon_total": None,
+    "bandit:bernoulli.changes": None,
+    "bandit:bernoulli.breakpoints": 0,
+    "bandit:bernoulli.drift": 0.0,
+    "bandit:bernoulli.arms_per_agent": None,
+    "bandit:bernoulli.arm_sets": None,
 }
 """Keys that came after format 1, with the defaults they came with.
 

@@ -136,7 +136,7 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     count = min(len(first), len(second))
     above, below = math.fsum(first) / len(first), math.fsum(second) / len(second)
     if below == 0:
-        return Interval(math.nan, -math.inf, math.inf, confidence, count, "the second mean is zero")
+        return Interval(math.nan, -math.inf, math.inf, confidence, count, "the mean that is divided by is zero")
     value = above / below
     linear = _linear(first, second, value, confidence, paired=paired)
     if linear.half_width is None:
@@ -149,7 +149,7 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     middle = above * below - square * common
     constant = above**2 - square * spread / len(first)
     if leading <= 0:
-        return Interval(value, -math.inf, math.inf, confidence, count, "the second mean may be zero")
+        return Interval(value, -math.inf, math.inf, confidence, count, "the mean that is divided by may be zero")
     root = math.sqrt(max(middle**2 - leading * constant, 0.0))
     ends = [value, (middle - root) / leading, (middle + root) / leading]
     if any(map(repeated_values.repeat, (first, second))):

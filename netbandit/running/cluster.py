@@ -8,14 +8,18 @@ scheduler of somebody else's must be kept as safe by whoever runs it: in a netwo
 
 import logging
 import os
+import re
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
+import netbandit
 from netbandit.own_code import message
+from netbandit.wording import quoted
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -81,31 +85,71 @@ def remote_workers(address: str) -> "Iterator[Client]":
     """Use the workers of the scheduler at *address*, which stay when the body ends.
 
     Raises:
-        SchedulerError: Nothing answers there within ten seconds.
+        SchedulerError: Nothing answers there within ten seconds, it has no workers, it goes away, or its workers have
+            no netbandit, or another version of it than we are.
     """
+    if not _ADDRESS.fullmatch(address):
+        raise SchedulerError(f"{quoted(address)} is no address of a scheduler, such as tcp://10.0.0.7:8786")
+    import dask
     from distributed import Client
+    from distributed.utils import CancelledError
 
-    with _quiet():
+    if address.startswith("tls:") and dask.config.get("distributed.comm.tls.client.cert", None) is None:
+        text = "needs TLS credentials, and dask's configuration names none (distributed.comm.tls)"
+        raise SchedulerError(f"{address} {text}")
+
+    with _quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # other versions of libraries; ours is looked at below
         try:
             client = Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise SchedulerError(f"no dask scheduler answers at {address}") from error
         try:
+            _same_version(client, address)
             yield client
+        except (OSError, CancelledError) as error:
+            if client.status == "running" and not isinstance(error, CancelledError):
+                raise
+            raise SchedulerError(f"the dask scheduler at {address} has gone away; {_GOES_ON}") from error
         finally:
-            client.close()
+            with suppress(Exception):
+                client.close(timeout=_PATIENCE)
+
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx|ws|wss|inproc)://)?[\w.\-\[\]:%]*:[0-9]{1,5}|inproc://\S+")
+
+_GOES_ON = "what is done stays done, and the same command goes on from there"
+
+
+def _same_version(client: "Client", address: str) -> None:
+    """Refuse workers whose runs would not be those of this version."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise SchedulerError(f"the dask scheduler at {address} has no workers") from None
+    found = client.run(lambda: __import__("netbandit").__version__, on_error="return")
+    for worker, version in found.items():
+        if isinstance(version, ImportError):
+            raise SchedulerError(f"the worker {worker} of {address} has no netbandit")
+        if isinstance(version, BaseException):
+            raise SchedulerError(f"the worker {worker} of {address} cannot be asked: {message(version)}")
+        if version != netbandit.__version__:
+            text = f"the worker {worker} of {address} has netbandit {version}, this is {netbandit.__version__}"
+            raise SchedulerError(f"{text}: its results would be taken for ours")
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep dask's own reports of what ends and restarts off the screen."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager

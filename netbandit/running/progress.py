@@ -38,12 +38,13 @@ class ProgressReport:
     Args:
         console: Where to report: a bar that goes away at the end if it is a terminal, else plain lines at intervals,
             also while no run ends.
-        reading: The file that is read, if it is not runs that are counted but bytes.
+        reading: The file that is read, if it is not runs that are counted but bytes, or "drawing ...".
     """
 
     def __init__(self, console: "Console", reading: str = "") -> None:
         self._console = console
         self._reading = reading
+        self._doing = reading if reading.startswith("drawing ") else f"reading {reading}"
         self._began = time.monotonic()
         self._done = self._total = 0
         self._points_done = self._points = 0
@@ -118,7 +119,7 @@ class ProgressReport:
                 return
             wide = self._console.width >= _WIDE
             self._bar = Progress(
-                TextColumn(f"reading {self._reading}" if self._reading else "runs", markup=False),
+                TextColumn(self._doing if self._reading else "runs", markup=False),
                 *([BarColumn(bar_width=None)] if wide else []),
                 TaskProgressColumn() if self._reading else MofNCompleteColumn(),
                 *([TextColumn("{task.fields[points]}")] if self._points > 1 else []),

@@ -1,13 +1,15 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+import netbandit
 from netbandit.own_code import complaint, message
 from netbandit.plural import counted
 from netbandit.results.one_study import refuse_other, remove_other
@@ -19,6 +21,7 @@ from netbandit.results.table import PARQUET, TABLE, write_table
 from netbandit.running import cluster
 from netbandit.running.worker import Failure, SweepPoint, perform, perform_packed
 from netbandit.simulation.compiling import to_stderr
+from netbandit.simulation.result import versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -83,6 +86,7 @@ class SweepResult:
         failed: The runs that failed, by point and replication.
         done: How many runs were done now.
         reused: How many had been done before.
+        others: Of which other versions the runs are that had been done before; a line each.
         repeated: The runs that had been done before and were done again, because a file of theirs was not as it was
             written or of a format that cannot be read; a line each.
     """
@@ -92,6 +96,7 @@ class SweepResult:
     done: int
     reused: int
     repeated: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 class Interrupted(KeyboardInterrupt):
@@ -189,8 +194,29 @@ def run(
     ]
     write_table(out, loaded)
     return SweepResult(
-        loaded, failed, done=len(tasks) - len(failures), reused=len(known) - len(tasks), repeated=tuple(repeated)
+        loaded,
+        failed,
+        done=len(tasks) - len(failures),
+        reused=len(known) - len(tasks),
+        repeated=tuple(repeated),
+        others=tuple(_other_versions(loaded, tasks)),
     )
+
+
+def _other_versions(study: StudyResult, tasks: Mapping[str, _Task]) -> Iterator[str]:
+    """Yield of which versions the runs are that were there, where they are not ours."""
+    ours = versions()
+    found: Counter[str] = Counter()
+    for point in study.points:
+        for key, run in zip(point.keys, point.runs, strict=True):
+            if run is not None and key not in tasks:
+                theirs = {name: run.versions.get(name) for name in ours}
+                off = [f"{name} {version or 'unknown'}" for name, version in theirs.items() if version != ours[name]]
+                found[", ".join(off)] += bool(off)
+    for text, runs in found.items():
+        if text:
+            here = ", ".join(f"{name} {ours[name]}" for name in (part.partition(" ")[0] for part in text.split(", ")))
+            yield f"{runs} of the runs already there {'is' if runs == 1 else 'are'} of {text}; this is {here}"
 
 
 _LOST = Failure(
@@ -262,26 +288,40 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
 
     with workers as client:
         client.subscribe_topic(topic, hear)
-        futures = client.map(
-            perform_packed,
-            [packed[id(task.point)] for task in tasks],
-            [task.replication for task in tasks],
-            [str(task.folder) for task in tasks],
-            [task.trace for task in tasks],
-            imports=imports,
-            topic=topic,
-            key=[f"{topic}-{task.key}" for task in tasks],
-            pure=False,
-        )
-        task_of = {future.key: task for future, task in zip(futures, tasks, strict=True)}
-        ended = as_completed(futures, loop=client.loop)
-        del futures  # a worker forgets a result when nobody holds its future
+        waiting, task_of = iter(tasks), {}
+
+        def send(most: int) -> "list[Future]":
+            """Send some more tasks: a scheduler that holds a million of them is busy with nothing else."""
+            batch = list(islice(waiting, most))
+            futures = client.map(
+                perform_packed,
+                [packed[id(task.point)] for task in batch],
+                [task.replication for task in batch],
+                [str(task.folder) for task in batch],
+                [task.trace for task in batch],
+                imports=imports,
+                topic=topic,
+                version=netbandit.__version__,
+                key=[f"{topic}-{task.key}" for task in batch],
+                pure=False,
+            )
+            task_of.update({future.key: task for future, task in zip(futures, batch, strict=True)})
+            return list(futures)
+
+        ended = as_completed(send(_IN_FLIGHT), loop=client.loop)  # a worker forgets what nobody holds the future of
         for future in ended:
-            task = task_of[future.key]
+            task = task_of.pop(future.key)
             failure = _outcome(future)
             # A worker that has written the folder and dies before it has said so has done its run.
             done = failure is not None and failure.report is None and complete(task.folder, task.trace)
+            if failure is not None and not done and client.status != "running":
+                raise OSError("the scheduler is gone")
             yield task.key, None if done else failure
+            if len(task_of) <= _IN_FLIGHT // 2:
+                ended.update(send(_IN_FLIGHT // 2))
+
+
+_IN_FLIGHT = 2_000
 
 
 def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:

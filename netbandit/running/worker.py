@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+import netbandit
 from netbandit.own_code import complaint, find_beside
 from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
 from netbandit.results.safe_files import StorageError, partial, storage, write_whole
@@ -76,7 +77,7 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
 
 
 def perform_packed(
-    packed: bytes, replication: int, folder: str, trace: bool, imports: str | None, topic: str
+    packed: bytes, replication: int, folder: str, trace: bool, imports: str | None, topic: str, version: str
 ) -> Failure | None:
     """Do what `perform` does, in a worker process, unless the run is there.
 
@@ -89,8 +90,11 @@ def perform_packed(
         trace: Whether to write a trace.
         imports: The folder in which the user's own parts are found first, if there are any.
         topic: Under which the client hears what a user should know.
+        version: The client's version of netbandit.
     """
     compiling.tell = lambda line: _tell_client(topic, line)
+    if version != netbandit.__version__:
+        return Failure(f"a worker has netbandit {netbandit.__version__}, this is {version}")
     if imports is not None:
         find_beside(Path(imports))
     if complete(Path(folder), trace):

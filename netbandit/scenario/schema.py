@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from netbandit.scenario.documented import documented
 from netbandit.scenario.model import PARTS, Scenario
 
 Schema = dict[str, Any]
@@ -69,12 +68,7 @@ def _part(table: str, kinds: Mapping[str, type[BaseModel]], definitions: Schema)
         keys = _of(settings, definitions)
         # Its required keys may come from a base or a sweep; netbandit check knows better.
         keys.pop("required", None)
-        said = documented(settings)
-        described = {
-            key: {"description": said[key], **value} if key in said else value
-            for key, value in keys.get("properties", {}).items()
-        }
-        keys["properties"] = {**described, "kind": {"const": kind}}
+        keys["properties"] = {**keys.get("properties", {}), "kind": {"const": kind}}
         branches.append({"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": keys})
     return {"type": "object", "properties": {"kind": choice}, "required": ["kind"], "allOf": branches}
 

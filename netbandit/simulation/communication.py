@@ -102,6 +102,7 @@ class Broadcasts(Communication):
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         self._protocol = broadcast_protocol(stage.point.protocol, stage.network, self._hear)
+        self._protocol.absorbs = self._absorbs if hasattr(learner, "absorbs") else None
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._said: list[int] = []
@@ -150,6 +151,9 @@ class Broadcasts(Communication):
         for agent, row in enumerate(told):
             self._protocol.broadcast(len(self._said), agent, Item(size, row))
 
+    def _absorbs(self, agent: int, item: Item) -> bool:
+        return bool(self._learner.absorbs(agent, item.value))  # type: ignore[attr-defined]  # see above
+
     def _hear(self, agent: int, heard: list[Heard]) -> None:
         """Keep what *agent* hears for its next decision, if it has one."""
         boundary = self.clock.boundary(self.clock.now)
@@ -183,7 +187,12 @@ class Broadcasts(Communication):
     def metrics(self) -> dict[str, Metric]:
         """Return the slots in which agents shared, and how late others heard of it."""
         waited, heard = self._delays
-        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": waited / heard if heard else None}
+        return {
+            "rounds": self.releases,
+            "round_slots": 0.0,
+            "delay_slots": waited / heard if heard else None,
+            **self._protocol.figures(),
+        }
 
     def finish(self) -> None:
         """Note the last phases."""

@@ -1,5 +1,6 @@
 """What one point of a scenario is made of."""
 
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
+
+_holders: "list[weakref.ref[PointConfig]]" = []
+"""The point that keeps a graph it has drawn: replications of a point come one after the other."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,11 @@ class PointConfig:
         number = 0 if fixed else replication
         topology = self._topologies.get(number)
         if topology is None:
+            while _holders:  # one graph at a time, however many points there are
+                held = _holders.pop()()
+                if held is not None:
+                    held._topologies.clear()
             topology = build_topology(self.family, topology_streams(self.family, self.scenario.run.seed, number))
-            self._topologies.clear()  # the replications of a point come one after the other
             self._topologies[number] = topology
+            _holders.append(weakref.ref(self))
         return topology

@@ -9,7 +9,9 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
-from netbandit.network.families.family import Family
+from netbandit.memory import affordable, shown
+from netbandit.network.families.family import Family, Shape
+from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
@@ -206,20 +208,47 @@ class PointCheck:
             part = part.model_copy(update={key: str(path)})
         return part
 
+    def _check_state(self, parts: RunnablePoint, agents: int) -> None:
+        """Refuse what the agents cannot keep in mind."""
+        outline = parts.bandit.outline()
+        arms, dimension = outline.arms or 1, outline.dimension or 0
+        size = _state_size(agents, arms, dimension)
+        if size > _SURELY_FITS and size > (most := affordable()):
+            key = "dimension" if dimension > arms else "arms"
+            of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
+            text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} can be spared here"
+            self.problems.append((("bandit", key), text))
+
     def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
         key = json.dumps([parts.resolved["topology"], scenario.run.seed], sort_keys=True)
+        expected = isinstance(parts.family, Shape | Hybrid)
+        if expected:
+            self._check_state(parts, parts.resolved["topology"]["agents"])
+            if self.problems:
+                return
         graph = self._graphs.get(key)
         if graph is None:
+            self._graphs.clear()  # points that share a graph mostly come one after the other
+            links = parts.family.expected() if isinstance(parts.family, Shape | Hybrid) else 0
+            if links > _MANY_LINKS:
+                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 0, 1)
             try:
                 graph = parts.topology(0)
             except TopologyError as error:
                 graph = error
-            self._graphs.clear()  # points that share a graph mostly come one after the other
+            except MemoryError:
+                graph = TopologyError([((), "the graph does not fit the memory")])
+            if links > _MANY_LINKS:
+                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 1, 1)
             self._graphs[key] = graph
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
+            return
+        if not expected:
+            self._check_state(parts, graph.agents)
+        if self.problems:
             return
         slot = scenario.run.slot_nanoseconds
         release = _release_size(parts)
@@ -248,6 +277,19 @@ class PointCheck:
                 self.problems += [(path, f'"geographic" cannot be: {text}; {hint}') for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
+
+
+_MANY_LINKS = 500_000
+_SECONDS_A_LINK = 4e-6
+"""How long it takes to draw a link; measured, give or take a factor of three between the families."""
+
+_BYTES_A_NUMBER = 8
+_SURELY_FITS = 100_000_000
+
+
+def _state_size(agents: int, arms: int, dimension: int) -> float:
+    """Return the bytes of what agents know: of each arm a number or a vector, of vectors a matrix; at least."""
+    return _BYTES_A_NUMBER * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
 
 
 def _release_size(parts: RunnablePoint) -> int:

@@ -1,10 +1,15 @@
 """What one replication of one scenario leaves behind."""
 
+import platform
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from netbandit import __version__
 
 Metric = float | int | None
 """A figure of a run; None where it does not exist or is infinite."""
@@ -103,3 +108,10 @@ class RunResult:
     privacy_accountant: str = ""
     privacy_caveats: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of all that makes the numbers."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
+    return {"netbandit": __version__, "python": platform.python_version(), **libraries}

@@ -1,18 +1,14 @@
 """One replication, from its parts to its result."""
 
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from netbandit import __version__
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
@@ -20,12 +16,13 @@ from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.plural import counted
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_of
 from netbandit.simulation.point import PointConfig
-from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult
+from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.streams import Streams
 
 
@@ -59,7 +56,8 @@ class Simulation:
         streams = self._streams or Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
-        with paused_collection(), Trace(trace, topology.agents) if trace is not None else nullcontext() as writer:
+        tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
+        with paused_collection(), one_blas_thread(), tracing as writer:
             network = build_network(
                 scenario.links,
                 topology,
@@ -73,6 +71,7 @@ class Simulation:
             )
             bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
             bandit = point.bandit.fresh()
+            bandit.horizon = scenario.run.horizon
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(type(point.bandit), type(point.learner))(stage)
@@ -129,7 +128,7 @@ class Simulation:
             curves=outcome.curves,
             links=_link_use(network, topology),
             fingerprint=digest,
-            versions=_versions(),
+            versions=versions(),
             nodes=_nodes(topology),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
@@ -205,12 +204,6 @@ def _nodes(topology: Topology) -> Nodes | None:
     if not named and topology.coordinates is None:
         return None
     return Nodes(tuple(topology.names) if named else None, topology.coordinates)
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of all that makes the numbers."""
-    libraries: Mapping[str, Any] = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
-    return {"netbandit": __version__, "python": platform.python_version(), **libraries}
 
 
 class RunnablePoint(PointConfig):

@@ -106,7 +106,7 @@ def test_a_learner_of_ones_own_that_states_too_little_is_caught(tmp_path):
     done = CliRunner().invoke(main, ["audit", str(file), "--samples", "120", "--confidence", "0.95"])
     assert done.exit_code == 1, done.stderr
     assert "MORE THAN IS STATED" in done.stdout
-    (honest,) = netbandit.audit(file, samples=120, overrides=["learner.kind=elimination"])
+    (honest,) = netbandit.audit(file, samples=120, learner__kind="elimination")
     assert not honest.caught
 
 

@@ -11,14 +11,11 @@ from netbandit.settings import PositiveOrInfinite, Settings
 
 
 class Learner(Settings):
-    """The keys of the learner.
-
-    Attributes:
-        epsilon: The budget.
-    """
+    """The keys of the learner."""
 
     kind: str
     epsilon: PositiveOrInfinite = inf
+    """The budget."""
     gap: Literal["true"] | Annotated[float, Field(gt=0)] | None = None
     start: int
 

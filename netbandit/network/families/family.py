@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.network import distances
+from netbandit.network.size_limits import too_large
 from netbandit.network.topology import TopologyError
-from netbandit.part import Checks, Mistake, Part, found_by
+from netbandit.part import Checks, Part, found_by
 
 if TYPE_CHECKING:
     import networkx
@@ -19,9 +20,6 @@ Edges = NDArray[np.int64]
 
 MOST_AGENTS = 10**7
 """The most agents of a topology."""
-
-MOST_LINKS = 50_000_000
-"""Graphs with more links than this are refused before they exhaust the memory."""
 
 DRAWS = 1_000
 """How often a random graph is drawn in search of a connected one."""
@@ -102,7 +100,7 @@ class Shape(Family):
         found = list(self.check_shape())
         yield from found
         if not found:
-            yield from too_large("agents", self.expected())
+            yield from too_large("agents", self.agents, self.expected())
 
     def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
         """Return a connected graph; a disconnected draw is drawn again as a whole."""
@@ -149,13 +147,6 @@ def graph_of(sizes: list[int], parts: list[Edges]) -> "networkx.Graph[int]":
         graph.add_edges_from((links + first).tolist())
         first += size
     return graph
-
-
-def too_large(key: str, links: float) -> Checks:
-    """Yield a graph of more *links* than fit the memory."""
-    if links > MOST_LINKS:
-        text = f"too many: the graph would have about {links:.3g} links; at most {MOST_LINKS:,} are possible"
-        yield Mistake(key, text)
 
 
 def pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> Edges:

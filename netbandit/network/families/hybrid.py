@@ -1,11 +1,13 @@
 """``hybrid``: several graphs of one family side by side, with no link between them."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from netbandit.network.families.family import MOST_AGENTS, Family, Shape, graph_of, too_large
+from netbandit.network.families.family import MOST_AGENTS, Family, Shape, graph_of
+from netbandit.network.size_limits import too_large
 from netbandit.part import Checks, Mistake, Note
 
 if TYPE_CHECKING:
@@ -56,21 +58,26 @@ class Hybrid(Family):
             if key not in used and getattr(self, key) is not None:
                 yield Note(key, f'not used by the family "hybrid" with {self.inside} components')
         total = sum(self.components)
+        if total > MOST_AGENTS:
+            yield Mistake("components", f"must be {MOST_AGENTS:,} agents together at most, not {total:,}")
+            return
         if self.agents is not None and self.agents != total:
             yield Mistake("agents", f"must be the sum of the components, {total}, or absent, not {self.agents}")
             return
+        wrong = {size: list(self._shape(size).check_shape()) for size in set(self.components)}
         found: dict[Any, Mistake] = {}
-        links = 0.0
-        for index, size in enumerate(self.components):
-            shape = self._shape(size)
-            for mistake in shape.check_shape():
+        for index, size in enumerate(self.components) if any(wrong.values()) else ():
+            for mistake in wrong[size]:
                 # What a single component lacks in agents is wrong with that component; a missing key is so for all.
                 place = ("components", index) if mistake.key == "agents" else mistake.key
                 found.setdefault(place, Mistake(place, mistake.text))
-            links += 0.0 if found else shape.expected()
         yield from found.values()
         if not found:
-            yield from too_large("components", links)
+            yield from too_large("components", total, self.expected())
+
+    def expected(self) -> float:
+        """Return the number of links to expect."""
+        return sum(times * self._shape(size).expected() for size, times in Counter(self.components).items())
 
     def table(self) -> dict[str, Any]:
         """Return the keys with all defaults: those of the family inside, and the number of agents."""

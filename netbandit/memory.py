@@ -1,0 +1,37 @@
+"""How much memory there is, for what is refused before it exhausts it."""
+
+from contextlib import suppress
+from pathlib import Path
+
+SHARE = 0.5
+"""The share of the memory now free that one replication may be expected to take: estimates are rough."""
+
+_GROUP = Path("/sys/fs/cgroup")
+
+
+def affordable() -> int:
+    """Return the bytes that one replication may be expected to take.
+
+    What is free counts, and what limits this process: those of a container, and those that ``ulimit -v`` has set.
+    """
+    import psutil
+
+    free = [int(psutil.virtual_memory().available)]
+    with suppress(OSError, ValueError):  # "max" where the container has no limit
+        limit = int((_GROUP / "memory.max").read_text())
+        free.append(limit - int((_GROUP / "memory.current").read_text()))
+    with suppress(ImportError):  # Windows has no such limits
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            free.append(soft - int(psutil.Process().memory_info().vms))
+    return int(SHARE * max(0, min(free)))
+
+
+def shown(size: float) -> str:
+    """Return a number of bytes with two digits and a unit."""
+    for unit, name in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if size >= unit or name == "MB":
+            break
+    return f"{size / unit:.2g} {name}" if size < 1e17 else f"{size:.1e} bytes"

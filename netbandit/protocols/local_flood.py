@@ -1,0 +1,167 @@
+"""Local floods: what an agent tells goes on to all neighbours, for so many hops."""
+
+from array import array
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from netbandit.network import distances
+from netbandit.network.clock import AGENTS, SENDS, InstantQueue
+from netbandit.network.link import Arrival, Channel
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.protocol import Item
+
+ITEMS = Kind("ITEMS")
+
+
+class _Copy(NamedTuple):
+    """An item on its way.
+
+    Attributes:
+        heard: What it is.
+        left: How many hops it may still go.
+    """
+
+    heard: Heard
+    left: int
+
+
+_Parcel = tuple[_Copy, frozenset[int]]
+"""What a node passes on, and the neighbours from which it has just come."""
+
+
+class _Furthest:
+    """What is known of the items of a round, until no copy is under way any more.
+
+    Args:
+        pairs: M^2.
+
+    Attributes:
+        left: For each node and source (node M + source), one more than the hops that the copy that may go furthest may
+            still go; 0: the node has not heard the item.
+        under_way: Copies that wait at a node or are on a link.
+    """
+
+    def __init__(self, pairs: int) -> None:
+        self.left = array("H", bytes(2 * pairs))
+        self.under_way = 0
+
+
+class LocalFlood(BroadcastProtocol):
+    """MP-UCB's way to pass on what is told (Dubey & Pentland 2020; Madhushani et al. 2021).
+
+    A node passes an item on when it first hears it, to all neighbours but those it came from at that instant; and again
+    only if the copy may go further than any before: over unequal latencies a long fast path may come first. What a node
+    puts on a link at one instant is one message: what it has heard at a boundary goes on with what it tells itself in
+    that slot. Hops are counted, not slots. Slotted, a hop takes effect at a boundary after the one it began at;
+    asynchronous, at once.
+    """
+
+    hops: int = state(default=1)
+    """How many hops an item goes at most."""
+    items: int = state(default=0)
+    """Items put on links."""
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self._slotted = self.slotted
+        self._rounds: dict[int, _Furthest] = {}
+        self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
+        self._departures: InstantQueue[_Parcel] = InstantQueue(self.clock, self._send, SENDS)
+
+    @property
+    def reach(self) -> list[int]:
+        """Those at most so many hops away; see `BroadcastProtocol.reach`."""
+        graph = self.network.topology
+        adjacency = distances.adjacency(graph.agents, graph.edges)
+        return [int((distances.hops(adjacency, agent) <= self.hops).sum()) for agent in range(graph.agents)]
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how many items were put on links."""
+        return {"items": self.items}
+
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """Let *agent* tell its neighbours, in this instant."""
+        if self.hops:
+            self._departures.at(self.clock.now, agent, (_Copy(Heard(agent, round, item), self.hops), frozenset()))
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Take in what arrives, now or at the slot boundary."""
+        now = self.clock.now
+        if not self._slotted:
+            self._take_in([(node, [(sender, message.value[0]) for _, sender, message in arrivals])])
+            return
+        for _, sender, message in arrivals:
+            copies, begun = message.value
+            self._arrivals.at(self.clock.effective_time(begun, now), node, (sender, copies))
+
+    def _take_in(self, due: list[tuple[int, list[tuple[int, list[_Copy]]]]]) -> None:
+        """Let nodes hear all that takes effect at once: of copies of one item, the one that may go furthest counts."""
+        for node, bundles in due:
+            best: dict[tuple[int, int], _Copy] = {}
+            senders: dict[tuple[int, int], list[int]] = {}
+            for sender, copies in bundles:
+                for copy in copies:
+                    heard = copy.heard
+                    self._rounds[heard.round].under_way -= 1
+                    key = heard.round, heard.source
+                    if key not in best or copy.left > best[key].left:
+                        best[key] = copy
+                    senders.setdefault(key, []).append(sender)
+            fresh: list[Heard] = []
+            for key, copy in best.items():
+                left = self._rounds[copy.heard.round].left
+                place = node * self.network.agents + copy.heard.source
+                known = left[place] - 1
+                if copy.heard.source == node or copy.left <= known:
+                    continue
+                left[place] = copy.left + 1
+                if known < 0:
+                    fresh.append(copy.heard)
+                if copy.left and not (self.absorbs is not None and self.absorbs(node, copy.heard.item)):
+                    self._departures.at(self.clock.now, node, (copy, frozenset(senders[key])))
+                    self._rounds[copy.heard.round].under_way += 1
+            if fresh:
+                self.hear(node, sorted(fresh))
+            for round in {round for round, _ in best}:
+                self._forget(round)
+
+    def _send(self, due: list[tuple[int, list[_Parcel]]]) -> None:
+        """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""
+        now, network = self.clock.now, self.network
+        ended = now >= self.clock.end
+        for node, parcels in due:
+            further = [(copy._replace(left=copy.left - 1), told_by) for copy, told_by in parcels]
+            for copy, _ in further:
+                if copy.heard.source == node:
+                    if copy.heard.round not in self._rounds:
+                        self._rounds[copy.heard.round] = _Furthest(network.agents**2)
+                else:
+                    self._rounds[copy.heard.round].under_way -= 1
+            if not ended:
+                self._put(node, further, network.channels[node], now)
+            for round in {copy.heard.round for copy, _ in further}:
+                self._forget(round)
+
+    def _put(self, node: int, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
+        alike: dict[tuple[int, ...], list[Channel]] = {}
+        for channel in channels:
+            chosen = tuple(number for number, (_, told_by) in enumerate(parcels) if channel.receiver not in told_by)
+            if chosen:
+                alike.setdefault(chosen, []).append(channel)
+        for chosen, some in alike.items():
+            copies = [parcels[number][0] for number in chosen]
+            size = HEADER_BYTES + sum(LABEL_BYTES + copy.heard.item.size for copy in copies)
+            for copy in copies:
+                self._rounds[copy.heard.round].under_way += len(some)
+            self.items += len(copies) * len(some)
+            self.network.send(Message(ITEMS, size, (copies, now), copies[-1].heard.round), some)
+
+    def _forget(self, round: int) -> None:
+        """Forget who knows what of *round* when no copy of it is under way."""
+        found = self._rounds.get(round)
+        if found is not None and not found.under_way:
+            del self._rounds[round]

@@ -1,0 +1,106 @@
+"""Somebody else's scheduler that cannot be used is one clear line, which names it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from distributed import LocalCluster
+from helpers.fake_study import fake_study
+from helpers.processes import eventually
+
+import netbandit
+from netbandit.running import cluster
+from netbandit.running import sweeps as sweep
+from netbandit.running.cluster import SchedulerError
+
+
+@pytest.mark.parametrize("address", ["", "here", "tcp://", "http://x", "tcp://host:port", "tcp://host:1 2"])
+def test_an_address_that_is_none(tmp_path, address):
+    with pytest.raises(SchedulerError, match="is no address of a scheduler, such as "):
+        sweep.run(fake_study(3), tmp_path, scheduler=address)
+
+
+def test_tls_without_credentials(tmp_path):
+    with pytest.raises(SchedulerError, match=r"^tls://127\.0\.0\.1:9 needs TLS credentials"):
+        sweep.run(fake_study(3), tmp_path, scheduler="tls://127.0.0.1:9")
+
+
+@pytest.fixture(scope="module")
+def somebody_elses():
+    """A scheduler with a worker in this process."""
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
+    ) as found:
+        yield found
+
+
+def test_its_workers_are_used(tmp_path, somebody_elses):
+    result = sweep.run(fake_study(3, replications=3), tmp_path, scheduler=somebody_elses.scheduler_address)
+    assert (result.done, result.failed) == (3, [])
+
+
+def test_workers_of_another_version_are_refused(tmp_path, somebody_elses, monkeypatch):
+    class Ours:
+        __version__ = "17.1"
+
+    monkeypatch.setattr(cluster, "netbandit", Ours)
+    text = rf"^the worker tcp://\S+ of tcp://\S+ has netbandit {netbandit.__version__}, this is 17\.1: its results"
+    with pytest.raises(SchedulerError, match=text):
+        sweep.run(fake_study(3), tmp_path, scheduler=somebody_elses.scheduler_address)
+
+
+def test_a_worker_that_comes_later_with_another_version_does_no_run(tmp_path, somebody_elses, monkeypatch):
+    class Ours:
+        __version__ = "17.1"
+
+    monkeypatch.setattr(sweep, "netbandit", Ours)
+    result = sweep.run(fake_study(3, replications=1), tmp_path, scheduler=somebody_elses.scheduler_address)
+    assert result.done == 0
+    assert result.failed[0].failure.text == f"a worker has netbandit {netbandit.__version__}, this is 17.1"
+
+
+def test_a_scheduler_without_workers(tmp_path, somebody_elses, monkeypatch):
+    monkeypatch.setattr(cluster, "_PATIENCE", 1.0)
+    with LocalCluster(n_workers=0, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0") as empty:
+        address = empty.scheduler_address
+        with pytest.raises(SchedulerError, match=f"^the dask scheduler at {address} has no workers$"):
+            sweep.run(fake_study(3), tmp_path, scheduler=address)
+
+
+SCHEDULER = """\
+import sys, time
+from pathlib import Path
+from distributed import LocalCluster
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0")
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_scheduler_that_goes_away(tmp_path):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SCHEDULER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        log = tmp_path / "log"
+        log.mkdir()
+        study = fake_study(3, replications=20, waits=dict.fromkeys(range(20), 0.2), log=log)
+
+        def killing(done, total, points_done, points):
+            if done == 1:
+                assert eventually(lambda: len(list(log.iterdir())) > 1)
+                process.kill()
+
+        with pytest.raises(SchedulerError, match=f"^the dask scheduler at {address} has gone away; what is done "):
+            sweep.run(study, tmp_path / "out", scheduler=address, progress=killing)
+    assert len(list((tmp_path / "out").glob("runs/*/result.json"))) >= 1
+
+
+def test_runs_that_are_there_name_the_versions_they_are_of(tmp_path):
+    assert sweep.run(fake_study(3, replications=2), tmp_path).others == ()
+    (line,) = sweep.run(fake_study(3, replications=3), tmp_path).others
+    assert line.startswith("2 of the runs already there are of netbandit 0, python unknown, ")
+    assert f"; this is netbandit {netbandit.__version__}, python " in line

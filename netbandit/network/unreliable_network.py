@@ -167,9 +167,10 @@ class UnreliableNetwork(Network):
             assert isinstance(channel, UnreliableChannel)
             loss, jitter, *_ = next(channel.draws)
             arrival = self._held_back(channel, now + transmission + channel.latency + int(jitter))
+            is_missed = loss < channel.chance(message.size, now) or self._is_down(agent, arrival)
             if self.trace is not None:
-                self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
-            if loss < channel.chance(message.size, now) or self._is_down(agent, arrival):
+                self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True, lost=is_missed)
+            if is_missed:
                 self.ledger.broadcasts_missed += 1
                 continue
             channel.latest = max(channel.latest, arrival)

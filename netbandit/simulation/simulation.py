@@ -14,7 +14,6 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
-from netbandit.plural import counted
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
@@ -85,6 +84,7 @@ class Simulation:
             outcome = driver.finish()
             fates = network.close()
         found = _finite(outcome.metrics)
+        waiting = driver.waiting()
         absent = _absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
         decisions = found.get("decisions", slots - absent)
@@ -92,12 +92,13 @@ class Simulation:
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": None if outcome.regret is None else outcome.regret / topology.agents,
-            "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             "rounds": rounds,
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(_communication(network)),
+            "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **asdict(fates),
             "stalled": len(waits),
+            "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
             "availability": (slots - absent) / slots,
             "simulated_s": clock.end / 1e9,
@@ -133,7 +134,7 @@ class Simulation:
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
-            remarks=(*outcome.remarks, *_stalled(waits), *_unfinished(rounds, driver.waiting())),
+            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting)),
         )
 
 
@@ -161,25 +162,17 @@ def _communication(network: Network) -> dict[str, Metric]:
     }
 
 
-def _stalled(waits: Sequence[int]) -> tuple[str, ...]:
-    """Say how many agents wait for what cannot come any more, and what would help."""
-    if not waits:
-        return ()
-    return (
-        f"{counted(len(waits), 'agent')} waited at the horizon for what was lost, for {sum(waits) / len(waits):,.0f} "
-        "slots in the mean, with nothing under way that could end it: links.peer.retry and links.uplink.retry repeat "
-        "what is lost",
-    )
-
-
-def _unfinished(rounds: Metric, waits: Sequence[int]) -> tuple[str, ...]:
-    """Say how long agents have waited where no round has ended."""
-    if rounds or not waits:
-        return ()
-    return (
-        f"no round ended: at the horizon {counted(len(waits), 'agent')} had waited for "
-        f"{sum(waits) / len(waits):,.0f} slots in the mean",
-    )
+def _waiting(rounds: Metric, stalled: Sequence[int], waiting: Sequence[int]) -> tuple[str, ...]:
+    """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
+    remarks = []
+    if stalled:
+        remarks.append(
+            "agents waited at the horizon for what was lost, with nothing under way that could end it (stalled: how "
+            "many, waiting_slots: for how long); links.peer.retry and links.uplink.retry repeat what is lost"
+        )
+    if waiting and not rounds:
+        remarks.append("no round had ended by the horizon, at which agents waited for the first (waiting_slots)")
+    return tuple(remarks)
 
 
 def _absent_slots(network: Network, agents: int, clock: Clock) -> int:

@@ -28,6 +28,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "bandit": {
         "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",
+        "gaussian": "netbandit.bandits.gaussian:Gaussian",
+        "mixed": "netbandit.bandits.mixed:Mixed",
         "linear": "netbandit.bandits.linear:Linear",
         "procurement": "netbandit.bandits.procurement:Procurement",
         "vertical": "netbandit.bandits.vertical:Vertical",

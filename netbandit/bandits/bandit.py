@@ -36,6 +36,8 @@ class Bandit(Part, ABC):
 
     seed: int | None = Field(default=None, ge=0)
     """Fixes the instance across replications; absent, each replication draws its own."""
+    horizon: int = state(default=1)
+    """T, in slots; known before the start."""
 
     @abstractmethod
     def start(self, agents: int, generator: GeneratorOf) -> None:

@@ -1,6 +1,6 @@
 """A bandit whose arms pay 0 or 1."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,8 @@ from pydantic import Field, TypeAdapter, ValidatorFunctionWrapHandler, WrapValid
 from pydantic_core import PydanticCustomError
 
 from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline, column_means
-from netbandit.part import Checks, Mistake, Note
+from netbandit.bandits.varied import VariedArms
+from netbandit.part import Checks, Mistake, Note, Others
 
 MOST_ARMS = 10**6
 
@@ -16,7 +17,8 @@ Mean = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
 _MEANS: TypeAdapter[list[float]] = TypeAdapter(Annotated[list[Mean], Field(min_length=1)])
 
 
-def _means(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+def means_or_uniform(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Validate the key ``means``, with one mistake where there is one."""
     # A union reports a mistake once for each alternative; the user made it once, and in one element.
     if isinstance(value, list):
         return _MEANS.validate_python(value)
@@ -25,7 +27,7 @@ def _means(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     raise PydanticCustomError("means", 'must be "uniform" or a list of numbers from 0 to 1')
 
 
-class Bernoulli(FiniteBandit):
+class Bernoulli(VariedArms, FiniteBandit):
     """Arms that pay 1 with the probability of their mean, else 0.
 
     The means of agent i are ``clip(mean + U(-h, h), 0, 1)``, drawn independently for each agent and arm; the
@@ -34,8 +36,10 @@ class Bernoulli(FiniteBandit):
 
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     """The number K of arms; may be left out where *means* is a list."""
-    means: Annotated[Literal["uniform"] | list[Mean], WrapValidator(_means)] = "uniform"
+    means: Annotated[Literal["uniform"] | list[Mean], WrapValidator(means_or_uniform)] = "uniform"
     """Either ``"uniform"``: drawn from U[0, 1]; or the mean of each arm."""
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
     heterogeneity: float = Field(default=0.0, ge=0, le=1)
     """Half-width h of the interval in which an agent's means vary around the common ones."""
     averaged: bool = False
@@ -52,6 +56,19 @@ class Bernoulli(FiniteBandit):
         elif self.arms is not None and len(self.means) != self.arms:
             text = f"is {self.arms}, but means lists {len(self.means)}: they must be the same, or leave arms out"
             yield Mistake("arms", text)
+        arms = self.outline().arms
+        yield from self.check_changes(arms, self.means == "uniform")
+        for place, change in enumerate(self.changes or []):
+            if not all(0 <= mean <= 1 for mean in change.means):
+                yield Mistake(("changes", place, "means"), f"must be numbers from 0 to 1, not {change.means}")
+        if self.averaged and self.changing:
+            yield Mistake("averaged", "cannot be together with means that change")
+        yield from self.check_sets(arms)
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield what does not go with the number of agents and the horizon."""
+        yield from self.check_agents(others, self.outline().arms)
+        yield from self.check_course(others, self.outline().arms)
 
     def outline(self) -> Outline:
         """Return the number of arms, and whether one can be worse than another."""
@@ -72,19 +89,27 @@ class Bernoulli(FiniteBandit):
             common = generator("bandit.means", 0).random(self.arms)
         else:
             common = np.array(self.means, dtype=np.float64)
+        shifts = None
         if self.heterogeneity == 0:
             self.settle(common, agents)
-            return
-        spread = self.heterogeneity
-        shifts = generator("bandit.heterogeneity", 0).uniform(-spread, spread, size=(agents, common.size))
-        differing = np.clip(common + shifts, 0.0, 1.0)
-        self.settle(column_means(differing) if self.averaged else differing, agents)
+        else:
+            spread = self.heterogeneity
+            shifts = generator("bandit.heterogeneity", 0).uniform(-spread, spread, size=(agents, common.size))
+            differing = np.clip(common + shifts, 0.0, 1.0)
+            self.settle(column_means(differing) if self.averaged else differing, agents)
+        self.vary(common, shifts, generator)
 
     def settle(self, means: NDArray[np.float64], agents: int) -> None:
         """Fix the means; see :meth:`FiniteBandit.settle`. Raises ValueError for means outside [0, 1], too."""
         super().settle(means, agents)
         if not (np.all(self.agent_means >= 0) and np.all(self.agent_means <= 1)):
             raise ValueError("a mean must be a number from 0 to 1")
+
+    def pull(
+        self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return 1 where the number is below the mean, else 0; see the base class."""
+        return (numbers < self.mean_of(slot, agents, arms)).astype(np.float64)
 
     def pull_blocks(
         self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int

@@ -78,6 +78,17 @@ class Elimination(EpochLearner):
         if self.participation < 1 and not (others.protocol.chooses or others.protocol.isolated):
             text = "must be 1.0: only a server (master-worker) can choose who takes part in a round"
             yield Mistake("participation", f'{text} (protocol.kind = "{others.kinds["protocol"]}")')
+        if getattr(others.bandit, "changing", False) or getattr(others.bandit, "arm_sets", None) is not None:
+            text = "cannot be elimination: it pulls all arms in blocks, across which means must stay as they are"
+            yield Mistake("kind", f"{text}; ucb, klucb and thompson decide in every slot")
+        elif getattr(others.bandit, "arms_per_agent", None) is not None:
+            yield Mistake(
+                "kind", "cannot be elimination: every agent pulls every arm; ucb, klucb and thompson rank their own"
+            )
+        if others.kinds["bandit"] == "gaussian" and (self.epsilon != inf or self.epsilon_total is not None):
+            yield Mistake(
+                "epsilon", "must be inf: noise is made for rewards from 0 to 1, and normal rewards have no bound"
+            )
         outline = others.bandit.outline()
         equal = not outline.has_gap and outline.arms != 1
         if self.rounds is not None and self.gap == "true" and equal:

@@ -48,6 +48,7 @@ class Network:
 
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
+        loses: Whether messages between agents may be lost for good: nothing repeats them.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -72,6 +73,7 @@ class Network:
         self.neighbours = neighbours
         self.ledger = Ledger()
         self._handler: Receive = _nobody
+        self.loses = False
         self.streams = streams
         self._topology = topology
         self._environment = clock.environment

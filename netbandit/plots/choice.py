@@ -9,7 +9,7 @@ from netbandit.plots.grouping import Arrangement, arrange, evenly, value_of
 from netbandit.plots.heatmap import MOST as MOST_MAPS
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.learners import draw_learners, learners_vary
-from netbandit.plots.metrics import compared, measured, privacy_differs, privacy_key
+from netbandit.plots.metrics import EPSILONS, compared, measured, privacy_differs, privacy_key
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.parameter import MOST as MOST_COLUMNS
 from netbandit.plots.parameter import axis_key, draw_against_parameter, has_a_line, others
@@ -98,7 +98,8 @@ def planned(study: StudyResult) -> list[Planned]:
     - ``learners``: regret against data, energy and delay, if three learners or more are compared;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more, most pairs of
       them were run, and they make a difference; a map for each combination of the other keys;
-    - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map;
+    - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map and
+      that is no budget of privacy;
     - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
       diameters or more;
     - ``privacy``: regret against the epsilon spent, if that differs;
@@ -126,9 +127,13 @@ def planned(study: StudyResult) -> list[Planned]:
     if learners_vary(arrangement):
         found.append(Planned("learners", lambda: draw_learners(arrangement), answers=alike))
     found += _heatmaps(arrangement)
-    found += _against_parameter(arrangement, answers=all(one.name != "heatmap" for one in found))
-    found += _against_diameter(arrangement)
     views = _views(arrangement) if telling == "regret" else []
+    # What a budget of privacy does is told by the privacy that was spent, where that is known.
+    told = any(one.name == "heatmap" for one in found) or (
+        axis_key(arrangement) in EPSILONS and any(one.name == "privacy" for one in views)
+    )
+    found += _against_parameter(arrangement, answers=not told)
+    found += _against_diameter(arrangement)
     answered = any(one.answers for one in [*found[1:], *views])
     if cost_varies(arrangement) and not (found[1:2] and found[1].name == "structure" and _only_shapes(arrangement)):
         budget = alike and any(key in (*BUDGETS, "learner.participation") for key in arrangement.keys)

@@ -251,6 +251,7 @@ def draw_points(
             part.set_label("_alone")
         panel.containers.remove(behind)
     line: Line2D = bars.lines[0]
+    line.set_clip_on(False)  # a mark at the edge is whole
     line.set_label(label)
     return line
 

@@ -1,13 +1,15 @@
 """Consensus: what agents know evens out by mixing with their neighbours, step by step."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
+from simpy import Event
 
-from netbandit.network.clock import AGENTS, InstantQueue
+from netbandit.network.clock import AGENTS, SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
@@ -20,10 +22,9 @@ MIX = Kind("MIX")
 
 
 class _Row(NamedTuple):
-    """What a message says: the row of an agent for a step, told in a slot."""
+    """The row of an agent for a step."""
 
     step: int
-    slot: int
     row: NDArray[np.float64]
 
 
@@ -35,6 +36,10 @@ class Consensus(ExchangeProtocol):
     1, sums over all agents are kept from step to step. Neighbours are never more than one step apart. With ``pace =
     "slot"`` it steps at every boundary, with the newest row of each neighbour that it has not used yet, or its own in
     place of one that is not there: a row that is constant stays so, but sums are not kept.
+
+    Where links lose messages and nothing repeats them, an agent tells, with ``pace = "step"``, the rows of its last two
+    steps in every slot, whether it has stepped or not: so all stays exact without an acknowledgement, and a step takes
+    until each of these rows has come through once.
 
     Learners decide at boundaries, so both timings are alike: a row told in slot t is used in slot t + 1 or later.
     """
@@ -78,6 +83,10 @@ class Consensus(ExchangeProtocol):
         self._newest = np.full((2, len(self._link)), -1)
         self._used = np.full(len(self._link), -1)
         self._arrivals: InstantQueue[tuple[int, _Row] | None] = InstantQueue(self.clock, self._act, AGENTS)
+        self._latest: list[tuple[_Row, ...]] = [()] * network.agents
+        self._row_bytes = 0
+        self._repeats = network.loses and self.pace == "step"
+        self._callbacks: list[Callable[[Event], None]] = [self._repeat]
 
     @cached_property
     def eigenvalue(self) -> float:
@@ -98,12 +107,15 @@ class Consensus(ExchangeProtocol):
         self._own[agents] = rows
         self.ready[agents] = False
         self._told[agents] = self.steps[agents]
-        size = HEADER_BYTES + row_bytes
+        self._row_bytes = row_bytes
         slot = clock.now // clock.slot
         for agent, row, step in zip(agents.tolist(), rows, self.steps[agents].tolist(), strict=True):
-            channels = network.channels[agent]
-            if channels:
-                network.send(Message(MIX, size, _Row(step, slot, row), step), channels)
+            if self._repeats:
+                self._latest[agent] = (*self._latest[agent][-1:], _Row(step, row))
+            else:
+                self._send(agent, (_Row(step, row),))
+        if self._repeats and not slot:
+            clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, 0)
         following = (slot + 1) * clock.slot
         if following >= clock.end:
             return
@@ -117,9 +129,24 @@ class Consensus(ExchangeProtocol):
         """Keep what arrives for the first boundary, after the one of the slot in which it was told, that has it."""
         clock = self.clock
         for _, sender, message in arrivals:
-            row: _Row = message.value
-            boundary = max(row.slot + 1, clock.boundary(clock.now))
-            self._arrivals.at(boundary * clock.slot, node, (sender, row))
+            rows, begun = message.value
+            for row in rows:
+                self._arrivals.at(clock.effective_time(begun, clock.now), node, (sender, row))
+
+    def _send(self, agent: int, rows: tuple[_Row, ...]) -> None:
+        """Put *rows* of an agent on its links, in one message."""
+        channels = self.network.channels[agent]
+        if channels:
+            size = HEADER_BYTES + len(rows) * self._row_bytes
+            self.network.send(Message(MIX, size, (rows, self.clock.now), rows[-1].step), channels)
+
+    def _repeat(self, _: Event) -> None:
+        """Let all agents tell the rows of their last two steps, in this slot and again in the next."""
+        clock = self.clock
+        for agent, rows in enumerate(self._latest):
+            self._send(agent, rows)
+        if clock.now + clock.slot < clock.end:
+            clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, clock.slot)
 
     def _act(self, due: list[tuple[int, list[tuple[int, _Row] | None]]]) -> None:
         """Let agents take in what has arrived, and step."""

@@ -23,6 +23,11 @@ ADDED: Mapping[str, Any] = {
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
     "learner:elimination.epsilon_total": None,
+    "bandit:bernoulli.changes": None,
+    "bandit:bernoulli.breakpoints": 0,
+    "bandit:bernoulli.drift": 0.0,
+    "bandit:bernoulli.arms_per_agent": None,
+    "bandit:bernoulli.arm_sets": None,
 }
 """Keys that came after format 1, with the defaults they came with.
 

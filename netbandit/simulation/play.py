@@ -33,7 +33,8 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
         return kind in (FedUcb, SharedLinUcb)
     if world is Procurement:
         return kind is Pfcb
-    return world is Bernoulli and isolated and isinstance(learner, Ucb | KlUcb) and learner.discount == 1
+    plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
+    return plain and world is Bernoulli and isolated and isinstance(learner, Ucb | KlUcb) and learner.discount == 1
 
 
 def say_if_new(bandit: Bandit) -> None:

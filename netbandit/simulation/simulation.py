@@ -68,6 +68,7 @@ class Simulation:
             )
             bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
             bandit = point.bandit.fresh()
+            bandit.horizon = scenario.run.horizon
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(type(point.bandit), type(point.learner))(stage)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
 from netbandit.bandits.procurement import Procurement
+from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
 from netbandit.simulation.account import PRIME
 from netbandit.simulation.result import Metric
@@ -117,6 +118,8 @@ class ArmWorld(SlotWorld):
     def __init__(self, bandit: ArmBandit) -> None:
         self.bandit = bandit
         self.missed = np.zeros(bandit.agents)
+        self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
+        self._missed_static = 0.0
 
     def facts(self) -> dict[str, Any]:
         """See `SlotWorld.facts`."""
@@ -140,11 +143,14 @@ class ArmWorld(SlotWorld):
         rewards = self.bandit.pull(slot, agents, arms, self.numbers.of(slot)[agents])
         missed = self.bandit.regrets(slot, agents, arms)
         self.missed[agents] += missed
+        if self._varied is not None:
+            self._missed_static += float(self._varied.static_regrets(slot, arms).sum())
         return rewards, missed
 
     def metrics(self, horizon: int) -> dict[str, Metric]:
-        """Return the regret of the agent that is worst off."""
-        return {"regret_worst_agent": float(self.missed.max())}
+        """Return the regret of the agent that is worst off, and that against one arm where means change."""
+        static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
+        return {"regret_worst_agent": float(self.missed.max()), **static}
 
 
 class ActionSetWorld(SlotWorld):

@@ -1,108 +1,8 @@
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.some_claim import claim
 from pydantic import ValidationError
 
-from netbandit.papers.claim_text import interval_text
-from netbandit.papers.claims import Claim
-from netbandit.papers.regions import Region
-from netbandit.papers.selectors import selector_text
-from netbandit.papers.verdicts import judge
-from netbandit.results.statistics import Interval
-
-
-def claim(**keys):
-    whole = {"id": "x", "figure": "f", "where": "here", "says": "a", "read_as": "b", "of": "regret", **keys}
-    return Claim.model_validate(whole)
-
-
-def between(low, high):
-    return Interval((low + high) / 2, low, high, 0.95, 10)
-
-
-@pytest.mark.parametrize(
-    ("region", "low", "high", "verdict"),
-    [
-        ({"below": 1}, 0.5, 0.9, "holds"),
-        ({"below": 1}, 1.0, 1.2, "does not hold"),
-        ({"below": 1}, 0.9, 1.0, "not decidable"),
-        ({"at_most": 1}, 0.9, 1.0, "holds"),
-        ({"at_most": 1}, 1.0, 1.2, "not decidable"),
-        ({"at_most": 1}, 1.1, 1.2, "does not hold"),
-        ({"above": 1}, 0.2, 1.0, "does not hold"),
-        ({"at_least": 1, "at_most": 1}, 1.0, 1.0, "holds"),
-        ({"at_least": 0.9, "at_most": 1.1}, 0.8, 1.2, "not decidable"),
-        ({"below": 1}, -math.inf, math.inf, "not decidable"),
-        ({"below": 1}, math.nan, math.nan, "not decidable"),
-    ],
-)
-def test_where_the_interval_lies(region, low, high, verdict):
-    assert Region(**region).verdict(between(low, high)) == verdict
-
-
-@given(st.floats(-10, 10), st.floats(0, 5), st.floats(-10, 10))
-def test_a_bound_and_its_opposite_never_agree(low, width, bound):
-    interval = between(low, low + width)
-    below, not_below = Region(below=bound).verdict(interval), Region(at_least=bound).verdict(interval)
-    opposite = {"holds": "does not hold", "does not hold": "holds", "not decidable": "not decidable"}
-    assert not_below == opposite[below]
-
-
-LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
-FAR = [3.0, 3.2, 2.7, 3.1, 3.3]
-TRUE, FALSE = [1.0] * 60, [0.0] * 60
-FLIPS = {
-    "mean": ({"region": {"below": 1.5}}, [[LOW]], [[HIGH]], [[WIDE]]),
-    "difference": (
-        {"region": {"below": 0}, "against": [{"a": 1}]},
-        [[LOW], [HIGH]],
-        [[HIGH], [LOW]],
-        [[WIDE], [HIGH]],
-    ),
-    "ratio": ({"region": {"below": 1}, "against": [{"a": 1}]}, [[LOW], [HIGH]], [[HIGH], [LOW]], [[WIDE], [HIGH]]),
-    "geometric ratio": (
-        {"region": {"below": 1}, "against": [{"a": 1}]},
-        [[LOW], [HIGH]],
-        [[HIGH], [LOW]],
-        [[WIDE], [HIGH]],
-    ),
-    "share": ({"region": {"at_least": 0.9}}, [[TRUE]], [[FALSE]], [[[1.0, 1.0, 1.0]]]),
-    "slope": (
-        {"region": {"below": 0}, "over": "cost"},
-        [[HIGH, LOW], [LOW, FAR]],
-        [[LOW, LOW], [HIGH, FAR]],
-        [[WIDE, LOW], [HIGH, FAR]],
-    ),
-}
-
-
-@pytest.mark.parametrize("measure", FLIPS)
-@pytest.mark.parametrize("paired", [True, False])
-def test_each_verdict_flips_with_the_data(measure, paired):
-    keys, true, false, unclear = FLIPS[measure]
-    paired = paired or measure == "geometric ratio"
-    asked = claim(measure=measure, paired=paired, **keys)
-    assert judge(asked, [("x", true)]).verdict == "holds"
-    assert judge(asked, [("x", false)]).verdict == "does not hold"
-    assert judge(asked, [("x", unclear)]).verdict == "not decidable"
-
-
-def test_a_claim_is_as_good_as_its_worst_comparison():
-    asked = claim(measure="mean", region={"below": 1.5})
-    good, bad, unclear = ("good", [[LOW]]), ("bad", [[HIGH]]), ("unclear", [[WIDE]])
-    assert judge(asked, [good, good]).verdict == "holds"
-    assert judge(asked, [good, unclear]).verdict == "not decidable"
-    worst = judge(asked, [good, unclear, bad])
-    assert (worst.verdict, worst.deciding.what) == ("does not hold", "bad")
-    assert [one.interval.confidence for one in worst.comparisons] == pytest.approx([1 - 0.05 / 3] * 3)
-
-
-def test_a_number_that_does_not_exist_decides_nothing():
-    found = judge(claim(measure="mean", region={"below": 1.5}), [("x", [[[1.0, None, 1.0]]])])
-    assert (found.verdict, found.comparisons[0].interval) == ("not decidable", None)
-    assert found.deciding is found.comparisons[0]
+from netbandit.papers.figures import paper_names, papers_folder, read_paper
 
 
 def test_which_points_are_compared():
@@ -136,16 +36,27 @@ def test_claims_that_cannot_be(keys):
         claim(**keys)
 
 
-def test_intervals_have_as_many_digits_as_they_are_wide():
-    assert interval_text(Interval(0.92613, 0.92134, 0.93121, 0.95, 9)) == "0.9261 [0.9213, 0.9312]"
-    assert interval_text(Interval(43199.3, 42707.1, 43691.5, 0.95, 9)) == "43,199 [42,707, 43,692]"
-    assert interval_text(Interval(440, 440, 440, 0.95, 9)) == "440 [440, 440]"
-    assert interval_text(Interval(2.5, -math.inf, math.inf, 0.95, 1)) == "2.5 [no interval]"
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"of": "epsilon", "region": {"at_most": 1}}, "say bound"),
+        ({"of": "log(delta)", "region": {"at_most": 1}}, "say bound"),
+        ({"of": "epsilon", "bound": "upper", "region": {"at_least": 1}}, "an upper bound cannot show"),
+        ({"of": "epsilon", "bound": "lower", "region": {"below": 1}}, "a lower bound cannot show"),
+        ({"measure": "share", "every_run": True, "region": {"below": 1}}, "every_run belongs to"),
+    ],
+)
+def test_a_claim_must_say_what_its_number_is(keys, message):
+    with pytest.raises(ValidationError, match=message):
+        claim(**keys)
 
 
-def test_what_a_comparison_is_of():
-    assert selector_text({"series": "star", "run.horizon": 10000}, {"series": "ring", "run.horizon": 10000}) == (
-        "star against ring, horizon 10,000"
-    )
-    assert selector_text({"learner.epsilon": 0.3}, None) == "epsilon 0.3"
-    assert selector_text({}, None) == "all runs"
+def test_a_key_of_the_scenario_is_no_bound():
+    assert claim(of="cost * learner.epsilon", region={"at_most": 1}).bound is None
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_every_claim_on_what_an_accountant_finds_says_what_it_is(name):
+    for asked in read_paper(papers_folder() / name).claims:
+        if "epsilon" in asked.formulas[0].names or "delta" in asked.formulas[0].names:
+            assert asked.bound is not None, asked.id

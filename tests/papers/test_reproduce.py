@@ -3,9 +3,11 @@ import csv
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers.some_claim import claim as some_claim
 
 from netbandit.cli import main
 from netbandit.papers import figures as papers
+from netbandit.papers import reproduce as reproducing
 from netbandit.papers.claim_tables import write_claims
 from netbandit.papers.claim_text import line
 from netbandit.papers.expressions import Expression
@@ -355,3 +357,26 @@ def test_references_are_level_lines_in_the_colours_of_their_series_or_the_same_f
     assert all(low < height < high for height in expected)
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*named, "each alone", "a ring"]
     assert not [line for line in drawn.axes[2].lines if line.get_gid() == "reference"]  # none beside bars
+
+
+def test_a_claim_is_not_looked_at_again_once_it_is_decided(monkeypatch):
+    class Runs:
+        points = ()
+
+    calls = []
+
+    def judged(asked, runs, look):
+        calls.append((asked.id, look))
+        verdict = "holds" if asked.id == "soon" or look.number == 3 else "not decidable"
+        return type("Judgement", (), {"claim": asked, "verdict": verdict, "look": look})
+
+    monkeypatch.setattr(reproducing, "judged", judged)
+    claims = [some_claim(id=name, region={"below": 1}) for name in ("soon", "late")]
+    paper = type("Paper", (), {"claims": claims})
+    figure = type("Figure", (), {"id": "f"})
+    times = []
+    _, found = reproducing._looked_at(paper, figure, lambda many: times.append(many) or Runs(), (1, 2, 4, 8))
+    assert times == [1, 2, 4]
+    assert [(judgement.claim.id, judgement.look.number) for judgement in found] == [("soon", 1), ("late", 3)]
+    assert {look.of for _, look in calls} == {4}
+    assert [name for name, _ in calls] == ["soon", "late", "late", "late"]

@@ -22,7 +22,7 @@ SLOT = 1_000
 class Exchanging:
     """Agents who add something to their row in every slot, with every row that is told, by its step."""
 
-    def __init__(self, graph, latency=0, *, slots=40, bandwidth=None, gather=True, **keys):
+    def __init__(self, graph, latency=0, *, slots=40, bandwidth=None, gather=True, network=Network, **keys):
         topology = Topology(graph)
         self.agents = agents = topology.agents
         environment = Environment()
@@ -32,7 +32,7 @@ class Exchanging:
             for pair in map(tuple, topology.edges.tolist())
         }
         link = LinkClass(bandwidth=bandwidth)
-        self.network = Network(
+        self.network = network(
             self.clock, topology.neighbours, link, latencies, link, [0] * agents, Fingerprint(), topology=topology
         )
         self.protocol = Consensus(**keys)
@@ -220,3 +220,47 @@ def test_what_cannot_even_out_is_refused():
     assert list(Consensus(step=0.5, weights="metropolis").check()) == [
         Note("step", 'has no effect with weights = "metropolis"')
     ]
+
+
+class Losing(Network):
+    """Loses four of ten messages, each direction for itself."""
+
+    def __init__(self, *arguments, **keywords):
+        super().__init__(*arguments, **keywords)
+        self.loses = True
+        self.luck = np.random.default_rng(1)
+        self.sent = self.lost = 0
+
+    def send(self, message, channels, excepted=-1):
+        arriving = [channel for channel in channels if self.luck.random() > 0.4]
+        self.sent += len(channels)
+        self.lost += len(channels) - len(arriving)
+        super().send(message, arriving, excepted)
+
+
+@settings(deadline=None, max_examples=40)
+@given(connected_graphs(7), st.sampled_from(["max-degree", "metropolis"]), st.randoms(use_true_random=False))
+def test_steps_are_exact_where_messages_are_lost(graph, rule, random):
+    latency = {(min(link), max(link)): random.randint(0, 2 * SLOT) for link in graph.edges}
+    run = Exchanging(graph, latency, weights=rule, slots=80, network=Losing)
+    matrix = dense(graph, rule)
+    assert run.steps >= 5
+    for step in range(run.steps - 1):
+        after = run.rows(step + 1) - run.fresh_in(step + 1)
+        np.testing.assert_allclose(after, matrix @ run.rows(step), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(after.sum(axis=0), run.rows(step).sum(axis=0), rtol=1e-12, atol=1e-12)
+    steps = dict.fromkeys(graph, 0)
+    for _, agent in run.stepped:
+        steps[agent] += 1
+        assert all(abs(steps[agent] - steps[near]) <= 1 for near in graph[agent])
+
+
+def test_where_messages_are_lost_an_agent_tells_its_last_two_rows_in_every_slot():
+    graph = nx.cycle_graph(6)
+    run = Exchanging(graph, slots=50, network=Losing)
+    assert run.network.sent == 12 * 50
+    assert run.network.lost > 0.3 * run.network.sent
+    messages, size = run.network.ledger.kinds["MIX"]
+    assert messages == run.network.sent - run.network.lost
+    assert size <= (20 + 2 * 16) * messages  # two rows, but for those who have not stepped yet
+    assert size >= (20 + 2 * 16) * messages - 16 * 12 * max(slot for slot, _ in run.stepped[:6])

@@ -180,7 +180,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
     rows = -(-len(chosen) // columns)
-    steep = logarithmic and _decades_apart(arrangement.points, curve, one_panel=shapes is not None)
+    steep = _decades_apart(arrangement.points, curve, logarithmic, one_panel=shapes is not None)
     together = _alike([_highest(one.part, curve) for one in chosen])
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
     notes = (
@@ -235,10 +235,10 @@ def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
     )
 
 
-def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -> bool:
-    """Tell whether only two logarithms show all: horizons and final regrets both lie two decades or more apart.
+def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool, one_panel: bool) -> bool:
+    """Tell whether regrets need a logarithmic axis: on a *logarithmic* one of slots, where both lie decades apart.
 
-    In one panel it is enough that one line rises above all others by far.
+    In one panel it is enough that one line rises above most others by far, whose own differences nobody would see.
     """
     horizons = [_horizon(run) for point in points for run in point.finished]
     finals = sorted(float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points)
@@ -246,7 +246,7 @@ def _decades_apart(points: Sequence[PointResult], curve: str, one_panel: bool) -
         return False
     if one_panel and finals[-1] >= _ABOVE * finals[len(finals) // 2]:
         return True
-    return max(horizons) >= _FAR * min(horizons) and finals[-1] >= _FAR * finals[0]
+    return logarithmic and max(horizons) >= _FAR * min(horizons) and finals[-1] >= _FAR * finals[0]
 
 
 def _bend_upward(panel: "Axes") -> None:

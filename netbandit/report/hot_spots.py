@@ -106,6 +106,8 @@ def _table(
     """Return the rows with most messages; a figure that is zero everywhere has no column."""
     shown = [name for name in columns if figures[name].any()]
     order = np.argsort(-figures["messages"], kind="stable")[:_ROWS]
+    if waited is None and len(names) > 1 and all(np.ptp(figures[name]) == 0 for name in shown):
+        names, order = [f"each of {len(names):,}"], np.array([0])
     headings = [(what, ""), ("share", "of all messages on links between agents")]
     headings += [columns[name] for name in shown]
     total = float(figures["messages"].sum()) or 1.0

@@ -205,3 +205,19 @@ def test_the_common_grid_ascends_from_zero_to_the_horizon(horizon, logarithmic):
     assert grid[-1] == horizon
     assert (np.diff(grid) > 0).all()
     assert len(grid) <= 602
+
+
+def test_cases_that_are_no_grid_stand_in_one_panel_and_none_hides_the_others():
+    cases = [("gis", "star"), ("gis", "ring"), ("sink", "hybrid"), ("flooding", "random"), ("silent", "star")]
+    runs = [
+        made_up(parameters={"protocol.kind": kind, "topology.family": family}, bend=2_000.0 + 100 * place)
+        for place, (kind, family) in enumerate(cases)
+    ]
+    runs[-1].curves["regret"].values[:] *= 60
+    figure = draw_regret(arranged(runs))
+    (panel,) = figure.axes
+    assert panel.get_yscale() == "log"
+    low, high = panel.get_ylim()
+    assert all(low < line.get_ydata()[-1] < high for line in curves(panel))
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in curves(panel)}) == len(cases)
+    assert set(legend(figure)[1]) == {"gis, star", "gis, ring", "sink, hybrid", "flooding, random", "silent, star"}

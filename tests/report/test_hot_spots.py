@@ -81,6 +81,14 @@ def test_what_nodes_waited_is_told_where_there_is_a_trace(tmp_path):
     assert {row[0].text: row[-1].text for row in spots.nodes.rows} == {"0": "0", "1": "0", "2": "7", "3": "0"}
 
 
+def test_links_that_are_all_alike_are_one_line(tmp_path):
+    alike = run()
+    alike.links.messages[:], alike.links.bytes[:], alike.links.activations[:] = 8, 80, 4
+    (spots,) = hot_spots(tmp_path, study_of([alike]))
+    assert texts(spots.links) == [["each of 3", "33.3 %", "8", "80", "4", "12", "8.8"]]
+    assert [row[0].text for row in spots.nodes.rows] == ["1", "2", "0", "3"]
+
+
 def test_four_networks_at_most_and_none_of_who_is_silent(tmp_path):
     sizes = [made_up(networkx.complete_graph(n), parameters={"topology.agents": n}) for n in range(3, 12)]
     assert [spots.title for spots in hot_spots(tmp_path, study_of(sizes))] == [f"agents: {n}" for n in (3, 6, 8, 11)]

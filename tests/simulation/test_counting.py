@@ -161,13 +161,21 @@ def test_a_complete_network_of_one_slot_hops_is_as_good_as_pooling(run, kind):
     if kind != "thompson":
         assert len(set(known)) == 1  # all know the same
     assert pooled.metrics["messages"] == 0
-    for protocol, more in (("local", ", ttl = 1"), ("local", ", ttl = 3"), ("relay", ""), ("flooding", "")):
+    for protocol, more in (
+        ("local", ", ttl = 1"),
+        ("local", ', ttl = 3, route = "flood"'),
+        ("relay", ""),
+        ("flooding", ""),
+    ):
         near, chosen = run(kind, protocol=protocol, more=more, family="complete")
         assert chosen == known
         assert near.metrics["regret"] == pooled.metrics["regret"]
         if protocol in ("local", "relay"):
             assert near.metrics["messages"] == 5 * 4 * 300
-            assert near.metrics["bytes"] == 48 * near.metrics["messages"]
+            # Beyond one hop everybody passes each on, but not back: (M - 1)^2 copies, in the same messages.
+            items = 5 * (4 * 300 + (12 * 299 if "3" in more else 0))
+            assert near.metrics["bytes"] == 20 * near.metrics["messages"] + 28 * items
+            assert near.metrics.get("items", items) == items
     served, chosen = run(kind, protocol="master-worker")
     assert chosen == known
     assert served.metrics["messages"] == 2 * 5 * 300
@@ -203,12 +211,13 @@ def test_an_observation_is_kept_with_the_probability_of_the_degrees(run, power, 
 @pytest.mark.parametrize("kind", ["ucb", "klucb"])
 @pytest.mark.parametrize("latency", ["0 ms", "2.5 ms"])
 def test_totals_say_the_same_as_observations(run, kind, latency):
-    given = {"protocol": "local", "more": ", ttl = 2", "latency": latency}
+    given = {"protocol": "local", "more": ', ttl = 2, route = "flood"', "latency": latency}
     one, chosen = run(kind, **given)
     other, same = run(kind, ', share = "totals"', **given)
     assert same == chosen
-    assert one.metrics["messages"] == other.metrics["messages"]
-    assert other.metrics["bytes"] == (20 + 16 * 4 + 16) * other.metrics["messages"]
+    for result, size in ((one, 28), (other, 16 * 4 + 16)):
+        assert result.metrics["messages"] == 2 * 5 * 300
+        assert result.metrics["bytes"] == 20 * result.metrics["messages"] + size * result.metrics["items"]
 
 
 def test_the_compiled_loop_has_the_same_law_as_numpy(run, monkeypatch):

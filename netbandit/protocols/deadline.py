@@ -6,12 +6,12 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from netbandit.part import Part
-from netbandit.units import DURATION, parse_duration
+from netbandit.units import DURATION, Duration
 
 
 def _positive(text: Any) -> Any:
     try:
-        if parse_duration(text).amount > 0:
+        if Duration(text).amount > 0:
             return text
     except (TypeError, ValueError):
         pass
@@ -21,9 +21,9 @@ def _positive(text: Any) -> Any:
 class DeadlineKey(Part):
     """The key of a protocol whose agents wait no longer than so."""
 
-    deadline: Annotated[str, BeforeValidator(_positive)] | None = None
+    deadline: Annotated[Duration, BeforeValidator(_positive)] | None = None
     """How long one waits for others, by its own clock; absent: for ever."""
 
     def deadline_ns(self, slot: int) -> int | None:
         """Return how long one waits (ns), for slots of so many nanoseconds; None: for ever."""
-        return None if self.deadline is None else max(1, parse_duration(self.deadline).nanoseconds(slot))
+        return None if self.deadline is None else max(1, self.deadline.nanoseconds(slot))

@@ -7,7 +7,7 @@ of which others may not have been seen.
 For values between known limits there is an interval that needs no law (Gaffke 2005; Learned-Miller and Thomas 2019): an
 upper end is the quantile of ``sum w_i x_i + w_{n+1} limit``, where the weights are uniform on the simplex. Of zeros and
 ones it is the interval of Clopper and Pearson. The law of that sum has a B-spline with the knots ``x_1 .. x_n, limit``
-as its density (Curry and Schoenberg 1966), so no random numbers are needed.
+as its density (Curry and Schoenberg 1966), so that no random numbers are needed, but for many replications.
 
 Our values have no known limits. What was seen is the limit where values repeat; where the few that differ from the most
 frequent one are all different from one another, others lie farther away (Good 1953: the share of values seen once is
@@ -23,6 +23,12 @@ from numpy.typing import NDArray
 
 _FARTHER = 3.0
 """How far beyond what was seen a value may lie, in ranges of what was seen, if all but one value are seen once."""
+
+_MOST_KNOTS = 200
+"""A spline of more knots takes longer than drawing the weights."""
+
+_DRAWS = 4_000_000
+"""Weights that are drawn then, all together."""
 
 _SAME = 1e-12
 """Values are the same if they differ by less than this part of the largest: they may have been added up otherwise."""
@@ -85,6 +91,8 @@ def _quantile(knots: NDArray[np.float64], probability: float) -> float:
         from scipy.special import betaincinv
 
         return low + width * float(betaincinv(highest, len(places) - highest, probability))
+    if len(places) > _MOST_KNOTS:
+        return low + width * _drawn_quantile(places, probability)
     from scipy.interpolate import BSpline
 
     law = BSpline.basis_element(places, extrapolate=False).antiderivative()
@@ -97,3 +105,11 @@ def _quantile(knots: NDArray[np.float64], probability: float) -> float:
         after = int(np.clip(np.searchsorted(law(grid), wanted), 1, 32))
         left, right = float(grid[after - 1]), float(grid[after])
     return low + width * (left + right) / 2
+
+
+def _drawn_quantile(places: NDArray[np.float64], probability: float) -> float:
+    """Return the quantile of drawn sums; equal places share a weight, and the draws are the same each time."""
+    values, counts = np.unique(places, return_counts=True)
+    draws = max(2_000, min(40_000, _DRAWS // len(values)))
+    weights = np.random.default_rng(0).standard_gamma(counts, size=(draws, len(values)))
+    return float(np.quantile(weights @ values / weights.sum(axis=1), probability))

@@ -32,6 +32,14 @@ def test_the_spline_has_the_quantiles_of_random_weights(values, probability):
     assert stats.binomtest(int(below * 40_000), 40_000, probability).pvalue > 1e-6
 
 
+def test_many_replications_are_drawn_and_agree_with_the_spline():
+    values = np.random.default_rng(2).choice([0.0, 1.0, 2.0, 3.5], 199, p=[0.6, 0.2, 0.1, 0.1])
+    knots = np.append(values, 4.0)
+    spread = repeated_values._quantile(knots, 0.975) - repeated_values._quantile(knots, 0.5)
+    drawn = 4.0 * repeated_values._drawn_quantile(np.sort(knots) / 4.0, 0.975)
+    assert drawn == pytest.approx(repeated_values._quantile(knots, 0.975), abs=0.03 * spread)
+
+
 def test_what_repeats():
     assert repeated_values.repeat([1.0, 2.0, 1.0])
     assert repeated_values.repeat([0.3, 0.1 + 0.2, 7.0])

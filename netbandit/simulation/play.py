@@ -129,8 +129,8 @@ def generic(world: SlotWorld, learners: Sequence[Learner], account: Account, tal
     def run(first: int, last: int) -> int:
         account.calls[:] = False
         for slot in range(first, last):
-            own = slot % sets
-            learner = learners[own]
+            param_set = slot % sets
+            learner = learners[param_set]
             world.show(everybody)
             arms = learner.choose(slot, everybody)
             rewards, missed = world.pull(slot, everybody, arms)
@@ -138,7 +138,7 @@ def generic(world: SlotWorld, learners: Sequence[Learner], account: Account, tal
             world.digest(account.digests, everybody, arms, rewards)
             account.add(slot, everybody, missed)
             if talking.asks:
-                free = everybody[~talking.quiet[own]]
+                free = everybody[~talking.quiet[param_set]]
                 account.calls[free] = learner.wants(slot, free)
                 if account.calls.any():
                     return slot + 1

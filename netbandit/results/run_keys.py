@@ -20,6 +20,7 @@ NUMBERS = 1
 ADDED: Mapping[str, Any] = {
     "protocol:vertical.unserved": "free",
     "learner:elimination.difference": 0.0,
+    "protocol:vertical.deadline": None,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
     "learner:elimination.epsilon_total": None,

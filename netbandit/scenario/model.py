@@ -1,5 +1,6 @@
 """The scenario file: the tables every scenario has, and the parts' tables as they were written."""
 
+import os
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -20,7 +21,12 @@ PARTS = ("bandit", "learner", "protocol")
 def _name(name: str) -> str:
     if not name.strip() or name in (".", "..") or any(sign in "/\\" or not sign.isprintable() for sign in name):
         raise ValueError(f"must be a name for a folder, without / and \\, not {show(name)}")
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        raise ValueError(f"must have at most {_LONGEST_NAME} bytes in UTF-8: it names a folder")
     return name
+
+
+_LONGEST_NAME = 200
 
 
 def _slot(text: Any) -> Any:

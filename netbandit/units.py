@@ -46,6 +46,14 @@ class _Quantity(str):
     """A text that is parsed once, where an object is made, and stays the text that was written."""
 
     __slots__ = ()
+    words = "a string"
+    """What it looks like, for messages."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
 
 
 class Duration(_Quantity):
@@ -63,6 +71,7 @@ class Duration(_Quantity):
     """
 
     __slots__ = ("amount", "in_slots")
+    words = DURATION
     amount: Fraction
     in_slots: bool
 
@@ -103,6 +112,7 @@ class Bandwidth(_Quantity):
     """
 
     __slots__ = ("bits",)
+    words = BANDWIDTH
     bits: int
 
     def __new__(cls, text: str) -> "Bandwidth":  # noqa: D102 - see the class

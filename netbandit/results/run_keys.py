@@ -23,6 +23,7 @@ ADDED: Mapping[str, Any] = {
     "protocol:vertical.deadline": None,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
+    "protocol:local.deadline": None,
     "learner:elimination.epsilon_total": None,
     "bandit:bernoulli.changes": None,
     "bandit:bernoulli.breakpoints": 0,

@@ -20,8 +20,10 @@ NUMBERS = 1
 ADDED: Mapping[str, Any] = {
     "protocol:vertical.unserved": "free",
     "learner:elimination.difference": 0.0,
+    "protocol:vertical.deadline": None,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
+    "protocol:local.deadline": None,
     "learner:elimination.epsilon_total": None,
     "bandit:bernoulli.changes": None,
     "bandit:bernoulli.breakpoints": 0,

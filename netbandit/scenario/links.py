@@ -1,12 +1,22 @@
 """``[links]``: how long messages take on the two classes of links, and what they cost."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from netbandit.settings import Settings
-from netbandit.units import BANDWIDTH, DURATION, parse_bandwidth, parse_duration
+from netbandit.units import (
+    BANDWIDTH,
+    DURATION,
+    ENERGY,
+    Bandwidth,
+    Duration,
+    parse_bandwidth,
+    parse_duration,
+    parse_energy,
+)
 from netbandit.wording import Allowed, did_you_mean, show
 
 
@@ -54,11 +64,15 @@ DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
 NotNegative = Annotated[float, Field(ge=0)]
 
 
-class EnergySettings(Settings):
-    """Energy in joule, of sender and receiver together."""
+_JOULE = WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]})
+Energy = Annotated[float, BeforeValidator(parse_energy), Field(ge=0), Allowed(ENERGY), _JOULE]
 
-    per_message: NotNegative = Field(default=0.0, description="Joule a message.")
-    per_byte: NotNegative = Field(default=0.0, description="Joule a byte.")
+
+class EnergySettings(Settings):
+    """Energy of sender and receiver together, in joule or with a unit."""
+
+    per_message: Energy = Field(default=0.0, description="Energy of a message.")
+    per_byte: Energy = Field(default=0.0, description="Energy of a byte.")
 
 
 class UniformLatency(Settings):
@@ -67,6 +81,11 @@ class UniformLatency(Settings):
     uniform: list[DurationText] = Field(
         min_length=2, max_length=2, description="Shortest and longest latency, drawn once per link."
     )
+
+    @cached_property
+    def ends(self) -> tuple[Duration, Duration]:
+        """The shortest and the longest latency."""
+        return Duration(self.uniform[0]), Duration(self.uniform[1])
 
 
 class LinkSettings(Settings):
@@ -80,10 +99,11 @@ class LinkSettings(Settings):
         missing: What ``"geographic"`` does with a link whose ends have no coordinates.
     """
 
-    latency: Annotated[str | UniformLatency, BeforeValidator(_latency)] = Field(
-        default="0 ms", description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.'
+    latency: Annotated[Literal["geographic"] | Duration | UniformLatency, BeforeValidator(_latency)] = Field(
+        default=Duration("0 ms"),
+        description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.',
     )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
+    bandwidth: Annotated[Bandwidth | None, BeforeValidator(_bandwidth)] = Field(
         default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
     )
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
@@ -108,10 +128,10 @@ class UplinkSettings(Settings):
         energy: What messages and bytes take.
     """
 
-    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency)] = Field(
-        default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
+    latency: Annotated[Duration | UniformLatency, BeforeValidator(_uplink_latency)] = Field(
+        default=Duration("0 ms"), description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
     )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
+    bandwidth: Annotated[Bandwidth | None, BeforeValidator(_bandwidth)] = Field(
         default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
     )
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")

@@ -1,6 +1,6 @@
 """How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -376,14 +376,3 @@ class Exchanges(Communication):
         """Return the steps that all agents have made, and how many slots one took."""
         steps = int(self._protocol.steps.min())
         return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}
-
-
-def communication(stage: ReplicationContext, learner: Learner) -> Communication:
-    """Return how the agents of *learner* talk."""
-    kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
-        None: Never,
-        "broadcast": Broadcasts,
-        "call": Synchronisations,
-        "exchange": Exchanges,
-    }
-    return kinds[learner.talk()](stage, learner)

@@ -134,6 +134,7 @@ class Gathers(Driver):
             "masks_s": protocol.setup / 1e9,
             "parameter_error": error,
             **self._counted(),
+            **protocol.figures(),
             "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
         }
         remarks = (*findings.remarks, *self._turned_away(decisions), *self._privacy())

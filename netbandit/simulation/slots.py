@@ -9,8 +9,8 @@ from simpy import Event
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.account import Account
-from netbandit.simulation.communication import communication
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.slot_learner import in_slots
@@ -72,7 +72,7 @@ class Slots(Driver):
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
         self.world.start(stage.streams.generator, self._clock.horizon)
-        self._slow = not fast and type(template).__module__.startswith("netbandit.")  # whoever wrote it knows
+        self._slow = not fast and template.plays == "vectors" and type(template).__module__.startswith("netbandit.")
         self._play = (
             compiled(self.world, self.learners, self.account)
             if fast

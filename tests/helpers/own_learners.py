@@ -1,0 +1,17 @@
+"""Learners that tell in some slots."""
+
+from netbandit.learners.ucb import Ucb
+
+
+class Sometimes(Ucb):
+    """Has nothing to say but in every third slot."""
+
+    def share(self, slot, agents):
+        return super().share(slot, agents) if slot % 3 == 1 else None
+
+
+class Rarely(Ucb):
+    """Tells in every tenth slot."""
+
+    def next_share(self, slot):
+        return -(-slot // 10) * 10

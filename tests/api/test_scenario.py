@@ -85,7 +85,7 @@ def test_an_object_says_its_mistakes_with_its_keywords():
     assert first == "Bernoulli(means[1]=...): must be a number from 0 to 1, not 2.0"
     assert second.startswith("Bernoulli(armz=...): unknown key")
     assert second.endswith('(did you mean "arms"?)')
-    with pytest.raises(ValueError, match=r"\(horizon=\.\.\.\): must be an integer from 1 to 10\^12, not 0"):
+    with pytest.raises(ValueError, match=r"^Run\(horizon=\.\.\.\): must be an integer from 1 to 10\^12, not 0$"):
         nb.Run(horizon=0)
 
 
@@ -153,6 +153,18 @@ def test_a_class_of_ones_own_and_a_sweep_of_classes():
     assert same(found, ours)
     swept = small().sweep({"protocol.kind": ["gis", nb.protocols.Flooding]}, out="swept")
     assert list(dict.fromkeys(swept["protocol.kind"])) == ["gis", "flooding"]
+
+
+def test_a_link_serves_both_classes_of_links():
+    links = nb.Links(peer=nb.Link(cost=2.0), uplink=nb.Link(latency="3 ms", energy={"per_byte": "2 nJ"}))
+    assert (links.peer.cost, links.uplink.cost, links.uplink.latency) == (2.0, 25.0, "3 ms")
+    assert links.uplink.energy.per_byte == 2e-9
+    with pytest.raises(ValueError, match="the server has no coordinates"):
+        nb.Links(uplink=nb.Link(latency="geographic"))
+    with pytest.raises(
+        ValueError, match=r"^Link\(energy\.per_message=\.\.\.\): must be a number of joule, or an energy"
+    ):
+        nb.Link(energy={"per_message": "1 cal"})
 
 
 def test_a_class_of_no_module_cannot_be_written():

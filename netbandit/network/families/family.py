@@ -32,11 +32,11 @@ class Family(Part, ABC):
 
     One of your own is a class with the keys it wants::
 
-    class Wheel(Family):
-        agents: int = Field(ge=4)
+        class Wheel(Family):
+            agents: int = Field(ge=4)
 
-        def build(self, rng):
-            return networkx.wheel_graph(self.agents)
+            def build(self, rng):
+                return networkx.wheel_graph(self.agents)
     """
 
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)

@@ -54,6 +54,10 @@ class Point:
     _written: Raw
     _case: Raw
 
+    def varies(self, key: str) -> bool:
+        """Say whether a key of the sweep is one that the points differ in: what is wrong with one is left out."""
+        return key in self._indices
+
     def place(self, key: str) -> int:
         """Return which of the values of a key of the sweep it has, from 0."""
         return self._indices.get(key, 0)
@@ -123,7 +127,7 @@ def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
     facts = []
     for key, values in data["sweep"].items():
         places = sorted({point.place(key) for point in points})
-        if len(places) == len(values):
+        if not points[0].varies(key) or len(places) == len(values):
             continue
         if key == CASES:
             facts.append(f"case {' or '.join(str(place + 1) for place in places)}")

@@ -17,10 +17,8 @@ def lookup(table: Any, key: str | KeyPath, absent: Any = None) -> Any:
     """Return what stands in *table* at a dotted key or a path of keys, or *absent*."""
     value = table
     for part in key.split(".") if isinstance(key, str) else key:
-        if (isinstance(value, Mapping) and part in value) or (
-            isinstance(part, int) and isinstance(value, list) and part < len(value)
-        ):
-            value = value[part]
-        else:
+        there = isinstance(value, Mapping) and part in value
+        if not there and not (isinstance(value, list) and isinstance(part, int) and part < len(value)):
             return absent
+        value = value[part]
     return value

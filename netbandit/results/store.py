@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from netbandit.key_paths import lookup as lookup
 from netbandit.results.portable_json import native
 from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
 from netbandit.results.run_keys import Point, inputs, run_key, run_keys
@@ -75,16 +76,6 @@ class StudyResult:
     written: dict[str, Any] | None = None
     inputs: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
-
-
-def lookup(resolved: Mapping[str, Any], key: str, absent: Any = None) -> Any:
-    """Return the value of a dotted *key* of a resolved scenario, or *absent*."""
-    value: Any = resolved
-    for part in key.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return absent
-        value = value[part]
-    return value
 
 
 def folder_of(out: Path, key: str) -> Path:

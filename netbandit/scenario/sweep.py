@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from netbandit.key_paths import lookup
 from netbandit.reading import UNKNOWN_KEY
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.wording import quoted, show
@@ -73,7 +74,7 @@ class Point:
             if path[: len(swept)] == swept:
                 unknown = path == swept and text.startswith(UNKNOWN_KEY)
                 return (("sweep", key) if unknown else ("sweep", key, index, *path[len(swept) :])), text
-            if path == swept[: len(path)] and not isinstance(_at(self._written, path), Mapping):
+            if path == swept[: len(path)] and not isinstance(lookup(self._written, path), Mapping):
                 return ("sweep", key), text
         return problem
 
@@ -225,11 +226,3 @@ def _with(table: Raw, path: list[str], value: Any) -> Raw:
         inner = table.get(key)
         value = _with(inner if isinstance(inner, dict) else {}, rest, value)
     return {**table, key: value}
-
-
-def _at(table: Any, path: KeyPath) -> Any:
-    for key in path:
-        if not isinstance(table, Mapping) or key not in table:
-            return None
-        table = table[key]
-    return table

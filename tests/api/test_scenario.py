@@ -237,3 +237,13 @@ def test_help_and_completion_know_every_key():
     assert all(each.kind is each.KEYWORD_ONLY for each in keys.values())
     for name in nb.__all__:
         assert getattr(nb, name) is not None
+
+
+def test_a_mistake_of_a_file_stands_at_its_line(place):
+    (place / "bad.toml").write_text('run = { horizon = 0 }\ntopology = { family = "rng", agents = 3 }\n')
+    lines = nb.Scenario.from_toml("bad.toml", learner__kind="elimnation").check()
+    assert lines[0].startswith("bad.toml:1:1: bandit: is missing")
+    assert any(line.startswith("bad.toml:1:9: run.horizon: must be") for line in lines)
+    assert any(line.startswith("learner__kind=...: learner.kind: must be one of") for line in lines)
+    with pytest.raises(nb.ScenarioError, match=r"none\.toml:1:1: file: no such file"):
+        nb.Scenario.from_toml("none.toml").run()

@@ -28,4 +28,8 @@ from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 
+Link = LinkSettings
+Links = LinksSettings
+Run = RunSettings
+
 __version__: str

@@ -6,7 +6,7 @@
 | `source`, `positions` | one file: its text, its tables, and the line and column of every key |
 | `given`, `objects` | tables that come from Python: parts, classes and graphs stand for their keys there |
 | `sweep` | one set of tables for each point of a sweep |
-| `model`, `links`, `topology` | the tables that every scenario has; those of parts stay raw until their classes are known |
+| `model`, `links`, `topology` | the tables of every scenario; those of parts stay raw until classes are known |
 | `validate`, `combinations` | what is wrong with these tables, and what cannot be together among them |
 | `errors` | all mistakes, a line each: FILE:LINE:COLUMN: key.path: what is wrong, what is allowed |
 | `schema`, `toml_text` | the JSON Schema for editors; tables as a file again |

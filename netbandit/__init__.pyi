@@ -27,6 +27,8 @@ from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.errors import ScenarioError as ScenarioError
+from netbandit.scenario.links import LinkSettings, LinksSettings
+from netbandit.scenario.model import RunSettings
 
 Link = LinkSettings
 Links = LinksSettings

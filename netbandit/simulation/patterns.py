@@ -3,9 +3,7 @@
 from collections.abc import Callable
 
 from netbandit.learners.slots import Learner
-from netbandit.simulation import bulk_exchanges
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, fits
-from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.driver import ReplicationContext
 
@@ -16,6 +14,6 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         None: Never,
         "broadcast": BulkBroadcasts if learner.talk() == "broadcast" and fits(stage, learner) else Broadcasts,
         "call": Synchronisations,
-        "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
+        "exchange": Exchanges,
     }
     return kinds[learner.talk()](stage, learner)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from netbandit.settings import Settings
 from netbandit.units import (
@@ -68,6 +68,15 @@ _JOULE = WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "s
 Energy = Annotated[float, BeforeValidator(parse_energy), Field(ge=0), Allowed(ENERGY), _JOULE]
 
 
+def _parsed(latency: Any) -> Any:
+    """Return a `Duration`: for type checkers it is the text that it was written as."""
+    return Duration(latency) if isinstance(latency, str) and latency != "geographic" else latency
+
+
+def _parsed_bandwidth(bandwidth: str | None) -> Bandwidth | None:
+    return None if bandwidth is None else Bandwidth(bandwidth)
+
+
 class EnergySettings(Settings):
     """Energy of sender and receiver together, in joule or with a unit."""
 
@@ -89,21 +98,13 @@ class UniformLatency(Settings):
 
 
 class LinkSettings(Settings):
-    """``[links.peer]``: the links between agents.
+    """``[links.peer]``: the links between agents."""
 
-    Attributes:
-        latency: A duration, ``"geographic"``, or a uniform distribution; as written.
-        bandwidth: As written; None means unlimited.
-        cost: What an activation costs (c2).
-        energy: What messages and bytes take.
-        missing: What ``"geographic"`` does with a link whose ends have no coordinates.
-    """
-
-    latency: Annotated[Literal["geographic"] | Duration | UniformLatency, BeforeValidator(_latency)] = Field(
-        default=Duration("0 ms"),
+    latency: Annotated[str | UniformLatency, BeforeValidator(_latency), AfterValidator(_parsed)] = Field(
+        default="0 ms",
         description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.',
     )
-    bandwidth: Annotated[Bandwidth | None, BeforeValidator(_bandwidth)] = Field(
+    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth)] = Field(
         default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
     )
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
@@ -119,27 +120,27 @@ class LinkSettings(Settings):
 
 
 class UplinkSettings(Settings):
-    """``[links.uplink]``: the links between an agent and the server, which has no place on the map.
+    """``[links.uplink]``: the links between an agent and the server, which has no place on the map."""
 
-    Attributes:
-        latency: A duration or a uniform distribution, as written.
-        bandwidth: As written; None means unlimited.
-        cost: What a round's use costs (c1).
-        energy: What messages and bytes take.
-    """
-
-    latency: Annotated[Duration | UniformLatency, BeforeValidator(_uplink_latency)] = Field(
-        default=Duration("0 ms"), description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
+    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency), AfterValidator(_parsed)] = Field(
+        default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
     )
-    bandwidth: Annotated[Bandwidth | None, BeforeValidator(_bandwidth)] = Field(
+    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth)] = Field(
         default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
     )
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
     energy: EnergySettings = EnergySettings()
 
 
+def _uplink(value: Any) -> Any:
+    # From Python one class serves both: what was not given stays as it is by default for an uplink.
+    if isinstance(value, LinkSettings):
+        return value.model_dump(exclude_unset=True, exclude={"missing"} if value.missing == "error" else None)
+    return value
+
+
 class LinksSettings(Settings):
     """``[links]``: the two classes of links."""
 
     peer: LinkSettings = LinkSettings()
-    uplink: UplinkSettings = UplinkSettings()
+    uplink: Annotated[UplinkSettings, BeforeValidator(_uplink)] = UplinkSettings()

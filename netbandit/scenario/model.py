@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.scenario.links import LinksSettings, duration_text
 from netbandit.settings import Raw, Settings
-from netbandit.units import Duration
+from netbandit.units import DURATION, Duration
 from netbandit.wording import Allowed, show
 
 LONGEST_HORIZON = 10**12
@@ -42,18 +42,11 @@ Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
 class RunSettings(Settings):
-    """``[run]``: how long, how fine, how often.
-
-    Attributes:
-        horizon: Slots each agent plays (T).
-        slot: The real length of a slot, as written.
-        replications: Independent repetitions.
-        seed: The root seed.
-    """
+    """``[run]``: how long, how fine, how often."""
 
     horizon: int = Field(ge=1, le=LONGEST_HORIZON, description="Slots each agent plays (T).")
-    slot: Annotated[Duration, BeforeValidator(_slot)] = Field(
-        default=Duration("1 ms"), description="Real length of a slot."
+    slot: Annotated[str, BeforeValidator(_slot), AfterValidator(Duration), Allowed(DURATION)] = Field(
+        default="1 ms", description="Real length of a slot."
     )
     replications: int = Field(default=1, ge=1, le=10**6, description="Independent repetitions.")
     seed: Seed = Field(default=0, description="Root seed.")
@@ -61,7 +54,7 @@ class RunSettings(Settings):
     @property
     def slot_nanoseconds(self) -> int:
         """The length of a slot in nanoseconds, at least 1."""
-        return self.slot.nanoseconds(1)
+        return Duration(self.slot).nanoseconds(1)
 
 
 def _name_or_class(value: Any) -> Any:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from netbandit.key_paths import lookup
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
 from netbandit.settings import KeyPath
@@ -140,7 +141,7 @@ def _sweep_in_order(source: Source) -> dict[str, Any]:
     written: dict[str, KeyPath] = {}
     for path in sorted(positions, key=positions.__getitem__):
         flat = sweep_path(path)
-        if len(flat) == 2 and flat[0] == "sweep" and not isinstance(_at(source.data, path), dict):
+        if len(flat) == 2 and flat[0] == "sweep" and not isinstance(lookup(source.data, path), dict):
             key = str(flat[1])
             if key in written:
                 place = Place(source.layer, *positions[path], source.name)
@@ -151,12 +152,6 @@ def _sweep_in_order(source: Source) -> dict[str, Any]:
             written[key] = path
     flat_table = flat_sweep(source.data["sweep"])
     return {key: flat_table[key] for key in [*written, *(key for key in flat_table if key not in written)]}
-
-
-def _at(table: Any, path: KeyPath) -> Any:
-    for key in path:
-        table = table[key]
-    return table
 
 
 def flat_sweep(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from netbandit.network.trace_writer import Trace
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.settings import Problem
 from netbandit.streams import Streams
-from netbandit.units import Duration
+from netbandit.units import Bandwidth, Duration
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
@@ -117,7 +117,7 @@ def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
     for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         durations = latency.ends if isinstance(latency, UniformLatency) else [latency]
         for duration in durations:
-            if isinstance(duration, Duration) and duration.nanoseconds(slot) >= _TOO_LONG:
+            if duration != "geographic" and Duration(duration).nanoseconds(slot) >= _TOO_LONG:
                 yield (
                     ("links", table, "latency"),
                     f'must be less than "{_TOO_LONG // 10**9} s" (146 years), not "{duration}"',
@@ -127,18 +127,16 @@ def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
 _TOO_LONG = 2**62
 
 
-def _latencies(
-    latency: Duration | UniformLatency, links: int, slot: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.random.Generator) -> NDArray[np.int64]:
     if isinstance(latency, UniformLatency):
         shortest, longest = (duration.nanoseconds(slot) for duration in latency.ends)
         return rng.integers(shortest, longest, size=links, endpoint=True)
-    return np.full(links, latency.nanoseconds(slot), dtype=np.int64)
+    return np.full(links, Duration(latency).nanoseconds(slot), dtype=np.int64)
 
 
 def _link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
     return LinkClass(
-        bandwidth=None if settings.bandwidth is None else settings.bandwidth.bits,
+        bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,
         cost=settings.cost,
         energy_per_message=settings.energy.per_message,
         energy_per_byte=settings.energy.per_byte,

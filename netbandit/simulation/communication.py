@@ -319,7 +319,8 @@ class Synchronisations(Communication):
         waits = [slots for round in ended for slots in self._waits.get(round, [])]
         return {
             "rounds": len(ended),
-            "round_slots": sum(waits) / len(waits) if waits else 0.0,
+            # A wait that did not end is none of zero.
+            "round_slots": sum(waits) / len(waits) if waits else None if self._released_at else 0.0,
             **self._protocol.figures(),
         }
 

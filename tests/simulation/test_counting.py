@@ -232,6 +232,11 @@ def test_the_compiled_loop_has_the_same_law_as_numpy(run, monkeypatch):
         assert slow.metrics["regret_worst_agent"] == fast.metrics["regret_worst_agent"]
 
 
+def test_a_learner_derived_from_ours_is_not_played_by_our_loop(run):
+    own = run("helpers.own_learners:Stubborn")[0]
+    assert own.metrics["regret"] == pytest.approx(5 * (0.5 + 0.3 + 0.35 + 296 * 0.5))
+
+
 def test_an_upper_mean_is_that_of_the_divergence():
     from netbandit.learners.counts_steps import divergence, upper_mean
 

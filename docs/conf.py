@@ -27,7 +27,7 @@ extensions = [
 ]
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_ext", "gallery/plan.toml", "reference/parts"]
+exclude_patterns = ["_build", "_ext", "reference/parts"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 

@@ -1,5 +1,6 @@
 """Where a key stands, and what is wrong there."""
 
+from collections.abc import Mapping
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
@@ -10,3 +11,14 @@ Problem = tuple[KeyPath, str]
 
 Raw = dict[str, Any]
 """A table as it was written, not yet validated by the part it belongs to."""
+
+
+def lookup(table: Any, key: str | KeyPath, absent: Any = None) -> Any:
+    """Return what stands in *table* at a dotted key or a path of keys, or *absent*."""
+    value = table
+    for part in key.split(".") if isinstance(key, str) else key:
+        there = isinstance(value, Mapping) and part in value
+        if not there and not (isinstance(value, list) and isinstance(part, int) and part < len(value)):
+            return absent
+        value = value[part]
+    return value

@@ -194,6 +194,7 @@ class Others:
         kinds: The kind of each, as it was written: ``{"bandit": "bernoulli", ...}``.
         talk: How the learner talks in this world: ``round``, ``call``, ``broadcast``, ``gather``.
         horizon: The slots each agent plays (T).
+        slot: The length of a slot (ns).
         agents: The number M of agents.
         components: The number of connected components of the graph.
         graph: The graph, a ``netbandit.network.topology:Topology``.
@@ -209,6 +210,7 @@ class Others:
     kinds: dict[str, str]
     talk: Literal["round", "call", "broadcast", "gather", "exchange"]
     horizon: int
+    slot: int
     agents: int
     components: int
     graph: Any

@@ -32,7 +32,7 @@ class Settings(BaseModel):
             try:
                 super().__init__(**{key: native(value) for key, value in keys.items()})
             except ValidationError as error:
-                raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
+                raise KeysError(type(self).__name__.removesuffix("Settings"), problems_of(error, type(self))) from None
 
         __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
 

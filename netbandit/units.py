@@ -1,8 +1,8 @@
-"""Durations, bandwidths and sizes as people write them."""
+"""Durations, bandwidths and energies as people write them."""
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 _NANOSECONDS = {
     "ns": 1,
@@ -20,6 +20,15 @@ _BITS = {
     for unit, bits in (("bit", 1), ("B", 8))
     for power, prefix in enumerate(("", "k", "M", "G", "T"))
 }
+_JOULE = {
+    **{
+        f"{prefix}J": Fraction(10) ** power
+        for prefix, power in (("p", -12), ("n", -9), ("u", -6), ("µ", -6), ("m", -3))
+    },
+    "J": Fraction(1),
+    "kJ": Fraction(1_000),
+    "Wh": Fraction(3_600),
+}
 # Two digits of exponent: enough for any duration, and "1e999999999 s" costs no memory.
 _QUANTITY = re.compile(r"\s*([+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?)\s*(\S*)\s*", re.ASCII)
 
@@ -29,17 +38,55 @@ BANDWIDTH = 'a bandwidth such as "1 Mbit/s": a number above 0 and one of bit/s, 
 """What a bandwidth looks like, for messages."""
 
 
-@dataclass(frozen=True)
-class Duration:
-    """A length of time, either real or counted in slots.
+ENERGY = 'a number of joule, or an energy such as "0.05 mJ": a number and one of J, mJ, uJ, nJ, pJ, kJ, Wh'
+"""What an energy looks like, for messages."""
+
+
+class _Quantity(str):
+    """A text that is parsed once, where an object is made, and stays the text that was written."""
+
+    __slots__ = ()
+    words = "a string"
+    """What it looks like, for messages."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
+
+
+class Duration(_Quantity):
+    """A length of time such as ``"10 ms"`` or ``"0.5 slots"``, either real or counted in slots.
+
+    Args:
+        text: What was written.
 
     Attributes:
         amount: Nanoseconds, or slots; exact and at least 0.
         in_slots: Whether *amount* counts slots.
+
+    Raises:
+        ValueError: The text is not a duration, or it is negative; says what a duration looks like.
     """
 
+    __slots__ = ("amount", "in_slots")
+    words = DURATION
     amount: Fraction
     in_slots: bool
+
+    def __new__(cls, text: str) -> "Duration":  # noqa: D102 - see the class
+        if isinstance(text, Duration):
+            return text
+        amount, unit = _quantity(text, DURATION)
+        if amount < 0:
+            raise ValueError(f"must not be negative: {DURATION}")
+        made = super().__new__(cls, text)
+        made.in_slots = unit in _SLOTS
+        if unit not in _NANOSECONDS and not made.in_slots:
+            raise ValueError(f"must be {DURATION}")
+        made.amount = amount if made.in_slots else amount * _NANOSECONDS[unit]
+        return made
 
     def nanoseconds(self, slot_ns: int) -> int:
         """Return the duration in whole nanoseconds, halves rounded up, for slots of *slot_ns* nanoseconds."""
@@ -47,19 +94,53 @@ class Duration:
 
 
 def parse_duration(text: str) -> Duration:
-    """Read a duration such as ``"10 ms"`` or ``"0.5 slots"``.
+    """Read a duration; see `Duration`."""
+    return Duration(text)
+
+
+class Bandwidth(_Quantity):
+    """A bandwidth such as ``"1 Mbit/s"``.
+
+    Args:
+        text: What was written.
+
+    Attributes:
+        bits: Bits a second, at least 1, halves rounded up.
 
     Raises:
-        ValueError: The text is not a duration, or it is negative; says what a duration looks like.
+        ValueError: The text is not a bandwidth, or is less than one bit a second; says what a bandwidth looks like.
     """
-    amount, unit = _quantity(text, DURATION)
-    if amount < 0:
-        raise ValueError(f"must not be negative: {DURATION}")
-    if unit in _SLOTS:
-        return Duration(amount, in_slots=True)
-    if unit not in _NANOSECONDS:
-        raise ValueError(f"must be {DURATION}")
-    return Duration(amount * _NANOSECONDS[unit], in_slots=False)
+
+    __slots__ = ("bits",)
+    words = BANDWIDTH
+    bits: int
+
+    def __new__(cls, text: str) -> "Bandwidth":  # noqa: D102 - see the class
+        if isinstance(text, Bandwidth):
+            return text
+        made = super().__new__(cls, text)
+        made.bits = parse_bandwidth(text)
+        return made
+
+
+def parse_energy(value: Any) -> float:
+    """Read an energy, a number of joule or a text such as ``"0.05 mJ"``, and return it in joule.
+
+    Raises:
+        ValueError: It is neither, or negative; says what an energy looks like.
+    """
+    if isinstance(value, str):
+        amount, unit = _quantity(value, ENERGY)
+        if unit not in _JOULE:
+            raise ValueError(f"must be {ENERGY}")
+        joule = float(amount * _JOULE[unit])
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf"):
+        joule = float(value)
+    else:
+        raise ValueError(f"must be {ENERGY}")
+    if joule < 0:
+        raise ValueError(f"must not be negative: {ENERGY}")
+    return joule
 
 
 def parse_bandwidth(text: str) -> int:

@@ -122,6 +122,8 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
     if annotation in (int, float):
         infinite = annotation is float and any(getattr(item, "allow_inf_nan", None) for item in metadata)
         return ("an integer" if annotation is int else "a number") + _bounds(metadata) + (" or inf" if infinite else "")
+    if isinstance(annotation, type) and hasattr(annotation, "words"):  # a quantity, see `netbandit.units`
+        return str(annotation.words)
     if annotation is str:
         return "a string that is not empty" if _bound(metadata, "min_length") else "a string"
     if origin in (list, tuple) or annotation in (list, tuple):

@@ -1,3 +1,5 @@
+import json
+import pickle
 from fractions import Fraction
 
 import pytest
@@ -5,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.units import (
+    Bandwidth,
     Duration,
     parse_bandwidth,
     parse_duration,
+    parse_energy,
 )
 
 
@@ -39,8 +43,33 @@ def test_a_duration_in_whole_nanoseconds(text: str, nanoseconds: int) -> None:
 
 
 def test_decimals_are_exact() -> None:
-    assert parse_duration("0.1 s") == Duration(Fraction(100_000_000), in_slots=False)
-    assert parse_duration("0.3 slots") == Duration(Fraction(3, 10), in_slots=True)
+    real, slots = parse_duration("0.1 s"), parse_duration("0.3 slots")
+    assert (real.amount, real.in_slots) == (Fraction(100_000_000), False)
+    assert (slots.amount, slots.in_slots) == (Fraction(3, 10), True)
+
+
+def test_a_duration_stays_the_text_that_was_written() -> None:
+    written = Duration("1e1  ms")
+    assert written == "1e1  ms"
+    assert Duration(written) is written
+    again = pickle.loads(pickle.dumps(written))
+    assert (again, again.amount) == (written, written.amount)
+    assert json.dumps(Bandwidth("1 Mbit/s")) == '"1 Mbit/s"'
+    assert Bandwidth("1 Mbit/s").bits == 10**6
+
+
+@pytest.mark.parametrize(
+    ("value", "joule"),
+    [("0.05 mJ", 0.05e-3), ("3 uJ", 3e-6), ("3 µJ", 3e-6), ("0.1 Wh", 360.0), (0.25, 0.25), (2, 2.0), ("0 J", 0.0)],
+)
+def test_an_energy_in_joule(value: str | float, joule: float) -> None:
+    assert parse_energy(value) == joule
+
+
+@pytest.mark.parametrize("value", ["0.05", "1 mj", "x", True, None, float("nan"), float("inf"), "-1 J", -1])
+def test_what_is_no_energy_says_what_one_is(value: object) -> None:
+    with pytest.raises(ValueError, match=r'an energy such as "0\.05 mJ"'):
+        parse_energy(value)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """A page for each shipped scenario, made from the file itself: its question, its picture, its text.
 
-Every scenario is run at build, with the cut of ``gallery/plan.toml`` where it would take long; the picture on its page
-is the full one, committed under ``gallery/pictures``, beside the command that makes it.
+Every scenario is run when the site is built, with its horizon cut as its pinned numbers have it
+(``tests/data/scenario_numbers.json``). Where a picture of the whole study is committed under ``gallery/pictures``, that
+is the one on the page, with the command that makes it; else it is of the run made here, and the page says so.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,9 @@ from sphinx.util import logging
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
-PLAN = Path(__file__).parents[1] / "gallery" / "plan.toml"
+PINNED = ROOT / "tests" / "data" / "scenario_numbers.json"
+BEST = ("baselines", "structure", "tradeoff", "delay", "privacy", "communication", "parameter", "diameter", "regret")
+"""Pictures by name, the most telling first."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -33,62 +37,71 @@ def comment_of(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def page(name: str, entry: dict[str, Any], measured: str) -> str:
-    """Return the page of the scenario *name*."""
+def page(name: str, picture: tuple[str, str] | None, said: str) -> str:
+    """Return the page of the scenario *name*.
+
+    Args:
+        name: Its file, without the ending.
+        picture: File and caption of its picture, or None.
+        said: What is said of the run that was made for the page.
+    """
     text = (SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
-    question = entry.get("question") or tables.get("description") or name
-    lines = [f"# {question}\n", comment_of(text), ""]
-    for picture in entry.get("pictures", []):
-        lines += [
-            f"```{{figure}} pictures/{picture['file']}",
-            f":alt: {picture['alt']}",
-            f"{picture['alt']}",
-            "```",
-            "",
-        ]
-    lines += ["The whole study, with this picture:", "", "```sh", f"netbandit run scenarios/{name}.toml", "```", ""]
-    if "takes" in entry:
-        lines += [f"It takes {entry['takes']} on two cores.", ""]
-    lines += [f"`scenarios/{name}.toml`", "", "```toml", text.rstrip(), "```", ""]
-    lines += ["When this page was made, the file was run" + measured, ""]
+    title = tomllib.loads(text).get("description") or name.replace("_", " ")
+    lines = [f"# {title}\n", comment_of(text), ""]
+    if picture is not None:
+        file, caption = picture
+        lines += [f"```{{figure}} pictures/{file}", f":alt: {title}", "", caption, "```", ""]
+    lines += ["```sh", f"netbandit run scenarios/{name}.toml", "```", ""]
+    lines += [f"The file, `scenarios/{name}.toml`:", "", "```toml", text.rstrip(), "```", "", said, ""]
     return "\n".join(lines)
 
 
-def run(name: str, entry: dict[str, Any]) -> str:
-    """Run a scenario as the plan says, and return what a page says of it."""
-    cut = entry.get("cut", {})
-    command = [sys.executable, "-m", "netbandit", "run", str(SCENARIOS / f"{name}.toml"), "--json", "--no-pictures"]
-    for key, value in cut.items():
-        command += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [*command, "--out", folder],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "COLUMNS": "100"},
-        )
+def run(name: str, cut: list[str], folder: Path) -> str:
+    """Run a scenario into *folder*, with the cuts given, and return what a page says of it."""
+    command = [
+        sys.executable,
+        "-m",
+        "netbandit",
+        "run",
+        str(SCENARIOS / f"{name}.toml"),
+        "--json",
+        "--out",
+        str(folder),
+    ]
+    command += [word for change in [*cut, "run.replications=1"] for word in ("--set", change)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"})
     if done.returncode:
         raise ExtensionError(f"scenarios/{name}.toml does not run: {done.stderr}")
-    points = json.loads(done.stdout)["points"]
-    keys = ", ".join(f"`{key} = {value}`" for key, value in cut.items())
-    runs = sum(len(point["fingerprints"]) for point in points)
-    return (f" with {keys}" if cut else " as it stands") + f": {len(points)} points, {runs} runs."
+    points: list[Any] = json.loads(done.stdout)["points"]
+    shown = ", ".join(f"`{change}`" for change in cut)
+    return f"When this page was built it was run once, with {shown}: {len(points)} points, one run each."
 
 
 def write(app: Sphinx) -> None:
-    """Write the gallery's pages, and run what has changed since it was last run."""
-    plan: dict[str, Any] = tomllib.loads(PLAN.read_text(encoding="utf-8"))
-    shipped = {file.stem for file in SCENARIOS.glob("*.toml")}
-    if shipped != set(plan):
-        lacking, gone = sorted(shipped - set(plan)), sorted(set(plan) - shipped)
-        raise ExtensionError(f"docs/gallery/plan.toml lacks {lacking} and has {gone}, which are not there")
-    folder = Path(app.srcdir) / "gallery"
-    for name, entry in plan.items():
+    """Write the gallery's pages."""
+    pinned: dict[str, Any] = json.loads(PINNED.read_text(encoding="utf-8"))
+    gallery = Path(app.srcdir) / "gallery"
+    made = gallery / "pictures" / "made"
+    made.mkdir(parents=True, exist_ok=True)
+    for file in sorted(SCENARIOS.glob("*.toml")):
+        name = file.stem
         _LOG.info("running scenarios/%s.toml", name)
-        text = page(name, entry, run(name, entry))
-        place = folder / f"{name}.md"
+        with tempfile.TemporaryDirectory() as folder:
+            said = run(name, list(pinned.get(name, {}).get("cut", ["run.horizon=1000"])), Path(folder))
+            committed = gallery / "pictures" / f"{name}.png"
+            drawn = [Path(folder) / f"{best}.png" for best in BEST]
+            found = next((picture for picture in drawn if picture.exists()), None)
+            picture = None
+            if committed.exists():
+                picture = committed.name, "The whole study, drawn by the command below."
+            elif found is not None:
+                shutil.copyfile(found, made / f"{name}.png")
+                picture = (
+                    f"made/{name}.png",
+                    "One run of each point, with the cuts named below.",
+                )
+        text = page(name, picture, said)
+        place = gallery / f"{name}.md"
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             place.write_text(text, encoding="utf-8")
 

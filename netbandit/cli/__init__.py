@@ -1,11 +1,16 @@
 """The commands. Each imports what it needs when it runs, so that ``--help`` is there at once."""
 
+from netbandit.cli import interrupts  # before all else: Ctrl-C may come at once
+
+interrupts.end_at_once()
+
 import click
 
 import netbandit
 from netbandit.cli.auditing import audit
 from netbandit.cli.benchmarks import bench
 from netbandit.cli.checking import check, schema
+from netbandit.cli.commands import Commands
 from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
 from netbandit.cli.running import run
@@ -13,7 +18,7 @@ from netbandit.cli.swarm import swarm
 from netbandit.cli.topologies import topology
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(netbandit.__version__, prog_name="netbandit")
 def main() -> None:
     """Simulate agents that learn together over a network.

@@ -31,8 +31,10 @@ def stdout_alone(alone: bool) -> Iterator[TextIO]:
     kept = os.dup(1)
     try:
         os.dup2(2, 1)  # children inherit it
-        with redirect_stdout(sys.stderr), os.fdopen(kept, "w", encoding="utf-8", closefd=False) as out:
+        out = os.fdopen(kept, "w", encoding="utf-8", closefd=False)
+        with redirect_stdout(sys.stderr):
             yield out
+            out.flush()
     finally:
         sys.stderr.flush()
         os.dup2(kept, 1)

@@ -149,7 +149,7 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
             known = links.get(pair)
             links[pair] = speed if known is None or (speed is not None and speed > known) else known
     edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
-    labels = distances.components(distances.adjacency(len(ids), edges))
+    labels = distances.components_of(len(ids), edges)
     sizes = np.bincount(labels)
     if len(sizes) > 1 and component is None:
         largest = f'"largest" takes the one of {sizes.max()} agents'

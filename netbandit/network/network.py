@@ -227,6 +227,20 @@ class Network:
         if self.trace is not None:
             self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
 
+    def count_everywhere(self, kind: Kind, size: int, times: int) -> None:
+        """Count a message of *size* bytes on every channel in each of so many slots; it is delivered elsewhere."""
+        for channels in self.channels:
+            for channel in channels:
+                channel.messages += times
+                channel.bytes += times * size
+        for link in self._links:
+            link.activations += times
+        sent = times * sum(len(channels) for channels in self.channels)
+        if sent:
+            counts = self.ledger.counts[kind]
+            counts[0] += sent
+            counts[1] += sent * size
+
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
         return self._peer.transmission(size)

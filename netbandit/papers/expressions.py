@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from netbandit.key_paths import lookup
 from netbandit.simulation.result import RunResult
 from netbandit.units import parse_bandwidth, parse_duration
 
@@ -161,13 +162,14 @@ def _dotted(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+_ABSENT = object()
+
+
 def _setting(name: str, run: RunResult) -> Any:
     """Return what the scenario says of a dotted key."""
-    found: Any = run.resolved
-    for key in name.split("."):
-        if not isinstance(found, Mapping) or key not in found:
-            raise ExpressionError(f"a run of {run.name} has no {name}")
-        found = found[key]
+    found = lookup(run.resolved, name, _ABSENT)
+    if found is _ABSENT:
+        raise ExpressionError(f"a run of {run.name} has no {name}")
     return found
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from netbandit.key_paths import lookup
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
 from netbandit.papers.selectors import Selector
 from netbandit.plural import counted
-from netbandit.results.store import load_study, lookup
+from netbandit.results.store import load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
@@ -189,12 +190,11 @@ def _averaged(points: Sequence[PointRuns], key: str) -> list[PointRuns]:
     return found
 
 
+_ABSENT = object()
+
+
 def _is(point: PointRuns, key: str, value: Any) -> bool:
     if key == "scenario":
         return bool(point.scenario == value)
-    found: Any = point.resolved
-    for part in key.split("."):
-        if not isinstance(found, Mapping) or part not in found:
-            return False
-        found = found[part]
+    found = lookup(point.resolved, key, _ABSENT)
     return bool(found == value) and isinstance(found, bool) == isinstance(value, bool)

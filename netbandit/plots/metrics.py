@@ -8,6 +8,7 @@ import numpy as np
 from netbandit.plots.bands import Band, side_by_side
 from netbandit.plots.grouping import ABSENT, value_of
 from netbandit.plots.values import identity, shown
+from netbandit.results.metrics import METRICS
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult
 
@@ -26,14 +27,8 @@ AXES = {
     "delay_slots": "delay of what is heard (slots)",
     "violations": "share of slots that violate the threshold",
     "accepted": "share of what is heard that is believed",
-    "availability": "availability (share of agent slots played)",
-    "absent_slots": "absence (agent slots)",
-    "lost": "messages lost",
-    "late": "messages that came too late",
-    "stalled": "agents that wait at the end",
     "rounds": "rounds",
     "messages": "messages",
-    "items": "items put on links",
     "bytes": "data sent (bytes)",
     "energy_j": "energy (J)",
     "epsilon": "privacy spent ε, agent worst off",
@@ -46,7 +41,7 @@ AXES = {
     "agents": "agents",
     "links": "links",
 }
-"""What an axis says of a metric or of a fact of the topology."""
+"""What an axis says of a metric or of a fact of the topology, where its name and unit alone would not say enough."""
 
 EPSILONS = ("learner.epsilon", "learner.epsilon_total")
 """The keys of a budget of privacy."""
@@ -60,8 +55,11 @@ _NAMED = 3
 
 
 def label(metric: str) -> str:
-    """Return what an axis says of *metric*: one that a part of the user's own adds is called by its name."""
-    return AXES.get(metric, metric.replace("_", " "))
+    """Return what an axis says of *metric*: its name and unit, if the catalogue of metrics has one."""
+    if metric in AXES:
+        return AXES[metric]
+    name, unit = metric.replace("_", " "), METRICS[metric].unit if metric in METRICS else ""
+    return f"{name} ({unit})" if unit and unit != name else name
 
 
 def called(metric: str) -> str:

@@ -45,6 +45,7 @@ _WORDS = {
     "learner.share": "sharing",
     "learner.threshold": "threshold D",
     "learner.weight": "weight of what is heard",
+    "learner.discount": "discount",
     "learner.epsilon": "privacy budget ε",
     "learner.epsilon_total": "privacy ε of a run",
     "learner.rounds": "budget R (rounds)",

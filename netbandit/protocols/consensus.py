@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ class Consensus(ExchangeProtocol):
         self._told = np.full(network.agents, -1)
         self._newest = np.full((2, len(self._link)), -1)
         self._used = np.full(len(self._link), -1)
-        self._arrivals: InstantQueue[tuple[int, _Row] | None] = InstantQueue(self.clock, self._act, AGENTS)
+        self._arrivals: InstantQueue[list[Arrival] | None] = InstantQueue(self.clock, self._act, AGENTS)
         self._latest: list[tuple[_Row, ...]] = [()] * network.agents
         self._row_bytes = 0
         self._repeats = network.loses and self.pace == "step"
@@ -128,10 +129,13 @@ class Consensus(ExchangeProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Keep what arrives for the first boundary, after the one of the slot in which it was told, that has it."""
         clock = self.clock
-        for _, sender, message in arrivals:
-            rows, begun = message.value
-            for row in rows:
-                self._arrivals.at(clock.effective_time(begun, clock.now), node, (sender, row))
+        now = clock.now
+        time = clock.boundary(now) * clock.slot
+        earlier = [arrival for arrival in arrivals if arrival[2].value[1] < now]
+        if earlier:
+            self._arrivals.at(time, node, earlier)
+        if len(earlier) < len(arrivals):  # told in this very instant
+            self._arrivals.at(time + clock.slot, node, [one for one in arrivals if one[2].value[1] == now])
 
     def _send(self, agent: int, rows: tuple[_Row, ...]) -> None:
         """Put *rows* of an agent on its links, in one message."""
@@ -148,12 +152,18 @@ class Consensus(ExchangeProtocol):
         if clock.now + clock.slot < clock.end:
             clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, clock.slot)
 
-    def _act(self, due: list[tuple[int, list[tuple[int, _Row] | None]]]) -> None:
+    def _act(self, due: list[tuple[int, list[list[Arrival] | None]]]) -> None:
         """Let agents take in what has arrived, and step."""
-        for node, arrived in due:
-            for one in arrived:
-                if one is not None:
-                    self._take_in(node, *one)
+        link = self._link
+        links: list[int] = []
+        rows: list[_Row] = []
+        for node, inboxes in due:
+            for _, sender, message in chain.from_iterable(inbox for inbox in inboxes if inbox is not None):
+                for row in message.value[0]:
+                    links.append(link[node, sender])
+                    rows.append(row)
+        if links:
+            self._take_in(np.array(links), np.array([row.step for row in rows]), np.array([row.row for row in rows]))
         nodes = np.array([node for node, _ in due])
         if self.clock.now >= self.clock.end:
             return
@@ -163,14 +173,17 @@ class Consensus(ExchangeProtocol):
         if len(stepping):
             self._step(stepping)
 
-    def _take_in(self, node: int, sender: int, row: _Row) -> None:
-        link = self._link[node, sender]
-        place = row.step & 1 if self.pace == "step" else 0
-        if row.step <= self._newest[place, link]:
-            return  # another copy, or overtaken by a newer one
-        self._newest[place, link] = row.step
-        self._rows[place, link] = row.row
-        self._missing[place, node] -= 1
+    def _take_in(self, links: NDArray[np.int64], steps: NDArray[np.int64], rows: Rows) -> None:
+        """Keep what is new of the *rows* that have come over *links*, the newest last."""
+        places = steps & 1 if self.pace == "step" else np.zeros_like(steps)
+        fresh = np.flatnonzero(steps > self._newest[places, links])  # else another copy, or overtaken by a newer one
+        fresh = fresh[np.argsort(steps[fresh], kind="stable")]
+        places, links = places[fresh], links[fresh]
+        self._newest[places, links] = steps[fresh]
+        self._rows[places, links] = rows[fresh]
+        arrived = np.unique(places * len(self._link) + links)  # two copies of a row can come at once
+        which, link = np.divmod(arrived, len(self._link))
+        np.subtract.at(self._missing, (which, self._matrix.receivers[link]), 1)
 
     def _step(self, agents: Agents) -> None:
         """Let *agents* mix what they hold, one neighbour after the other for all of them at once."""

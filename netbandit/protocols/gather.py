@@ -8,11 +8,15 @@ from pydantic import Field
 
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, state
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.protocol import NetworkProtocol, Pattern
 
 
-class GatherProtocol(NetworkProtocol):
-    """A protocol of gathers. Who decides reads its keys, too."""
+class GatherProtocol(DeadlineKey, NetworkProtocol):
+    """A protocol of gathers. Who decides reads its keys, too.
+
+    At its deadline, counted from the beginning of its slot, a user goes away unserved.
+    """
 
     masks: bool = True
     """Whether contexts are masked; if not they travel in the clear: the central run."""
@@ -43,7 +47,9 @@ class GatherProtocol(NetworkProtocol):
     turned_away: int = state(default=0)
     """The number of users who went away unserved."""
     gone: list[int] = state()
-    """The slots in which they came, ascending; empty where their regret is not counted."""
+    """The slots in which they came, as they went away; empty where their regret is not counted."""
+    late: int = state(default=0)
+    """Parts that came to agent 0 when their user had gone away."""
     relayed: bool = state(default=False)
     """Whether masks passed through nodes that they were not meant for."""
 
@@ -72,6 +78,10 @@ class GatherProtocol(NetworkProtocol):
         self.mask_bytes = mask_bytes
         self.decide = decide
         self.gone = []
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how many parts came too late, where they can."""
+        return {} if self.deadline is None else {"late": self.late}
 
     @abstractmethod
     def serve(self) -> None:

@@ -91,7 +91,7 @@ class Local(LocalKeys, CallProtocol):
     release takes over the slowest link: who calls in slot t tells the others by SYNC; members of its clique release
     after the decision of slot t + delta, and all adopt what they have heard of the clique's releases before the
     decision of slot t + 2 delta. What everybody knows ahead is released in slot t at once, and adopted before the
-    decision of slot t + delta.
+    decision of slot t + delta. A `deadline` takes the place of delta: what takes longer is late, and left out.
 
     Every message goes from neighbour to neighbour, but not back to those it came from, and is dropped after ttl hops; a
     node passes it on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary
@@ -117,9 +117,13 @@ class Local(LocalKeys, CallProtocol):
         super().start(network, sync_handler)
         self._slotted = self.slotted
         self.groups = cliques(network.topology, self.ttl)
-        slowest = max((channel.latency for out in network.channels for channel in out), default=0)
-        slowest += network.transmission(_AROUND + sync_handler.release_size)
-        self.delay = self.ttl * max(1, self.clock.boundary(slowest))
+        patience = self.deadline_ns(self.clock.slot)
+        if patience is None:
+            slowest = max((channel.latency for out in network.channels for channel in out), default=0)
+            slowest += network.transmission(_AROUND + sync_handler.release_size)
+            self.delay = self.ttl * max(1, self.clock.boundary(slowest))
+        else:
+            self.delay = self.clock.boundary(patience)
         self.sets = max(1, self.delay if self.stride is None else self.stride)
         if self.sets < self.delay:
             raise ValueError(
@@ -138,12 +142,21 @@ class Local(LocalKeys, CallProtocol):
     def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
         yield from unused_by_calls(self)
-        hop = others.slowest_hop(_AROUND)
-        needed = self.ttl * hop
-        hops = f"{self.ttl:,} hop{'s' * (self.ttl > 1)} of {hop:,} slot{'s' * (hop > 1)}"
+        patience = self.deadline_ns(others.slot)
+        if patience is None:
+            hop = others.slowest_hop(_AROUND)
+            needed = self.ttl * hop
+            hops = f"{self.ttl:,} hop{'s' * (self.ttl > 1)} of {hop:,} slot{'s' * (hop > 1)}"
+        else:
+            needed = -(-patience // others.slot)
+            hops = f"{needed:,} slot{'s' * (needed > 1)} of the deadline"
         if needed > _MOST_SETS:
             text = f"asks for {needed:,} sets of parameters, {hops}; an agent can keep {_MOST_SETS:,}"
-            yield Mistake("ttl", f"{text}: make it smaller, links faster or slots longer")
+            shorter = "links faster or slots longer"
+            if patience is None:
+                yield Mistake("ttl", f"{text}: make it smaller, {shorter}")
+            else:
+                yield Mistake("deadline", f"{text}: make it shorter, or slots longer")
         elif self.stride is not None and self.stride < needed:
             yield Mistake("stride", f"must be at least {needed}: {hops} take that long")
 
@@ -266,6 +279,8 @@ class Local(LocalKeys, CallProtocol):
                 self.sync_handler.apply_sync(agent, meeting.param_set, conclusion, progress.number)
                 progress.adopted += 1
                 progress.latest = self.clock.now
+                if self.network.loses and progress.adopted == progress.joined:
+                    self.end(progress.number)  # who has not heard of it so far may never do
                 if progress.adopted == self._members[meeting.clique]:
                     self.end(progress.number)
                 self._forget(meeting, progress)

@@ -6,14 +6,15 @@ from pydantic import Field
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.part import Checks, Mistake, Note, Others, Part, state
+from netbandit.part import Checks, Mistake, Note, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.local_flood import LocalFlood
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import Relay
 
 
-class LocalKeys(Part):
+class LocalKeys(DeadlineKey):
     """The keys of the ``local`` protocol, in each of its patterns."""
 
     ttl: int = Field(default=1, ge=0, le=65_000)
@@ -55,6 +56,8 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         """Yield sets of parameters, which only agents that call keep, and absorption where nobody can tell of what."""
         if self.stride is not None:
             yield Mistake("stride", "leave it out: this learner has no sets of parameters")
+        if self.deadline is not None:
+            yield Note("deadline", "has no effect with this learner: nobody waits for what others tell")
         if self.absorb and self.route != "flood":
             yield Mistake("absorb", 'needs route = "flood": a tree leads to each agent once')
         if self.absorb and not hasattr(others.learner, "absorbs"):

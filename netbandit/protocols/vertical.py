@@ -18,8 +18,10 @@ from netbandit.protocols.gather import GatherProtocol
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
 
-_USERS = EventPriority(5)
-"""A user comes after all that a boundary brings: arrivals, decisions, what is passed on."""
+_DEADLINES = EventPriority(5)
+"""What arrives at the instant of a deadline is in time."""
+_USERS = EventPriority(6)
+"""A user comes after all that a boundary brings: arrivals, decisions, what is passed on, who goes away."""
 
 
 def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -87,6 +89,8 @@ class Vertical(GatherProtocol):
         self._slotted = self.slotted
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
+        self._patience = self.deadline_ns(self.clock.slot)
+        self._deadlines: InstantQueue[int] = InstantQueue(self.clock, self._give_up, _DEADLINES)
         self._callbacks: list[Callable[[Event], None]] = [self._user]
 
     def serve(self) -> None:
@@ -114,6 +118,9 @@ class Vertical(GatherProtocol):
             self._put(message.value[0], message.size, self._hops[node])
             return
         user = message.value[0]
+        if user not in self._missing:  # it has gone away
+            self.late += 1
+            return
         self._missing[user] -= 1
         if not self._missing[user]:
             self._decided(user)
@@ -133,10 +140,22 @@ class Vertical(GatherProtocol):
                 self._put(user, size, channels)
             if not self._senders:
                 self._decided(user)
+            elif self._patience is not None:
+                self._deadlines.at(self.clock.now + self._patience, 0, user)
         else:
             self.turn_away(user)
         if user + 1 < self.clock.horizon:
             self._schedule(user + 1)
+
+    def _give_up(self, due: list[tuple[int, list[int]]]) -> None:
+        """Let users go away whose parts are not all there."""
+        if self.clock.now >= self.clock.end:
+            return
+        for _, users in due:
+            for user in users:
+                if user in self._missing:
+                    del self._missing[user]
+                    self.turn_away(user)
 
     def _schedule(self, slot: int) -> None:
         environment = self.clock.environment

@@ -62,8 +62,14 @@ def write_whole(target: Path, text: str) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what processes of this machine that are no longer alive were writing into *folder*."""
-    for path in sorted(folder.glob(f".*{_LEFTOVER}")):
+    """Remove what processes of this machine that are no longer alive were writing into *folder*.
+
+    Raises:
+        StorageError: There can be no such folder, its name is too long for instance.
+    """
+    with storage(folder):
+        found = sorted(folder.glob(f".*{_LEFTOVER}"))
+    for path in found:
         host, _, process = path.name.removesuffix(_LEFTOVER).rpartition(".")
         if host.endswith("." + socket.gethostname()) and process.isdigit() and not _may_write(int(process), path):
             path.unlink(missing_ok=True)

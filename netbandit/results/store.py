@@ -7,12 +7,15 @@ from the run folder.
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from netbandit.key_paths import lookup as lookup
 from netbandit.results.portable_json import native
 from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
 from netbandit.results.run_keys import Point, inputs, run_key, run_keys
@@ -75,20 +78,19 @@ class StudyResult:
     damaged: tuple[str, ...] = ()
 
 
-def lookup(resolved: Mapping[str, Any], key: str, absent: Any = None) -> Any:
-    """Return the value of a dotted *key* of a resolved scenario, or *absent*."""
-    value: Any = resolved
-    for part in key.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return absent
-        value = value[part]
-    return value
-
-
 def folder_of(out: Path, key: str) -> Path:
     """Return where the run *key* is in the results folder *out*, or will be."""
     here, earlier = out / RUNS / key, out / key
     return earlier if not (here / RESULT).exists() and (earlier / RESULT).exists() else here
+
+
+def run_names(out: Path) -> set[str]:
+    """Return the names of all folders in which a run may be in the results folder *out*."""
+    names: set[str] = set()
+    for folder in (out / RUNS, out):
+        with suppress(OSError):
+            names.update(name for name in os.listdir(folder) if _KEY.fullmatch(name))
+    return names
 
 
 def save_study(
@@ -261,6 +263,7 @@ __all__ = [
     "lookup",
     "run_key",
     "run_keys",
+    "run_names",
     "save_run",
     "save_study",
     "save_study_again",

@@ -16,7 +16,7 @@ from netbandit.results.one_study import refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import StorageError, remove_leftovers, storage
-from netbandit.results.store import RUNS, StudyResult, complete, folder_of, save_study, save_study_again
+from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
 from netbandit.results.table import PARQUET, TABLE, write_table
 from netbandit.running import cluster
 from netbandit.running.worker import Failure, SweepPoint, perform, perform_packed
@@ -163,20 +163,23 @@ def run(
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     repeated: list[str] = []
+    there_is = run_names(out)
     for point, runs in zip(study.points, keys, strict=True):
         for replication, key in enumerate(runs):
             if key in known:
                 continue
             known.add(key)
-            there, traced = folder_of(out, key), trace
-            try:
-                if verify(there) or not trace:
-                    continue
-            except FileNotFoundError:
-                pass
-            except DamagedRunError as error:
-                repeated.append(f"{there}: {error}")
-                traced = trace or was_traced(there)
+            traced = trace
+            if key in there_is:  # millions of folders that are not there need not be looked for one by one
+                there = folder_of(out, key)
+                try:
+                    if verify(there) or not trace:
+                        continue
+                except FileNotFoundError:
+                    pass
+                except DamagedRunError as error:
+                    repeated.append(f"{there}: {error}")
+                    traced = trace or was_traced(there)
             tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
     failures: dict[str, Failure] = {}
     if tasks:
@@ -187,7 +190,7 @@ def run(
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
     loaded = save_study_again(out, *description)
     failed = [
-        FailedRun(dict(point.parameters), replication, failures.get(key) or _LOST)
+        FailedRun(dict(point.parameters), replication, failures.get(key) or (_LOST if scheduler is None else _LOST_FAR))
         for point in loaded.points
         for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
         if key in failures or result is None
@@ -219,8 +222,9 @@ def _other_versions(study: StudyResult, tasks: Mapping[str, _Task]) -> Iterator[
             yield f"{runs} of the runs already there {'is' if runs == 1 else 'are'} of {text}; this is {here}"
 
 
-_LOST = Failure(
-    "the run ended on a worker but its folder is not here: a scheduler's workers must share the file system"
+_LOST = Failure("the run ended, but its folder has been removed since")
+_LOST_FAR = Failure(
+    "the run ended on a worker but its folder is not here: it was removed, or the workers do not share the file system"
 )
 
 _Outcomes = Generator[tuple[str, Failure | None], None, None]

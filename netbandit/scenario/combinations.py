@@ -4,7 +4,6 @@ from netbandit.registry import BUILT_IN
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.model import RunSettings
 from netbandit.settings import Problem
-from netbandit.units import parse_duration
 from netbandit.wording import show
 
 
@@ -31,7 +30,7 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
     for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         if not isinstance(latency, UniformLatency):
             continue
-        shortest, longest = (parse_duration(text) for text in latency.uniform)
+        shortest, longest = latency.ends
         if shortest.in_slots != longest.in_slots and run is None:
             continue
         slot = run.slot_nanoseconds if run is not None else 1

@@ -1,15 +1,23 @@
 """``[links]``: how long messages take on the two classes of links, and what they cost."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from netbandit.scenario.durations import DurationText, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.settings import Settings
-from netbandit.units import BANDWIDTH, parse_bandwidth
-from netbandit.wording import did_you_mean, show
+from netbandit.units import (
+    BANDWIDTH,
+    ENERGY,
+    Bandwidth,
+    Duration,
+    parse_bandwidth,
+    parse_energy,
+)
+from netbandit.wording import Allowed, did_you_mean, show
 
 
 def _latency(value: Any) -> Any:
@@ -44,11 +52,24 @@ def _bandwidth(text: Any) -> Any:
 NotNegative = Annotated[float, Field(ge=0)]
 
 
-class EnergySettings(Settings):
-    """Energy in joule, of sender and receiver together."""
+_JOULE = WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]})
+Energy = Annotated[float, BeforeValidator(parse_energy), Field(ge=0), Allowed(ENERGY), _JOULE]
 
-    per_message: NotNegative = Field(default=0.0, description="Joule a message.")
-    per_byte: NotNegative = Field(default=0.0, description="Joule a byte.")
+
+def _parsed(latency: Any) -> Any:
+    """Return a `Duration`: for type checkers it is the text that it was written as."""
+    return Duration(latency) if isinstance(latency, str) and latency != "geographic" else latency
+
+
+def _parsed_bandwidth(bandwidth: str | None) -> Bandwidth | None:
+    return None if bandwidth is None else Bandwidth(bandwidth)
+
+
+class EnergySettings(Settings):
+    """Energy of sender and receiver together, in joule or with a unit."""
+
+    per_message: Energy = Field(default=0.0, description="Energy of a message.")
+    per_byte: Energy = Field(default=0.0, description="Energy of a byte.")
 
 
 class UniformLatency(Settings):
@@ -58,22 +79,20 @@ class UniformLatency(Settings):
         min_length=2, max_length=2, description="Shortest and longest latency, drawn once per link."
     )
 
+    @cached_property
+    def ends(self) -> tuple[Duration, Duration]:
+        """The shortest and the longest latency."""
+        return Duration(self.uniform[0]), Duration(self.uniform[1])
+
 
 class LinkSettings(FaultyLinkSettings):
-    """``[links.peer]``: the links between agents.
+    """``[links.peer]``: the links between agents."""
 
-    Attributes:
-        latency: A duration, ``"geographic"``, or a uniform distribution; as written.
-        bandwidth: As written; None means unlimited.
-        cost: What an activation costs (c2).
-        energy: What messages and bytes take.
-        missing: What ``"geographic"`` does with a link whose ends have no coordinates.
-    """
-
-    latency: Annotated[str | UniformLatency, BeforeValidator(_latency)] = Field(
-        default="0 ms", description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.'
+    latency: Annotated[str | UniformLatency, BeforeValidator(_latency), AfterValidator(_parsed)] = Field(
+        default="0 ms",
+        description='Propagation time: "30 ms", "0.5 slots", "geographic" or { uniform = [...] }.',
     )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
+    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth)] = Field(
         default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
     )
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
@@ -89,27 +108,27 @@ class LinkSettings(FaultyLinkSettings):
 
 
 class UplinkSettings(FaultyLinkSettings):
-    """``[links.uplink]``: the links between an agent and the server, which has no place on the map.
+    """``[links.uplink]``: the links between an agent and the server, which has no place on the map."""
 
-    Attributes:
-        latency: A duration or a uniform distribution, as written.
-        bandwidth: As written; None means unlimited.
-        cost: What a round's use costs (c1).
-        energy: What messages and bytes take.
-    """
-
-    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency)] = Field(
+    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency), AfterValidator(_parsed)] = Field(
         default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
     )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth)] = Field(
+    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth)] = Field(
         default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
     )
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
     energy: EnergySettings = EnergySettings()
 
 
+def _uplink(value: Any) -> Any:
+    # From Python one class serves both: what was not given stays as it is by default for an uplink.
+    if isinstance(value, LinkSettings):
+        return value.model_dump(exclude_unset=True, exclude={"missing"} if value.missing == "error" else None)
+    return value
+
+
 class LinksSettings(Settings):
     """``[links]``: the two classes of links."""
 
     peer: LinkSettings = LinkSettings()
-    uplink: UplinkSettings = UplinkSettings()
+    uplink: Annotated[UplinkSettings, BeforeValidator(_uplink)] = UplinkSettings()

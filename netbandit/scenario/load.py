@@ -109,8 +109,8 @@ class Document:
         A key of the same table is named without its table. What is set beside it on the command line needs no place.
         """
         here = self._place(path)
-        table, words = path[:-1], set(_WORD.findall(text))
-        beside = [key for key in self._origins if table and key[:-1] == table and key != path and key[-1] in words]
+        keys = [(*path[:-1], word) for word in dict.fromkeys(_WORD.findall(text))] if len(path) > 1 else []
+        beside = [key for key in keys if key in self._origins and key != path]
         names = _KEYS.findall(text) + [key_text(key) for key in beside if self._place(key).line]
         found: dict[str, str] = {}
         for name in names:

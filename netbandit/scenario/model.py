@@ -1,5 +1,6 @@
 """The scenario file: the tables every scenario has, and the parts' tables as they were written."""
 
+import os
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -9,7 +10,7 @@ from netbandit.scenario.durations import duration_text
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.settings import Raw, Settings
-from netbandit.units import parse_duration
+from netbandit.units import DURATION, Duration
 from netbandit.wording import Allowed, show
 
 LONGEST_HORIZON = 10**12
@@ -22,40 +23,40 @@ PARTS = ("bandit", "learner", "protocol")
 def _name(name: str) -> str:
     if not name.strip() or name in (".", "..") or any(sign in "/\\" or not sign.isprintable() for sign in name):
         raise ValueError(f"must be a name for a folder, without / and \\, not {show(name)}")
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        raise ValueError(f"must have at most {_LONGEST_NAME} bytes in UTF-8: it names a folder")
     return name
 
 
+_LONGEST_NAME = 200
+
+
 def _slot(text: Any) -> Any:
-    duration = parse_duration(duration_text(text))
+    duration = Duration(duration_text(text))
     if duration.in_slots:
         raise ValueError(f'must be a real time such as "10 ms", not {show(text)}: it is what sets the length of a slot')
     if duration.nanoseconds(1) < 1:
         raise ValueError(f'must be at least "1 ns", not {show(text)}')
-    return text
+    return duration
 
 
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
 class RunSettings(Settings):
-    """``[run]``: how long, how fine, how often.
-
-    Attributes:
-        horizon: Slots each agent plays (T).
-        slot: The real length of a slot, as written.
-        replications: Independent repetitions.
-        seed: The root seed.
-    """
+    """``[run]``: how long, how fine, how often."""
 
     horizon: int = Field(ge=1, le=LONGEST_HORIZON, description="Slots each agent plays (T).")
-    slot: Annotated[str, BeforeValidator(_slot)] = Field(default="1 ms", description="Real length of a slot.")
+    slot: Annotated[str, BeforeValidator(_slot), AfterValidator(Duration), Allowed(DURATION)] = Field(
+        default="1 ms", description="Real length of a slot."
+    )
     replications: int = Field(default=1, ge=1, le=10**6, description="Independent repetitions.")
     seed: Seed = Field(default=0, description="Root seed.")
 
     @property
     def slot_nanoseconds(self) -> int:
         """The length of a slot in nanoseconds, at least 1."""
-        return parse_duration(self.slot).nanoseconds(1)
+        return Duration(self.slot).nanoseconds(1)
 
 
 def _name_or_class(value: Any) -> Any:

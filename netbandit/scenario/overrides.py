@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from netbandit.scenario.errors import Place, ScenarioError
-from netbandit.scenario.source import flat_sweep
+from netbandit.scenario.source import DEEPEST, flat_sweep, too_deep
 from netbandit.wording import key_text, show
 
 _PIECE = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _OVERRIDE = re.compile(rf"\s*({_PIECE}(?:\s*\.\s*{_PIECE})*)\s*=(.*)", re.DOTALL)
 
 
@@ -46,6 +47,9 @@ def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
     for layer, text in enumerate(texts, start=first_layer):
         key = text.partition("=")[0].strip() or text.strip()
         place = Place(layer, 0, 0, f"--set {key}" if key else "--set")
+        if _SURROGATE.search(text):
+            lines.append(f"{place}: key: must be text in UTF-8, has a byte that is none")
+            continue
         match = _OVERRIDE.fullmatch(text)
         if match is None:
             lines.append(f"{place}: {key or 'key'}: must be KEY=VALUE with a key such as run.horizon")
@@ -56,6 +60,9 @@ def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
             value = _value(match[2].strip())
         except ValueError as error:
             lines.append(f"{place}: {key_text(path)}: {error}")
+            continue
+        if len(path) > DEEPEST or too_deep(value):
+            lines.append(f"{place}: key: lists or tables are nested too deeply")
             continue
         if path == ("sweep",) and isinstance(value, dict):
             value = flat_sweep(value)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from netbandit.key_paths import lookup
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
 from netbandit.settings import KeyPath
@@ -21,6 +22,8 @@ _CLEARER = {
     "Illegal character '\\n'": "not the end of a string: must be a quote, on the same line",
     "Unescaped '\\' in a string": r"not an escape: must be \\ for a backslash, or the string in single quotes",
 }
+_NESTED = "lists or tables are nested too deeply"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # The digits Python reads in one integer.
 _MANY_DIGITS = re.compile(r"[0-9][0-9_]{4299,}")
 
@@ -73,12 +76,40 @@ def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = Non
         ScenarioError: The file cannot be read, is not UTF-8, or is not TOML; one line.
     """
     try:
-        content = Path(name).read_bytes()
+        with Path(name).open("rb") as file:
+            content = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
         where, key = wanted_by or (Place(layer, 1, 1, name), "file")
         reason = "is a folder, must be a scenario file" if os.path.isdir(name) else _reason(error)
         raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"]) from None
+    if len(content) > _LARGEST:
+        where, key = wanted_by or (Place(layer, 1, 1, name), "file")
+        reason = f"is larger than {_LARGEST // 2**20} MiB, must be a scenario file"
+        raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"])
     return source_of(name, _decoded(name, content, layer), layer)
+
+
+_LARGEST = 32 * 2**20
+"""Bytes of the largest scenario file: ten million components of a hybrid need about this."""
+
+DEEPEST = 64
+"""How many tables and lists may stand inside one another; a scenario needs five."""
+
+
+def too_deep(value: Any) -> bool:
+    """Say whether more than `DEEPEST` tables and lists stand inside one another."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def source_of(name: str, text: str, layer: int) -> Source:
@@ -89,10 +120,15 @@ def source_of(name: str, text: str, layer: int) -> Source:
     """
     # tomllib rewrites CRLF itself, and counts lines and columns as we do.
     text = text.replace("\r\n", "\n")
+    half = _SURROGATE.search(text)
+    if half is not None:  # a dictionary can bring one, a file cannot
+        raise ScenarioError([f"{Place(layer, 1, 1, name)}: encoding: {half[0]!a} is half a character, not text"])
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ScenarioError([_syntax_error(name, text, error, layer)]) from None
+    if too_deep(data):
+        raise ScenarioError([f"{Place(layer, 1, 1, name)}: syntax: {_NESTED}"])
     source = Source(name, text, data, layer)
     if isinstance(data.get("sweep"), dict):
         data["sweep"] = _sweep_in_order(source)
@@ -105,7 +141,7 @@ def _sweep_in_order(source: Source) -> dict[str, Any]:
     written: dict[str, KeyPath] = {}
     for path in sorted(positions, key=positions.__getitem__):
         flat = sweep_path(path)
-        if len(flat) == 2 and flat[0] == "sweep" and not isinstance(_at(source.data, path), dict):
+        if len(flat) == 2 and flat[0] == "sweep" and not isinstance(lookup(source.data, path), dict):
             key = str(flat[1])
             if key in written:
                 place = Place(source.layer, *positions[path], source.name)
@@ -116,12 +152,6 @@ def _sweep_in_order(source: Source) -> dict[str, Any]:
             written[key] = path
     flat_table = flat_sweep(source.data["sweep"])
     return {key: flat_table[key] for key in [*written, *(key for key in flat_table if key not in written)]}
-
-
-def _at(table: Any, path: KeyPath) -> Any:
-    for key in path:
-        table = table[key]
-    return table
 
 
 def flat_sweep(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -169,7 +199,7 @@ def _decoded(name: str, content: bytes, layer: int) -> str:
 
 def _syntax_error(name: str, text: str, error: Exception, layer: int) -> str:
     if isinstance(error, RecursionError):
-        return f"{Place(layer, 1, 1, name)}: syntax: lists or tables are nested too deeply"
+        return f"{Place(layer, 1, 1, name)}: syntax: {_NESTED}"
     message = str(error)
     match = _AT.search(message)
     if match is None:

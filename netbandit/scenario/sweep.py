@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from netbandit.key_paths import lookup
 from netbandit.reading import UNKNOWN_KEY
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.wording import quoted, show
@@ -53,6 +54,10 @@ class Point:
     _written: Raw
     _case: Raw
 
+    def varies(self, key: str) -> bool:
+        """Say whether a key of the sweep is one that the points differ in: what is wrong with one is left out."""
+        return key in self._indices
+
     def place(self, key: str) -> int:
         """Return which of the values of a key of the sweep it has, from 0."""
         return self._indices.get(key, 0)
@@ -69,7 +74,7 @@ class Point:
             if path[: len(swept)] == swept:
                 unknown = path == swept and text.startswith(UNKNOWN_KEY)
                 return (("sweep", key) if unknown else ("sweep", key, index, *path[len(swept) :])), text
-            if path == swept[: len(path)] and not isinstance(_at(self._written, path), Mapping):
+            if path == swept[: len(path)] and not isinstance(lookup(self._written, path), Mapping):
                 return ("sweep", key), text
         return problem
 
@@ -122,7 +127,7 @@ def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
     facts = []
     for key, values in data["sweep"].items():
         places = sorted({point.place(key) for point in points})
-        if len(places) == len(values):
+        if not points[0].varies(key) or len(places) == len(values):
             continue
         if key == CASES:
             facts.append(f"case {' or '.join(str(place + 1) for place in places)}")
@@ -221,11 +226,3 @@ def _with(table: Raw, path: list[str], value: Any) -> Raw:
         inner = table.get(key)
         value = _with(inner if isinstance(inner, dict) else {}, rest, value)
     return {**table, key: value}
-
-
-def _at(table: Any, path: KeyPath) -> Any:
-    for key in path:
-        if not isinstance(table, Mapping) or key not in table:
-            return None
-        table = table[key]
-    return table

@@ -21,7 +21,7 @@ from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency
 from netbandit.settings import Problem
 from netbandit.simulation.build_faults import build_faults
 from netbandit.streams import Streams
-from netbandit.units import parse_bandwidth, parse_duration
+from netbandit.units import Bandwidth, Duration
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
@@ -61,7 +61,7 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int
         TopologyError: ``"geographic"`` lacks coordinates.
     """
     if isinstance(settings.latency, UniformLatency):
-        longest = parse_duration(settings.latency.uniform[1]).nanoseconds(slot)
+        longest = settings.latency.ends[1].nanoseconds(slot)
     else:
         longest = int(peer_latencies(settings, topology, slot, Streams(0, 0)).max(initial=0))
     return max(1, -(-(longest + _link_class(settings).transmission(size)) // slot))
@@ -128,12 +128,12 @@ def build_network(
 def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
     """Yield each latency that is too long to be counted in nanoseconds (*slot* is how many a slot has)."""
     for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
-        texts = latency.uniform if isinstance(latency, UniformLatency) else [latency]
-        for text in texts:
-            if text != "geographic" and parse_duration(text).nanoseconds(slot) >= _TOO_LONG:
+        durations = latency.ends if isinstance(latency, UniformLatency) else [latency]
+        for duration in durations:
+            if duration != "geographic" and Duration(duration).nanoseconds(slot) >= _TOO_LONG:
                 yield (
                     ("links", table, "latency"),
-                    f'must be less than "{_TOO_LONG // 10**9} s" (146 years), not "{text}"',
+                    f'must be less than "{_TOO_LONG // 10**9} s" (146 years), not "{duration}"',
                 )
 
 
@@ -142,14 +142,14 @@ _TOO_LONG = 2**62
 
 def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.random.Generator) -> NDArray[np.int64]:
     if isinstance(latency, UniformLatency):
-        shortest, longest = (parse_duration(text).nanoseconds(slot) for text in latency.uniform)
+        shortest, longest = (duration.nanoseconds(slot) for duration in latency.ends)
         return rng.integers(shortest, longest, size=links, endpoint=True)
-    return np.full(links, parse_duration(latency).nanoseconds(slot), dtype=np.int64)
+    return np.full(links, Duration(latency).nanoseconds(slot), dtype=np.int64)
 
 
 def _link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
     return LinkClass(
-        bandwidth=None if settings.bandwidth is None else parse_bandwidth(settings.bandwidth),
+        bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,
         cost=settings.cost,
         energy_per_message=settings.energy.per_message,
         energy_per_byte=settings.energy.per_byte,

@@ -120,7 +120,7 @@ class Gathers(Driver):
         seconds = clock.end / 1e9
         metrics: dict[str, Metric] = {
             "rounds": decisions,
-            "round_slots": protocol.waited / decisions / clock.slot if decisions else 0.0,
+            "round_slots": protocol.waited / decisions / clock.slot if decisions else None,
             # Contexts leave their owners without noise: a mask is no differential privacy.
             "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
             "delta": 0.0,
@@ -134,6 +134,7 @@ class Gathers(Driver):
             "masks_s": protocol.setup / 1e9,
             "parameter_error": error,
             **self._counted(),
+            **protocol.figures(),
             "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
         }
         remarks = (*findings.remarks, *self._turned_away(decisions), *self._privacy())

@@ -254,6 +254,7 @@ class PointCheck:
         release = _release_size(parts)
         known = {
             **known,
+            "slot": slot,
             "agents": graph.agents,
             "components": len(graph.components),
             "graph": graph,

@@ -9,8 +9,9 @@ from simpy import Event
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.account import Account
-from netbandit.simulation.communication import communication
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.in_turn import InTurn, one_after_the_other
+from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.slot_learner import in_slots
@@ -51,7 +52,7 @@ class Slots(Driver):
         stage = self.stage
         template = in_slots(stage.point.learner)
         self.talking = talking = communication(stage, template)
-        fast = is_compiled(stage.bandit, template, talking.isolated)
+        fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
         if fast:
             say_if_new(stage.bandit)
         self.learners = template.replicas(talking.sets)
@@ -63,6 +64,8 @@ class Slots(Driver):
                 streams=stage.streams,
                 members=talking.members,
                 degrees=degrees,
+                in_turn=talking.in_turn,
+                log=talking.log,
                 isolated=talking.isolated,
                 eigenvalue=talking.eigenvalue,
                 sets=talking.sets,
@@ -72,10 +75,12 @@ class Slots(Driver):
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
         self.world.start(stage.streams.generator, self._clock.horizon)
-        self._slow = not fast and type(template).__module__.startswith("netbandit.")  # whoever wrote it knows
+        self._slow = not fast and template.plays == "vectors" and type(template).__module__.startswith("netbandit.")
         self._play = (
             compiled(self.world, self.learners, self.account)
             if fast
+            else one_after_the_other(talking, self.learners[0], self.world, self.account)
+            if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking)
         )
         self._appoint()

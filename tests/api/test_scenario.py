@@ -85,7 +85,7 @@ def test_an_object_says_its_mistakes_with_its_keywords():
     assert first == "Bernoulli(means[1]=...): must be a number from 0 to 1, not 2.0"
     assert second.startswith("Bernoulli(armz=...): unknown key")
     assert second.endswith('(did you mean "arms"?)')
-    with pytest.raises(ValueError, match=r"\(horizon=\.\.\.\): must be an integer from 1 to 10\^12, not 0"):
+    with pytest.raises(ValueError, match=r"^Run\(horizon=\.\.\.\): must be an integer from 1 to 10\^12, not 0$"):
         nb.Run(horizon=0)
 
 
@@ -153,6 +153,18 @@ def test_a_class_of_ones_own_and_a_sweep_of_classes():
     assert same(found, ours)
     swept = small().sweep({"protocol.kind": ["gis", nb.protocols.Flooding]}, out="swept")
     assert list(dict.fromkeys(swept["protocol.kind"])) == ["gis", "flooding"]
+
+
+def test_a_link_serves_both_classes_of_links():
+    links = nb.Links(peer=nb.Link(cost=2.0), uplink=nb.Link(latency="3 ms", energy={"per_byte": "2 nJ"}))
+    assert (links.peer.cost, links.uplink.cost, links.uplink.latency) == (2.0, 25.0, "3 ms")
+    assert links.uplink.energy.per_byte == 2e-9
+    with pytest.raises(ValueError, match="the server has no coordinates"):
+        nb.Links(uplink=nb.Link(latency="geographic"))
+    with pytest.raises(
+        ValueError, match=r"^Link\(energy\.per_message=\.\.\.\): must be a number of joule, or an energy"
+    ):
+        nb.Link(energy={"per_message": "1 cal"})
 
 
 def test_a_class_of_no_module_cannot_be_written():
@@ -225,3 +237,13 @@ def test_help_and_completion_know_every_key():
     assert all(each.kind is each.KEYWORD_ONLY for each in keys.values())
     for name in nb.__all__:
         assert getattr(nb, name) is not None
+
+
+def test_a_mistake_of_a_file_stands_at_its_line(place):
+    (place / "bad.toml").write_text('run = { horizon = 0 }\ntopology = { family = "rng", agents = 3 }\n')
+    lines = nb.Scenario.from_toml("bad.toml", learner__kind="elimnation").check()
+    assert lines[0].startswith("bad.toml:1:1: bandit: is missing")
+    assert any(line.startswith("bad.toml:1:9: run.horizon: must be") for line in lines)
+    assert any(line.startswith("learner__kind=...: learner.kind: must be one of") for line in lines)
+    with pytest.raises(nb.ScenarioError, match=r"none\.toml:1:1: file: no such file"):
+        nb.Scenario.from_toml("none.toml").run()

@@ -8,7 +8,7 @@ from netbandit.part import Note, Others, found_by
 def others(**known):
     """Return what a part sees of the others; a server chooses, and all of them hear it, unless *known* says else."""
     protocol = SimpleNamespace(chooses=True, isolated=False)
-    return Others(**{"protocol": protocol, "kinds": {"protocol": "any"}} | known)
+    return Others(**{"protocol": protocol, "kinds": {"bandit": "any", "protocol": "any"}} | known)
 
 
 def mistakes(checks):

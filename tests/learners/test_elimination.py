@@ -10,11 +10,11 @@ from helpers.known import mistakes as mistaken
 from helpers.known import notes, others
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from netbandit.bandits.bandit import Outline
 from netbandit.learners.elimination import Commit, Elimination, Phase
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
+from netbandit.reading import read
 
 
 def reference_pulls(r, previous, active, *, arms, horizon, participants, epsilon, rounds, gap):
@@ -329,9 +329,9 @@ def test_impossible_cohorts(facts):
 
 
 def mistakes(**keys):
-    with pytest.raises(ValidationError) as caught:
-        Elimination(**keys)
-    return [(error["loc"], error["msg"]) for error in caught.value.errors()]
+    found, problems = read(Elimination, keys)
+    assert found is None
+    return problems
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from netbandit.learners.pfcb_schedule import round_epsilon
 from netbandit.privacy.accountant import HELD_FIXED, MADE, account_block_means, account_statistics
-from netbandit.privacy.gaussian import exact_epsilon
+from netbandit.privacy.gaussian import exact_epsilon, noise_multiplier
 
 
 def test_rounds_compose_in_parallel():
@@ -98,10 +98,12 @@ def test_basic_composition_stands_beside_it_by_its_name():
 
 
 @given(st.floats(1e-3, 50), st.floats(1e-6, 0.4))
-def test_what_is_exact_is_no_more_than_basic_composition(epsilon, delta):
+def test_basic_composition_is_an_upper_bound_of_what_is_exact(epsilon, delta):
     spent = account_statistics([epsilon], delta, claimed=epsilon)
-    assert spent.epsilon <= spent.basic[0] * (1 + 1e-9)
-    assert spent.delta <= spent.basic[1]
+    bound, at_delta = spent.basic
+    assert at_delta == 2 * delta
+    # Both at one delta: that of basic composition is twice as large.
+    assert exact_epsilon(at_delta, noise_multiplier(epsilon, delta) / sqrt(2)) <= bound * (1 + 1e-9)
 
 
 def test_no_account_is_without_its_limits():

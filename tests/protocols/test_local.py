@@ -211,7 +211,7 @@ def test_cliques_are_those_of_networkx(network, hops):
 
 
 def test_sets_must_not_be_used_again_before_they_are_synchronised():
-    others = Others(slowest_hop=lambda around: 2)
+    others = Others(slot=SLOT, slowest_hop=lambda around: 2)
     found = list(Local(ttl=3, stride=5).check_with(others))
     assert found == [Mistake("stride", "must be at least 6: 3 hops of 2 slots take that long")]
     assert not list(Local(ttl=3, stride=6).check_with(others))
@@ -241,9 +241,41 @@ def test_nobody_is_told_what_it_has_told():
 
 
 def test_an_agent_does_not_keep_sets_without_end():
-    (mistake,) = Local(ttl=1_000).check_with(Others(slowest_hop=lambda around: 50))
+    (mistake,) = Local(ttl=1_000).check_with(Others(slot=SLOT, slowest_hop=lambda around: 50))
     assert mistake == Mistake(
         "ttl",
         "asks for 50,000 sets of parameters, 1,000 hops of 50 slots; an agent can keep 10,000: "
         "make it smaller, links faster or slots longer",
     )
+
+
+@pytest.mark.parametrize("deadline", ["4 slots", "3900 ns"])
+def test_a_deadline_takes_the_place_of_the_time_that_hops_take(deadline):
+    """Over two hops of one slot each, two slots would do; who waits four hears all the same."""
+    run = Meetings(nx.path_graph(3), 2, 0, calls=[(4, 0)], deadline=deadline)
+    assert run.protocol.delay == run.protocol.sets == 4
+    assert {time for time, *_ in run.released} == {8 * SLOT}
+    heard = [(8 * SLOT, agent) for agent in range(3)]
+    assert sorted(run.adopted) == [(12 * SLOT, agent, 0, heard) for agent in range(3)]
+    assert run.protocol.late == 0
+
+
+def test_what_takes_longer_than_the_deadline_is_late():
+    """Hops of three slots: a neighbour's release is there after three, that of the other end after six."""
+    run = Meetings(nx.path_graph(3), 2, 3 * SLOT, begins=[(4, agent) for agent in range(3)], deadline="4 slots")
+    assert {(time, agent): [source for _, source in heard] for time, agent, _, heard in run.adopted} == {
+        (8 * SLOT, 0): [0, 1],
+        (8 * SLOT, 1): [0, 1, 2],
+        (8 * SLOT, 2): [1, 2],
+    }
+    assert run.protocol.late == 2
+    assert run.protocol._meetings == {}
+
+
+def test_a_deadline_asks_for_sets_as_hops_do():
+    others = Others(slot=SLOT, slowest_hop=lambda around: 2)
+    assert list(Local(ttl=3, stride=4, deadline="4 slots").check_with(others)) == []
+    (mistake,) = Local(ttl=3, stride=3, deadline="4 slots").check_with(others)
+    assert mistake == Mistake("stride", "must be at least 4: 4 slots of the deadline take that long")
+    (mistake,) = Local(deadline="20000 slots").check_with(others)
+    assert mistake.key == "deadline"

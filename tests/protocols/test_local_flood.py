@@ -140,7 +140,7 @@ def test_what_cannot_be_is_said():
     assert list(LocalBroadcast(route="flood", absorb=True).check_with(without)) == [
         Mistake("absorb", "leave it out: pfcb does not say which items an agent keeps")
     ]
-    calls = Others(slowest_hop=lambda around: 1)
+    calls = Others(slot=SLOT, slowest_hop=lambda around: 1)
     assert all(isinstance(found, Note) for found in Local(route="flood").check_with(calls))
     assert [found.key for found in Local(route="flood", absorb=True).check_with(calls)] == ["route", "absorb"]
 

@@ -1,6 +1,7 @@
 import csv
 import errno
 import os
+import shutil
 import time
 from dataclasses import replace
 
@@ -276,3 +277,30 @@ def test_workers_on_all_cores_are_busy_for_85_percent_of_the_time(tmp_path):
     took = time.monotonic() - began
     assert (result.done, result.failed) == (cores * each, [])
     assert each / took >= 0.85, f"{each / took:.0%}"
+
+
+def test_a_hundred_thousand_replications_are_under_way_in_seconds(tmp_path):
+    told = []
+
+    def stopping(*numbers):
+        told.append(numbers)
+        raise KeyboardInterrupt
+
+    began = time.process_time()
+    with pytest.raises(Interrupted):
+        sweep.run(fake_study(3, replications=10**5), tmp_path, progress=stopping)
+    assert told == [(0, 10**5, 0, 1)]
+    assert time.process_time() - began < 4
+
+
+def test_a_results_folder_that_goes_away_is_not_blamed_on_workers(tmp_path):
+    def removing(done, total, points_done, points):
+        if done == 2:
+            shutil.rmtree(tmp_path / "out")
+
+    result = sweep.run(fake_study(3, replications=3), tmp_path / "out", progress=removing)
+    assert [(run.replication, run.failure.text) for run in result.failed] == [
+        (0, "the run ended, but its folder has been removed since"),
+        (1, "the run ended, but its folder has been removed since"),
+    ]
+    assert (tmp_path / "out" / "table.csv").exists()

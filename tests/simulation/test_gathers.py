@@ -368,3 +368,31 @@ def test_the_table_compares_decisions_where_users_went_away(tmp_path):
     near, far = table("random")
     assert far["regret"].mean > near["regret"].mean
     assert telling([near, far])[0] == "regret"
+
+
+def test_at_the_deadline_a_user_goes_away_and_makes_room_for_the_next(tmp_path):
+    """A decision takes 3.5 ms: at 2 ms every second user goes away, the others find one under way."""
+    result = point(tmp_path, 'links.peer.latency="3.5 ms"', 'protocol.deadline="2 ms"').simulation(0).run()
+    metrics = result.metrics
+    assert (metrics["rounds"], metrics["unserved"]) == (0, 399)  # the last one's deadline is the horizon
+    assert metrics["late"] == 3 * 199
+    assert result.kinds["CONTEXT"][0] == 3 * 200
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_a_deadline_that_all_parts_keep_changes_nothing(tmp_path, timing):
+    keys = ['links.peer.latency="3.5 ms"', f"protocol.timing={timing}"]
+    deadline = {"slotted": "4 slots", "asynchronous": "3.5 ms"}[timing]
+    free = point(tmp_path, *keys).simulation(0).run()
+    kept = point(tmp_path, *keys, f'protocol.deadline="{deadline}"').simulation(0).run()
+    assert kept.fingerprint == free.fingerprint
+    assert kept.metrics["late"] == 0
+    assert "late" not in free.metrics
+    soon = point(tmp_path, *keys, 'protocol.deadline="3.4 ms"').simulation(0).run().metrics
+    assert soon["rounds"] == 0
+
+
+@pytest.mark.parametrize("deadline", ['"0 ms"', '"-1 ms"', "5", '"soon"'])
+def test_a_deadline_is_a_duration_above_zero(tmp_path, deadline):
+    with pytest.raises(ScenarioError, match=r"protocol\.deadline: must be above 0, a duration such as"):
+        point(tmp_path, f"protocol.deadline={deadline}")

@@ -1,0 +1,37 @@
+"""The group of commands, which tells in a line what the system does not let it do."""
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from netbandit.cli.exit_codes import FAILURE
+from netbandit.cli.interrupts import raise_again
+
+
+class Commands(click.Group):
+    """A group of commands whose output may be a full disk, and whose files may be anything."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command that the arguments name; see `click.BaseCommand.main`."""
+        raise_again()
+        try:
+            try:
+                return super().main(*args, **kwargs)
+            finally:
+                sys.stdout.flush()  # now, while a full disk can still be told
+        except MemoryError:
+            _fail("there is not enough memory for this")
+        except OSError as error:
+            where = f"{os.fsdecode(error.filename)}" if error.filename is not None else "standard output"
+            _fail(f"{where}: {error.strerror or error}")
+
+
+def _fail(text: str) -> None:
+    with suppress(OSError):
+        click.echo(text, err=True)
+    with suppress(OSError, ValueError):  # what could not be written is not tried again when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(FAILURE)

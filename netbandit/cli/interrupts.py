@@ -1,0 +1,35 @@
+"""Ctrl-C while the command is still being imported: there is nothing to keep, so it ends with a line."""
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+
+from netbandit.cli.exit_codes import INTERRUPTED
+
+
+def end_at_once() -> None:
+    """Let Ctrl-C end this process at once, if nobody has chosen what it does and this is the command."""
+    if threading.current_thread() is not threading.main_thread() or not _is_command():
+        return
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+
+
+def raise_again() -> None:
+    """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"\nstopped\n")
+    os._exit(INTERRUPTED)
+
+
+def _is_command() -> bool:
+    """Say whether this process is the command, not a program that imports it."""
+    program = sys.argv[0] if sys.argv else ""
+    named = os.path.basename(program) in ("netbandit", "netbandit.exe", "-m")
+    return named or program.endswith(os.path.join("netbandit", "__main__.py"))

@@ -1,0 +1,29 @@
+"""How long one waits for others: a key of the protocols that can go on without them."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from netbandit.part import Part
+from netbandit.units import DURATION, Duration
+
+
+def _positive(text: Any) -> Any:
+    try:
+        if Duration(text).amount > 0:
+            return text
+    except (TypeError, ValueError):
+        pass
+    raise PydanticCustomError("deadline", "must be above 0, {what}", {"what": DURATION})
+
+
+class DeadlineKey(Part):
+    """The key of a protocol whose agents wait no longer than so."""
+
+    deadline: Annotated[Duration, BeforeValidator(_positive)] | None = None
+    """How long one waits for others, by its own clock; absent: for ever."""
+
+    def deadline_ns(self, slot: int) -> int | None:
+        """Return how long one waits (ns), for slots of so many nanoseconds; None: for ever."""
+        return None if self.deadline is None else max(1, self.deadline.nanoseconds(slot))

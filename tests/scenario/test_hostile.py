@@ -1,0 +1,52 @@
+"""Whatever a scenario says, ``check`` finds it valid or names the mistakes: a thousand hostile ones, the same ones."""
+
+import os
+import shutil
+import traceback
+from collections import Counter
+
+import pytest
+from helpers.hostile import FILES, ROOT, cases
+
+from netbandit.network import size_limits
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+
+SEED = 15
+COUNT = int(os.environ.get("HOSTILE", "1000"))
+"""By hand: ``HOSTILE=100000 pytest tests/scenario/test_hostile.py -n0``."""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with what the scenarios name, on a machine that can spare 3 MB for a graph."""
+    for file in FILES:
+        shutil.copy(file, tmp_path)
+    (tmp_path / "topologies").symlink_to(ROOT / "topologies")
+    monkeypatch.setattr(size_limits, "affordable", lambda: 3_000_000)
+    monkeypatch.setattr(size_limits, "_SURELY_FITS", 3_000_000)
+    monkeypatch.setattr("netbandit.simulation.point_check.affordable", lambda: 3_000_000)
+    monkeypatch.setattr("netbandit.simulation.point_check._SURELY_FITS", 3_000_000)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def outcome(content, overrides, file):
+    """``valid``, ``wrong``, or what else has happened, with the scenario."""
+    file.write_bytes(content)
+    try:
+        check(load(file.name, overrides))
+    except ScenarioError as error:
+        plain = error.lines and all(line.isprintable() for line in error.lines)
+        return "wrong" if plain else f"lines that are not plain: {error.lines}"
+    except BaseException as error:
+        return f"{traceback.format_exception(error)[-2:]}\n{overrides}\n{content!r}"
+    return "valid"
+
+
+def test_a_check_ends_in_a_result_or_in_plain_lines(place):
+    found = Counter(outcome(*case, place / "scene.toml") for case in cases(SEED, COUNT))
+    assert set(found) == {"valid", "wrong"}, "\n\n".join(found)
+    assert found["valid"] > COUNT * 0.03
+    assert found["wrong"] > COUNT * 0.5

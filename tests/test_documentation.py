@@ -1,0 +1,93 @@
+"""The documentation is what it says: its commands and code run, and nothing public is without an entry."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import netbandit
+from netbandit.registry import BUILT_IN
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*(DOCS / "guides").glob("*.md"), *(DOCS / "start").glob("*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INSTALLS = ("python3 -m venv", "eval ")
+
+
+def blocks(page):
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder like the project's."""
+    folder = tmp_path_factory.mktemp("documentation")
+    for name in ("scenarios", "topologies"):
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
+
+def call(words, folder):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def quick(page):
+    """Leave the tour of the shipped ring out, which the README's test runs."""
+    return page.name not in ("first_study.md", "install.md")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if quick(page)], ids=lambda page: page.stem)
+def test_everything_on_the_page_runs(page, folder):
+    for language, text in blocks(page):
+        first = text.split("\n", 1)[0]
+        if first.startswith("# ") and re.fullmatch(r"# [\w.]+\.(py|toml|edgelist)", first):
+            (folder / first.removeprefix("# ")).write_text(text, encoding="utf-8")
+        elif language == "python":
+            done = call([sys.executable, "-c", text], folder)
+            assert done.returncode == 0, done.stderr
+        elif language == "sh":
+            for command in text.splitlines():
+                done = call([sys.executable, "-m", "netbandit", *shlex.split(command)[1:]], folder)
+                assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_every_command_on_a_page_is_one_of_ours():
+    for page in DOCS.rglob("*.md"):
+        for language, text in blocks(page):
+            if language == "sh":
+                for command in text.splitlines():
+                    assert command.startswith(("netbandit ", *INSTALLS)), f"{page}: {command}"
+
+
+def test_every_learner_and_protocol_has_a_page():
+    pages = {page.stem for page in (DOCS / "algorithms").glob("*.md")}
+    shared = {"lints": "linucb", "klucb": "ucb", "thompson": "ucb", "coop-ucb2": "consensus", "dducb": "consensus"}
+    for table in ("learner", "protocol"):
+        for kind in BUILT_IN[table]:
+            assert shared.get(kind, kind) in pages, f"{table} {kind}"
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    rest = (DOCS / "reference" / "python_names.md").read_text(encoding="utf-8")
+    assert [name for name in netbandit.__all__ if f"netbandit.{name}" not in text and f"`{name}`" not in rest] == []
+
+
+def test_every_page_of_a_section_is_in_its_table_of_contents():
+    for section in ("concepts", "algorithms", "guides", "start"):
+        index = (DOCS / section / "index.md").read_text(encoding="utf-8")
+        for page in (DOCS / section).glob("*.md"):
+            assert page.stem == "index" or re.search(rf"^{re.escape(page.stem)}$", index, re.MULTILINE), page
+
+
+def test_the_pinned_cuts_that_the_gallery_uses_are_there():
+    pinned = json.loads((ROOT / "tests" / "data" / "scenario_numbers.json").read_text(encoding="utf-8"))
+    assert {file.stem for file in (ROOT / "scenarios").glob("*.toml")} <= set(pinned)

@@ -34,7 +34,8 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
     if world is Procurement:
         return kind is Pfcb
     plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
-    return plain and world is Bernoulli and isolated and isinstance(learner, Ucb | KlUcb) and learner.discount == 1
+    counts = isinstance(learner, Ucb | KlUcb) and kind in (Ucb, KlUcb) and learner.discount == 1
+    return plain and world is Bernoulli and isolated and counts
 
 
 def say_if_new(bandit: Bandit) -> None:

@@ -14,6 +14,8 @@ README = (Path(__file__).parents[1] / "README.md").read_text()
 
 WORLDS = {
     "bernoulli": "arms = 4",
+    "gaussian": "arms = 4",
+    "mixed": "arms = 4",
     "linear": "arms = 4\ndimension = 3",
     "procurement": "producers = 4\ncapacity = [1, 9]",
     "vertical": "arms = 4\ndimension = 8",

@@ -12,7 +12,8 @@ The parts of a scenario
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
-    ``Learner``, ``RoundProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``.
+    ``Learner`` or ``EpochLearner``, ``RoundProtocol`` or ``NetworkProtocol``, ``Family``; their checks yield a
+    ``Mistake`` or a ``Note``. ``audit`` measures how private what leaves an agent is.
 """
 
 from typing import Any
@@ -40,6 +41,7 @@ _LAZY = {
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
+    "EpochLearner": "netbandit.learners.learner:EpochLearner",
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
     "Family": "netbandit.network.families.family:Family",

@@ -16,6 +16,7 @@ from netbandit.bandits.bandit import ArmBandit as ArmBandit
 from netbandit.bandits.bandit import Bandit as Bandit
 from netbandit.bandits.bandit import FiniteBandit as FiniteBandit
 from netbandit.bandits.vertical_context import VerticalContextBandit as VerticalContextBandit
+from netbandit.learners.learner import EpochLearner as EpochLearner
 from netbandit.learners.slots import Learner as Learner
 from netbandit.network import families as families
 from netbandit.network.families.family import Family as Family
@@ -26,5 +27,11 @@ from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.errors import ScenarioError as ScenarioError
+from netbandit.scenario.links import LinkSettings, LinksSettings
+from netbandit.scenario.model import RunSettings
+
+Link = LinkSettings
+Links = LinksSettings
+Run = RunSettings
 
 __version__: str

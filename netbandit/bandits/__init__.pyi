@@ -1,7 +1,9 @@
 """What type checkers and editors see of the bandits, which are imported when they are asked for."""
 
 from netbandit.bandits.bernoulli import Bernoulli as Bernoulli
+from netbandit.bandits.gaussian import Gaussian as Gaussian
 from netbandit.bandits.linear import Linear as Linear
+from netbandit.bandits.mixed import Mixed as Mixed
 from netbandit.bandits.procurement import Procurement as Procurement
 from netbandit.bandits.replay import Replay as Replay
 from netbandit.bandits.vertical import Vertical as Vertical

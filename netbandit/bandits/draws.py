@@ -3,6 +3,10 @@
 A compiled loop cannot hold a list of numpy's generators, so each agent's state is four numbers in an array. The
 uniform and the beta draws are those of ``numpy.random.Generator`` (``random`` and, for two parameters of at most
 1, ``beta``), so what a loop draws here plain numpy draws too.
+
+Where each slot takes as many numbers as any other, numpy draws them ahead, a block of slots at a time. Here they cannot
+be: a beta draw takes as many uniform numbers as it happens to need, and fresh action sets take K (d + 2) or more for
+each agent and slot, which would be gigabytes ahead.
 """
 
 from math import exp, log, sqrt

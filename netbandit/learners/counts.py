@@ -128,6 +128,8 @@ class CountingLearner(Learner):
         if self._later:
             self._use_until(slot)
         known = self.known
+        if self.world.in_turn:  # who decides first has tried an arm for all
+            return self.best(slot, agents)
         beginning = slot < known.counts[agents]
         if beginning.all():
             return np.asarray(known.arms[agents, slot])
@@ -140,6 +142,8 @@ class CountingLearner(Learner):
         """Return ln tau of each agent: of the slots played, or where they are discounted of the sum of N."""
         if self.discount < 1:
             return np.asarray(np.log(np.maximum(self.known.pulls[agents].sum(axis=1), 1.0)))
+        if self.world.log == "pulls":
+            return np.asarray(np.log(np.maximum(slot * self.world.agents + agents, 1)))
         return np.full(len(agents), np.log(max(slot, 1)))
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:

@@ -90,17 +90,17 @@ def ellipsoids(sets: int, agents: int, dimension: int, arms: int, inflation: Flo
 
 
 @njit(cache=True)
-def refresh(beliefs, own, agent, arms):  # type: ignore[no-untyped-def]
-    """Make all that follows from S, U, s and u afresh, for set *own* of *agent*.
+def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
+    """Make all that follows from S, U, s and u afresh, for *param_set* of *agent*.
 
     Args:
         beliefs: `Ellipsoids`.
-        own: The set.
+        param_set: The set.
         agent: The agent.
         arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
     """
-    shared = beliefs.shared_gram[own, agent]
-    gram = shared + beliefs.own_gram[own, agent]
+    shared = beliefs.shared_gram[param_set, agent]
+    gram = shared + beliefs.own_gram[param_set, agent]
     inverse = np.linalg.inv(gram)
     dimension = len(gram)
     for row in range(dimension):  # rounding must not make it lopsided: columns are read as rows
@@ -108,10 +108,10 @@ def refresh(beliefs, own, agent, arms):  # type: ignore[no-untyped-def]
             middle = 0.5 * (inverse[row, column] + inverse[column, row])
             inverse[row, column] = middle
             inverse[column, row] = middle
-    beliefs.inverse[own, agent] = inverse
-    response = beliefs.shared_response[own, agent] + beliefs.own_response[own, agent]
+    beliefs.inverse[param_set, agent] = inverse
+    response = beliefs.shared_response[param_set, agent] + beliefs.own_response[param_set, agent]
     estimate = inverse @ response
-    beliefs.estimate[own, agent] = estimate
+    beliefs.estimate[param_set, agent] = estimate
     for arm in range(arms.shape[1]):
         fit = 0.0
         width = 0.0
@@ -121,33 +121,33 @@ def refresh(beliefs, own, agent, arms):  # type: ignore[no-untyped-def]
             for column in range(dimension):
                 partial += inverse[row, column] * arms[column, arm]
             width += arms[row, arm] * partial
-        beliefs.fits[own, agent, arm] = fit
-        beliefs.widths[own, agent, arm] = width
+        beliefs.fits[param_set, agent, arm] = fit
+        beliefs.widths[param_set, agent, arm] = width
     if beliefs.inflated.shape[2]:
         for row in range(dimension):
             gram[row, row] += beliefs.inflation[agent]
-        beliefs.inflated[own, agent] = np.linalg.inv(gram)
-    beliefs.log_ratio[own, agent] = np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1]
-    beliefs.updates[own, agent] = 0
+        beliefs.inflated[param_set, agent] = np.linalg.inv(gram)
+    beliefs.log_ratio[param_set, agent] = np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1]
+    beliefs.updates[param_set, agent] = 0
 
 
 @njit(cache=True)
-def copy(beliefs, own, source, agent):  # type: ignore[no-untyped-def]
-    """Let *agent* believe in set *own* all that *source* does; only where neither has anything of its own."""
-    beliefs.inverse[own, agent] = beliefs.inverse[own, source]
-    beliefs.estimate[own, agent] = beliefs.estimate[own, source]
-    beliefs.inflated[own, agent] = beliefs.inflated[own, source]
-    beliefs.log_ratio[own, agent] = beliefs.log_ratio[own, source]
-    beliefs.fits[own, agent] = beliefs.fits[own, source]
-    beliefs.widths[own, agent] = beliefs.widths[own, source]
-    beliefs.updates[own, agent] = 0
+def copy(beliefs, param_set, source, agent):  # type: ignore[no-untyped-def]
+    """Let *agent* believe in *param_set* all that *source* does; only where neither has anything of its own."""
+    beliefs.inverse[param_set, agent] = beliefs.inverse[param_set, source]
+    beliefs.estimate[param_set, agent] = beliefs.estimate[param_set, source]
+    beliefs.inflated[param_set, agent] = beliefs.inflated[param_set, source]
+    beliefs.log_ratio[param_set, agent] = beliefs.log_ratio[param_set, source]
+    beliefs.fits[param_set, agent] = beliefs.fits[param_set, source]
+    beliefs.widths[param_set, agent] = beliefs.widths[param_set, source]
+    beliefs.updates[param_set, agent] = 0
 
 
 @njit(cache=True)
-def choose_fixed(beliefs, own, agent, bonus):  # type: ignore[no-untyped-def]
+def choose_fixed(beliefs, param_set, agent, bonus):  # type: ignore[no-untyped-def]
     """Return the arm with the largest ``<x, theta_hat> + bonus sqrt(x' V^-1 x)``, the lowest index among equals."""
-    fits = beliefs.fits[own, agent]
-    widths = beliefs.widths[own, agent]
+    fits = beliefs.fits[param_set, agent]
+    widths = beliefs.widths[param_set, agent]
     best = 0
     highest = -np.inf
     for arm in range(len(fits)):
@@ -159,10 +159,10 @@ def choose_fixed(beliefs, own, agent, bonus):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def choose_fresh(beliefs, own, agent, bonus, actions):  # type: ignore[no-untyped-def]
+def choose_fresh(beliefs, param_set, agent, bonus, actions):  # type: ignore[no-untyped-def]
     """Return the same for *actions* that are new in this slot, shape (K, d)."""
-    inverse = beliefs.inverse[own, agent]
-    estimate = beliefs.estimate[own, agent]
+    inverse = beliefs.inverse[param_set, agent]
+    estimate = beliefs.estimate[param_set, agent]
     count, dimension = actions.shape
     best = 0
     highest = -np.inf
@@ -211,12 +211,12 @@ def _divide(inverse, action, product):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def learn(beliefs, own, agent, action, reward, arms, product):  # type: ignore[no-untyped-def]
+def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ignore[no-untyped-def]
     """Take in what *action* paid.
 
     Args:
         beliefs: `Ellipsoids`.
-        own: The set that chose.
+        param_set: The set that chose.
         agent: The agent.
         action: x, shape (d,), no longer than 1.
         reward: y.
@@ -224,28 +224,28 @@ def learn(beliefs, own, agent, action, reward, arms, product):  # type: ignore[n
         product: Room for d numbers.
     """
     dimension = len(action)
-    estimate = beliefs.estimate[own, agent]
+    estimate = beliefs.estimate[param_set, agent]
     expected = 0.0
     for row in range(dimension):
         expected += action[row] * estimate[row]
-    width = _divide(beliefs.inverse[own, agent], action, product)
+    width = _divide(beliefs.inverse[param_set, agent], action, product)
     scale = 1.0 / (1.0 + width)
     step = (reward - expected) * scale
     count = arms.shape[1]
     for row in range(dimension):
         estimate[row] += step * product[row]
     if count:
-        fits = beliefs.fits[own, agent]
-        widths = beliefs.widths[own, agent]
+        fits = beliefs.fits[param_set, agent]
+        widths = beliefs.widths[param_set, agent]
         for arm in range(count):
             along = 0.0
             for row in range(dimension):
                 along += arms[row, arm] * product[row]
             fits[arm] += step * along
             widths[arm] -= scale * along * along
-    gram = beliefs.own_gram[own, agent]
-    response = beliefs.own_response[own, agent]
-    leaf = beliefs.leaf_response[own, agent]
+    gram = beliefs.own_gram[param_set, agent]
+    response = beliefs.own_response[param_set, agent]
+    leaf = beliefs.leaf_response[param_set, agent]
     clipped = min(max(reward, -1.0), 1.0)
     for row in range(dimension):
         weight = action[row]
@@ -254,34 +254,34 @@ def learn(beliefs, own, agent, action, reward, arms, product):  # type: ignore[n
             line[column] += weight * action[column]
         response[row] += reward * weight
         leaf[row] += clipped * weight
-    beliefs.leaf_square[own, agent] += clipped * clipped
+    beliefs.leaf_square[param_set, agent] += clipped * clipped
     if beliefs.inflated.shape[2]:
-        width = _divide(beliefs.inflated[own, agent], action, product)
-    beliefs.log_ratio[own, agent] += log1p(width)
-    beliefs.uses[own, agent] += 1
-    beliefs.updates[own, agent] += 1
-    if beliefs.updates[own, agent] >= REFRESH:
-        refresh(beliefs, own, agent, arms)
+        width = _divide(beliefs.inflated[param_set, agent], action, product)
+    beliefs.log_ratio[param_set, agent] += log1p(width)
+    beliefs.uses[param_set, agent] += 1
+    beliefs.updates[param_set, agent] += 1
+    if beliefs.updates[param_set, agent] >= REFRESH:
+        refresh(beliefs, param_set, agent, arms)
 
 
 @njit(cache=True)
-def wants(beliefs, own, agent, threshold, every, sets):  # type: ignore[no-untyped-def]
-    """Return whether *agent* wants to synchronise set *own* after its decision.
+def wants(beliefs, param_set, agent, threshold, every, sets):  # type: ignore[no-untyped-def]
+    """Return whether *agent* wants to synchronise *param_set* after its decision.
 
     Args:
         beliefs: `Ellipsoids`.
-        own: The set.
+        param_set: The set.
         agent: The agent.
         threshold: D of ``log det(V + c I) - log det(S) >= D / (t - t')``, t - t' counted in uses of the set.
         every: Slots from one synchronisation to the next, or 0 where the test decides.
         sets: Sets an agent keeps.
     """
-    if beliefs.quiet[own, agent]:
+    if beliefs.quiet[param_set, agent]:
         return False
-    uses = beliefs.uses[own, agent]
+    uses = beliefs.uses[param_set, agent]
     if every:
         return uses * sets >= every
-    return beliefs.log_ratio[own, agent] * uses >= threshold
+    return beliefs.log_ratio[param_set, agent] * uses >= threshold
 
 
 @njit(cache=True)
@@ -299,40 +299,40 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def choose_fixed_all(beliefs, own, slot, agents, bonus_terms):  # type: ignore[no-untyped-def]
+def choose_fixed_all(beliefs, param_set, slot, agents, bonus_terms):  # type: ignore[no-untyped-def]
     """Return what `choose_fixed` does for each of *agents*, shape (n,)."""
     dimension = beliefs.estimate.shape[2]
     arms = np.empty(agents.size, dtype=np.int64)
     for row in range(agents.size):
         agent = agents[row]
-        arms[row] = choose_fixed(beliefs, own, agent, bonus_in(bonus_terms[agent], dimension, slot))
+        arms[row] = choose_fixed(beliefs, param_set, agent, bonus_in(bonus_terms[agent], dimension, slot))
     return arms
 
 
 @njit(cache=True)
-def choose_fresh_all(beliefs, own, slot, agents, bonus_terms, shown):  # type: ignore[no-untyped-def]
+def choose_fresh_all(beliefs, param_set, slot, agents, bonus_terms, shown):  # type: ignore[no-untyped-def]
     """Return what `choose_fresh` does for each of *agents*, who see the actions *shown*, shape (n, K, d)."""
     dimension = beliefs.estimate.shape[2]
     arms = np.empty(agents.size, dtype=np.int64)
     for row in range(agents.size):
         agent = agents[row]
-        arms[row] = choose_fresh(beliefs, own, agent, bonus_in(bonus_terms[agent], dimension, slot), shown[row])
+        arms[row] = choose_fresh(beliefs, param_set, agent, bonus_in(bonus_terms[agent], dimension, slot), shown[row])
     return arms
 
 
 @njit(cache=True)
-def learn_all(beliefs, own, agents, actions, rewards, columns):  # type: ignore[no-untyped-def]
+def learn_all(beliefs, param_set, agents, actions, rewards, columns):  # type: ignore[no-untyped-def]
     """Let each of *agents* `learn` what its action, a row of *actions*, paid."""
     product = np.empty(actions.shape[1])
     for row in range(agents.size):
-        learn(beliefs, own, agents[row], actions[row], rewards[row], columns, product)
+        learn(beliefs, param_set, agents[row], actions[row], rewards[row], columns, product)
 
 
 @njit(cache=True)
-def wants_all(beliefs, own, agents, thresholds, every, sets):  # type: ignore[no-untyped-def]
+def wants_all(beliefs, param_set, agents, thresholds, every, sets):  # type: ignore[no-untyped-def]
     """Return what `wants` does for each of *agents*, shape (n,)."""
     found = np.zeros(agents.size, dtype=np.bool_)
     for row in range(agents.size):
         agent = agents[row]
-        found[row] = wants(beliefs, own, agent, thresholds[agent], every, sets)
+        found[row] = wants(beliefs, param_set, agent, thresholds[agent], every, sets)
     return found

@@ -134,14 +134,14 @@ class FedUcb(Learner):
                 world.sets, agents, world.dimension, self.columns.shape[1], inflation
             )
         self.beliefs: ellipsoid.Ellipsoids = self._common["beliefs"]
-        own = world.param_set
+        param_set = world.param_set
         for agent, radius_of in enumerate(self.radii):
-            self.beliefs.shared_gram[own, agent] = radius_of.start * np.eye(world.dimension)
+            self.beliefs.shared_gram[param_set, agent] = radius_of.start * np.eye(world.dimension)
         for agent in range(agents):
             if agent and self.radii[agent] == self.radii[agent - 1]:
-                ellipsoid.copy(self.beliefs, own, agent - 1, agent)
+                ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
             else:
-                ellipsoid.refresh(self.beliefs, own, agent, self.columns)
+                ellipsoid.refresh(self.beliefs, param_set, agent, self.columns)
         self._trees: dict[int, Tree] = {}
         self._excess: dict[int, NDArray[np.float64]] = {}
         self._lent: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
@@ -206,11 +206,11 @@ class FedUcb(Learner):
 
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the arm with the largest upper bound, for each agent."""
-        steps, own = self._steps, self.world.param_set
+        steps, param_set = self._steps, self.world.param_set
         if self.columns.shape[1]:
-            return np.asarray(steps.choose_fixed_all(self.beliefs, own, slot, agents, self.bonus_terms))
+            return np.asarray(steps.choose_fixed_all(self.beliefs, param_set, slot, agents, self.bonus_terms))
         shown = self._shown(agents)
-        return np.asarray(steps.choose_fresh_all(self.beliefs, own, slot, agents, self.bonus_terms, shown))
+        return np.asarray(steps.choose_fresh_all(self.beliefs, param_set, slot, agents, self.bonus_terms, shown))
 
     def _shown(self, agents: NDArray[np.int64]) -> NDArray[np.float64]:
         assert self.world.actions is not None
@@ -218,14 +218,14 @@ class FedUcb(Learner):
 
     def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Take in what was paid: a new outer product, and a new response."""
-        own = self.world.param_set
+        param_set = self.world.param_set
         actions = self._shown(agents)[np.arange(len(agents)), arms]
         if self.noise is not None:
             squares = np.einsum("ni,ni->n", actions, actions)
             for row in np.flatnonzero(squares > 1).tolist():
                 reward = min(max(float(rewards[row]), -1.0), 1.0)
                 self._clip(int(agents[row]), actions[row], reward, 1 / sqrt(squares[row]))
-        self._steps.learn_all(self.beliefs, own, agents, actions, rewards, self.columns)
+        self._steps.learn_all(self.beliefs, param_set, agents, actions, rewards, self.columns)
 
     def _clip(self, agent: int, action: NDArray[np.float64], reward: float, factor: float) -> None:
         """Note what must be added to the next leaf so that only the part of *action* that is 1 long is in it."""
@@ -235,9 +235,9 @@ class FedUcb(Learner):
 
     def wants(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whose test says so (line 12 of Algorithm 1), or for whom it is time."""
-        own = self.world.param_set
-        found = self._steps.wants_all(self.beliefs, own, agents, self.thresholds, self.interval, self.world.sets)
-        self.beliefs.quiet[own, agents[found]] = True
+        param_set = self.world.param_set
+        found = self._steps.wants_all(self.beliefs, param_set, agents, self.thresholds, self.interval, self.world.sets)
+        self.beliefs.quiet[param_set, agents[found]] = True
         return np.asarray(found)
 
     def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
@@ -253,21 +253,21 @@ class FedUcb(Learner):
         return np.stack([self._release(agent) for agent in agents.tolist()])
 
     def _release(self, agent: int) -> NDArray[np.float64]:
-        beliefs, own = self.beliefs, self.world.param_set
+        beliefs, param_set = self.beliefs, self.world.param_set
         dimension = self.world.dimension
-        gram, response = beliefs.own_gram[own, agent], beliefs.own_response[own, agent]
+        gram, response = beliefs.own_gram[param_set, agent], beliefs.own_response[param_set, agent]
         self._lent[agent] = gram.copy(), response.copy()
         leaf = np.empty((dimension + 1, dimension + 1))
         leaf[:-1, :-1] = gram
         # Only what enters a noisy sum has to be bounded.
-        leaf[-1, :-1] = leaf[:-1, -1] = response if self.noise is None else beliefs.leaf_response[own, agent]
-        leaf[-1, -1] = beliefs.leaf_square[own, agent]
+        leaf[-1, :-1] = leaf[:-1, -1] = response if self.noise is None else beliefs.leaf_response[param_set, agent]
+        leaf[-1, -1] = beliefs.leaf_square[param_set, agent]
         if agent in self._excess:
             leaf += self._excess.pop(agent)
-        beliefs.leaf_response[own, agent] = 0.0
-        beliefs.leaf_square[own, agent] = 0.0
-        beliefs.uses[own, agent] = 0
-        beliefs.quiet[own, agent] = True
+        beliefs.leaf_response[param_set, agent] = 0.0
+        beliefs.leaf_square[param_set, agent] = 0.0
+        beliefs.uses[param_set, agent] = 0
+        beliefs.quiet[param_set, agent] = True
         released = self._tree(agent).release(leaf)
         if self.noise is not None:
             released[np.diag_indices(dimension)] += 2 * self.noise.shift
@@ -296,28 +296,28 @@ class FedUcb(Learner):
             self._adopt(agent, combined)
 
     def _adopt(self, agent: int, combined: NDArray[np.float64]) -> None:
-        beliefs, own = self.beliefs, self.world.param_set
+        beliefs, param_set = self.beliefs, self.world.param_set
         dimension = self.world.dimension
         gram, response = self._lent.pop(agent)
-        own_gram, own_response = beliefs.own_gram[own, agent], beliefs.own_response[own, agent]
-        nothing_new = beliefs.uses[own, agent] == 0
+        own_gram, own_response = beliefs.own_gram[param_set, agent], beliefs.own_response[param_set, agent]
+        nothing_new = beliefs.uses[param_set, agent] == 0
         if nothing_new:
             own_gram[:] = 0.0
             own_response[:] = 0.0
         else:
             own_gram -= gram
             own_response -= response
-        beliefs.quiet[own, agent] = False
+        beliefs.quiet[param_set, agent] = False
         same = self._adopted
         if same is not None and same[1] is combined and self.radii[same[0]] == self.radii[agent]:
             source = same[0]
             self.clipped += self._clipped
-            beliefs.shared_gram[own, agent] = beliefs.shared_gram[own, source]
-            beliefs.shared_response[own, agent] = beliefs.shared_response[own, source]
-            if nothing_new and beliefs.uses[own, source] == 0:
-                self._steps.copy(beliefs, own, source, agent)
+            beliefs.shared_gram[param_set, agent] = beliefs.shared_gram[param_set, source]
+            beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
+            if nothing_new and beliefs.uses[param_set, source] == 0:
+                self._steps.copy(beliefs, param_set, source, agent)
             else:
-                self._steps.refresh(beliefs, own, agent, self.columns)
+                self._steps.refresh(beliefs, param_set, agent, self.columns)
             return
         self._clipped = False
         shared = np.zeros((dimension, dimension))
@@ -327,10 +327,10 @@ class FedUcb(Learner):
             shared[np.diag_indices(dimension)] += self.regularizer
         else:
             shared = self._positive(shared, self.radii[agent].least)
-        beliefs.shared_gram[own, agent] = shared
-        beliefs.shared_response[own, agent] = combined[-dimension:]
+        beliefs.shared_gram[param_set, agent] = shared
+        beliefs.shared_response[param_set, agent] = combined[-dimension:]
         self._adopted = agent, combined
-        self._steps.refresh(beliefs, own, agent, self.columns)
+        self._steps.refresh(beliefs, param_set, agent, self.columns)
 
     def _positive(self, matrix: NDArray[np.float64], least: float) -> NDArray[np.float64]:
         """Return *matrix* with its eigenvalues clipped at *least* if one of them is not positive."""

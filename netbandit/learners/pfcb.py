@@ -90,6 +90,8 @@ class Pfcb(Learner):
 
     def check_with(self, others: Others) -> Checks:
         """Yield a margin with which nothing could be procured."""
+        if getattr(others.protocol, "when", "slot") == "pull":
+            yield Mistake("when", 'must be "slot": agents that procure share all at once', table="protocol")
         threshold = getattr(others.bandit, "quality_threshold", None)
         if threshold is not None and threshold + self.margin > 1:
             yield Mistake("margin", f"must be at most {1 - threshold:g}: no quality is above 1")

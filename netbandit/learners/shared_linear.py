@@ -50,9 +50,9 @@ class SharedLinTs(SharedLinUcb):
 
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw theta for each agent, and choose."""
-        beliefs, own = self.beliefs, self.world.param_set
+        beliefs, param_set = self.beliefs, self.world.param_set
         # With V^-1 = C C', C z has the covariance V^-1.
-        factors = np.linalg.cholesky(beliefs.inverse[own, agents])
+        factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])
         normals: Any = np.stack([self._rngs[agent].standard_normal(factors.shape[-1]) for agent in agents.tolist()])
-        drawn = beliefs.estimate[own, agents] + self.weight * (factors @ normals[:, :, None])[:, :, 0]
+        drawn = beliefs.estimate[param_set, agents] + self.weight * (factors @ normals[:, :, None])[:, :, 0]
         return np.asarray(np.argmax((self._shown(agents) @ drawn[:, :, None])[:, :, 0], axis=1))

@@ -27,7 +27,9 @@ class Thompson(CountingLearner):
             pulls, sums = known.pulls[agent, arms], known.sums[agent, arms]
             if self.world.law == "gaussian":
                 normals = self._rngs[agent].standard_normal(len(arms))
-                draws = sums / pulls + self.world.sub_gaussian / np.sqrt(pulls) * normals
+                some = np.maximum(pulls, 1e-300)
+                draws = sums / some + self.world.sub_gaussian / np.sqrt(some) * normals
+                draws[pulls == 0] = np.inf
             else:
                 draws = self._rngs[agent].beta(1.0 + sums, 1.0 + np.maximum(pulls - sums, 0.0))
             found[row] = arms[draws.argmax()]

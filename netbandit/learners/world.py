@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ class World:
         degrees: How many neighbours each agent has in the graph, shape (M,).
         eigenvalue: Where agents exchange: the second largest modulus of the eigenvalues of the matrix P with which they
             mix, what is left of a difference after a step at most; 0 for one agent, and where nobody hears anything.
+        in_turn: Whether agents decide one after the other within a slot, each knowing all before it.
+        log: What is counted for the time in logarithms: slots played, or all pulls of all agents so far.
         isolated: Whether nothing is ever shared.
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
@@ -58,6 +61,8 @@ class World:
     members: NDArray[np.int64] | None = None
     degrees: NDArray[np.int64] | None = None
     eigenvalue: float = 0.0
+    in_turn: bool = False
+    log: Literal["slots", "pulls"] = "slots"
     isolated: bool = False
     sets: int = 1
     param_set: int = 0

@@ -52,6 +52,31 @@ def components(graph: "Adjacency") -> Integers:
     return np.argsort(np.argsort(first))[inverse]
 
 
+def components_of(agents: int, edges: Integers) -> Integers:
+    """Return the component of each node as `components` does, shape (agents,), for links of shape (links, 2).
+
+    Few links need no scipy, whose import takes longer than all else that a check of a small scenario does.
+    """
+    if agents + len(edges) > _FEW:
+        return components(adjacency(agents, edges))
+    lowest = list(range(agents))  # of the nodes known to be in one component, by way of others
+
+    def root(node: int) -> int:
+        while lowest[node] != node:
+            lowest[node] = lowest[lowest[node]]
+            node = lowest[node]
+        return node
+
+    for first, second in edges.tolist():
+        one, other = root(first), root(second)
+        lowest[max(one, other)] = min(one, other)
+    return np.unique([root(node) for node in range(agents)], return_inverse=True)[1].astype(np.int64)
+
+
+_FEW = 20_000
+"""Nodes and links up to which they are looked at one by one."""
+
+
 def hops(graph: "Adjacency", source: int) -> Integers:
     """Return the distance of each node from *source* in hops, shape (n,), -1 where there is no way."""
     from scipy.sparse.csgraph import breadth_first_order

@@ -85,7 +85,7 @@ class Topology:
     @cached_property
     def component(self) -> NDArray[np.int64]:
         """The component of each agent, shape (n,), numbered in the order of their lowest agents."""
-        return distances.components(self.adjacency)
+        return distances.components_of(self.agents, self.edges)
 
     @cached_property
     def components(self) -> list[NDArray[np.int64]]:

@@ -1,10 +1,12 @@
 """What type checkers and editors see of the protocols, which are imported when they are asked for."""
 
+from netbandit.protocols.consensus import Consensus as Consensus
 from netbandit.protocols.flooding import Flooding as Flooding
 from netbandit.protocols.gis import Gis as Gis
 from netbandit.protocols.gossip import Gossip as Gossip
 from netbandit.protocols.local import Local as Local
 from netbandit.protocols.master_worker import MasterWorker as MasterWorker
+from netbandit.protocols.pooled import Pooled as Pooled
 from netbandit.protocols.relay import Relay as Relay
 from netbandit.protocols.silent import Silent as Silent
 from netbandit.protocols.sink import Sink as Sink

@@ -1,10 +1,11 @@
 """Pooled: everybody knows what anybody has told, free and out of band; a reference for what a network may reach."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
+from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.protocol import Item, Pattern
 
@@ -15,9 +16,25 @@ class Pooled(BroadcastProtocol):
     No message is sent, whatever the graph and the timing: there is nothing to count, and nothing to be late.
     """
 
+    when: Literal["slot", "pull"] = "slot"
+    """When all know what one has told: at the end of the ``slot``; or after each ``pull``: within a slot agents then
+    decide in order of number, each knowing all before it, as one agent would that pulls as often as all together."""
+    log: Literal["pulls", "slots"] = "pulls"
+    """With ``when = "pull"``: whether learners take for the time the number of all pulls so far, or of slots."""
+
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round"})
     uses_peer_links: ClassVar[bool] = False
     out_of_band: ClassVar[bool] = True
+
+    def check(self) -> Checks:
+        """Yield a time that is not used."""
+        if self.when == "slot" and "log" in self.model_fields_set:
+            yield Note("log", 'is used only with when = "pull"')
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield turns for agents that do not decide slot by slot."""
+        if self.when == "pull" and others.talk != "broadcast":
+            yield Mistake("when", 'must be "slot": this learner does not tell others pull by pull')
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""

@@ -1,19 +1,15 @@
-"""What the user wrote: validated, frozen, each error with its place.
+"""What the user wrote: a file, a dictionary or objects of Python, and where each of its keys stands.
 
-This package knows the file, not the parts: ``[bandit]``, ``[learner]`` and ``[protocol]`` stay raw tables until the
-simulation finds their classes. A check collects all mistakes, then turns them into lines::
+| module | does |
+|---|---|
+| `load` | a file, or tables, with what they extend and what `overrides` change, merged (`merge`) into a `Document` |
+| `source`, `positions` | one file: its text, its tables, and the line and column of every key |
+| `given`, `objects` | tables that come from Python: parts, classes and graphs stand for their keys there |
+| `sweep` | one set of tables for each point of a sweep |
+| `model`, `links`, `topology` | the tables of every scenario; those of parts stay raw until classes are known |
+| `validate`, `combinations` | what is wrong with these tables, and what cannot be together among them |
+| `errors` | all mistakes, a line each: FILE:LINE:COLUMN: key.path: what is wrong, what is allowed |
+| `schema`, `toml_text` | the JSON Schema for editors; tables as a file again |
 
-    from netbandit.scenario.load import load
-    from netbandit.scenario.sweep import expand, problems
-    from netbandit.reading import read
-    from netbandit.scenario.validate import validate
-
-    document = load("scenario.toml", ["run.horizon=1000"])
-    found = problems(document.data)
-    for point in expand(document.data, document.parameters):
-        scenario, mistakes = validate(point.data)
-        run, more = read(RunSettings, point.data["run"], ("run",))
-        found += [point.origin(problem) for problem in mistakes + more]
-    if found:
-        raise document.error(found)  # its .lines: FILE:LINE:COLUMN: key.path: what is wrong, what is allowed
+`netbandit.simulation.check` makes parts of all this, or says every mistake at once.
 """

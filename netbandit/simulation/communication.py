@@ -1,6 +1,7 @@
 """How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class Communication:
         isolated: Whether nothing is ever shared.
         sets: Sets of parameters that agents keep and use in turn.
         asks: Whether agents are to be asked if they want to synchronise.
+        in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
+        log: What is counted for the time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         eigenvalue: Where agents exchange: see `World`.
     """
@@ -46,6 +49,8 @@ class Communication:
         self.isolated = True
         self.sets = 1
         self.asks = False
+        self.in_turn = False
+        self.log: Literal["slots", "pulls"] = "slots"
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
         self.eigenvalue = 0.0
         self.learners: Learners = ()
@@ -241,8 +246,8 @@ class Synchronisations(Communication):
         """Let agents call for a round, or begin one that is known ahead."""
         if self.isolated:
             return
-        own = slot % self.sets
-        learner = self.learners[own]
+        param_set = slot % self.sets
+        learner = self.learners[param_set]
         begin, agents = self._protocol.begin, self.everybody
         if self._wanted:
             agents = np.flatnonzero(calls)
@@ -251,9 +256,9 @@ class Synchronisations(Communication):
         else:
             self._next = learner.next_share(slot + 1)
         for agent in agents.tolist():
-            if not self.quiet[own, agent]:
-                self.quiet[own, agent] = True
-                begin(agent, own)
+            if not self.quiet[param_set, agent]:
+                self.quiet[param_set, agent] = True
+                begin(agent, param_set)
 
     def sync_started(self, agent: int, param_set: int) -> None:
         """Tell the learner; see `SyncHandler`."""
@@ -314,7 +319,8 @@ class Synchronisations(Communication):
         waits = [slots for round in ended for slots in self._waits.get(round, [])]
         return {
             "rounds": len(ended),
-            "round_slots": sum(waits) / len(waits) if waits else 0.0,
+            # A wait that did not end is none of zero.
+            "round_slots": sum(waits) / len(waits) if waits else None if self._released_at else 0.0,
             **self._protocol.figures(),
         }
 

@@ -154,11 +154,16 @@ class Epochs(Driver):
         )
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
-    def _mean_wait(self, rounds: Iterable[int]) -> float:
-        """Return the slots from a contribution to the next phase, mean over agents and *rounds*; 0 if none."""
+    def _mean_wait(self, rounds: Iterable[int]) -> float | None:
+        """Return the slots from a contribution to the next phase, mean over agents and *rounds*.
+
+        Without any, 0 where nobody waits; None where somebody does: a wait that did not end is none of zero.
+        """
         waits = [self._waits[number] for number in rounds if number in self._waits]
         agents = sum(count for _, count in waits)
-        return sum(slots for slots, _ in waits) / agents if agents else 0.0
+        if not agents:
+            return None if self._waiting else 0.0
+        return sum(slots for slots, _ in waits) / agents
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""

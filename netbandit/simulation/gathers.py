@@ -120,7 +120,7 @@ class Gathers(Driver):
         seconds = clock.end / 1e9
         metrics: dict[str, Metric] = {
             "rounds": decisions,
-            "round_slots": protocol.waited / decisions / clock.slot if decisions else 0.0,
+            "round_slots": protocol.waited / decisions / clock.slot if decisions else None,
             # Contexts leave their owners without noise: a mask is no differential privacy.
             "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
             "delta": 0.0,

@@ -3,19 +3,25 @@
 from collections.abc import Callable
 
 from netbandit.learners.slots import Learner
-from netbandit.simulation import bulk_exchanges
+from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, fits
-from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.in_turn import InTurn
 
 
 def communication(stage: ReplicationContext, learner: Learner) -> Communication:
     """Return how the agents of *learner* talk."""
+    if (
+        learner.talk() == "broadcast"
+        and isinstance(stage.point.protocol, Pooled)
+        and stage.point.protocol.when == "pull"
+    ):
+        return InTurn(stage, learner)
     kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
         None: Never,
         "broadcast": BulkBroadcasts if learner.talk() == "broadcast" and fits(stage, learner) else Broadcasts,
         "call": Synchronisations,
-        "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
+        "exchange": Exchanges,
     }
     return kinds[learner.talk()](stage, learner)

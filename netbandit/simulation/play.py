@@ -34,7 +34,8 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
     if world is Procurement:
         return kind is Pfcb
     plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
-    return plain and world is Bernoulli and isolated and isinstance(learner, Ucb | KlUcb) and learner.discount == 1
+    counts = isinstance(learner, Ucb | KlUcb) and kind in (Ucb, KlUcb) and learner.discount == 1
+    return plain and world is Bernoulli and isolated and counts
 
 
 def say_if_new(bandit: Bandit) -> None:
@@ -129,8 +130,8 @@ def generic(world: SlotWorld, learners: Sequence[Learner], account: Account, tal
     def run(first: int, last: int) -> int:
         account.calls[:] = False
         for slot in range(first, last):
-            own = slot % sets
-            learner = learners[own]
+            param_set = slot % sets
+            learner = learners[param_set]
             world.show(everybody)
             arms = learner.choose(slot, everybody)
             rewards, missed = world.pull(slot, everybody, arms)
@@ -138,7 +139,7 @@ def generic(world: SlotWorld, learners: Sequence[Learner], account: Account, tal
             world.digest(account.digests, everybody, arms, rewards)
             account.add(slot, everybody, missed)
             if talking.asks:
-                free = everybody[~talking.quiet[own]]
+                free = everybody[~talking.quiet[param_set]]
                 account.calls[free] = learner.wants(slot, free)
                 if account.calls.any():
                     return slot + 1

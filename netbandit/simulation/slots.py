@@ -10,6 +10,7 @@ from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.account import Account
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
@@ -51,7 +52,7 @@ class Slots(Driver):
         stage = self.stage
         template = in_slots(stage.point.learner)
         self.talking = talking = communication(stage, template)
-        fast = is_compiled(stage.bandit, template, talking.isolated)
+        fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
         if fast:
             say_if_new(stage.bandit)
         self.learners = template.replicas(talking.sets)
@@ -63,6 +64,8 @@ class Slots(Driver):
                 streams=stage.streams,
                 members=talking.members,
                 degrees=degrees,
+                in_turn=talking.in_turn,
+                log=talking.log,
                 isolated=talking.isolated,
                 eigenvalue=talking.eigenvalue,
                 sets=talking.sets,
@@ -76,6 +79,8 @@ class Slots(Driver):
         self._play = (
             compiled(self.world, self.learners, self.account)
             if fast
+            else one_after_the_other(talking, self.learners[0], self.world, self.account)
+            if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking)
         )
         self._appoint()

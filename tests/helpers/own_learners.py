@@ -1,4 +1,6 @@
-"""Learners that tell in some slots."""
+"""Learners derived from ours."""
+
+import numpy as np
 
 from netbandit.learners.ucb import Ucb
 
@@ -15,3 +17,10 @@ class Rarely(Ucb):
 
     def next_share(self, slot):
         return -(-slot // 10) * 10
+
+
+class Stubborn(Ucb):
+    """Thinks arm 0 best, whatever it pays."""
+
+    def best(self, slot, agents):
+        return np.zeros(len(agents), dtype=np.int64)

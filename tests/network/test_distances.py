@@ -123,3 +123,21 @@ def test_large_random_graphs(degree):
         mine = [eccentricity[node] for node in sorted(nodes)]
         assert (extremes.diameter, extremes.radius) == (max(mine), min(mine))
         assert extremes.centre == sorted(nodes)[mine.index(min(mine))]
+
+
+@given(agents=st.integers(1, 12), links=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=14))
+def test_components_of_few_links_are_those_of_scipy(agents, links):
+    pairs = sorted({(min(pair), max(pair)) for pair in links if max(pair) < agents and pair[0] != pair[1]})
+    edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    expected = distances.components(distances.adjacency(agents, edges))
+    found = distances.components_of(agents, edges)
+    assert found.dtype == expected.dtype
+    assert found.tolist() == expected.tolist()
+
+
+def test_components_of_many_links_are_the_same(monkeypatch):
+    edges = np.random.default_rng(1).integers(0, 300, size=(200, 2))
+    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
+    few = distances.components_of(300, edges)
+    monkeypatch.setattr(distances, "_FEW", 0)
+    assert distances.components_of(300, edges).tolist() == few.tolist()

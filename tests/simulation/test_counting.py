@@ -1,6 +1,7 @@
 """UCB1, KL-UCB and Thompson sampling against a slow lock-step reference that knows no network and no compiled loop."""
 
 from math import inf, log
+from math import log as log_of
 
 import networkx as nx
 import numpy as np
@@ -231,6 +232,11 @@ def test_the_compiled_loop_has_the_same_law_as_numpy(run, monkeypatch):
         assert slow.metrics["regret_worst_agent"] == fast.metrics["regret_worst_agent"]
 
 
+def test_a_learner_derived_from_ours_is_not_played_by_our_loop(run):
+    own = run("helpers.own_learners:Stubborn")[0]
+    assert own.metrics["regret"] == pytest.approx(5 * (0.5 + 0.3 + 0.35 + 296 * 0.5))
+
+
 def test_an_upper_mean_is_that_of_the_divergence():
     from netbandit.learners.counts_steps import divergence, upper_mean
 
@@ -270,3 +276,69 @@ def test_a_mistake_is_one_line(run, keys, line):
         run("ucb", keys)
     (found,) = error.value.lines
     assert line in found
+
+
+@pytest.mark.parametrize("log", ["pulls", "slots"])
+@pytest.mark.parametrize("kind", ["ucb", "klucb"])
+def test_one_after_the_other_is_one_agent_that_pulls_as_often_as_all(run, kind, log):
+    """Every pull is decided by all before it; nobody waits for the end of the slot."""
+    agents, horizon = 3, 150
+    result, chosen = run(
+        kind, protocol="pooled", more=f', when = "pull", log = "{log}"', agents=agents, horizon=horizon
+    )
+    uniforms = [Streams(0, 0).generator("rewards", agent).random(horizon) for agent in range(agents)]
+    pulls, sums, arms = np.zeros(len(MEANS)), np.zeros(len(MEANS)), []
+    for pull in range(agents * horizon):
+        slot, agent = divmod(pull, agents)
+        if pull < len(MEANS):
+            arm = pull
+        else:
+            time = log_of(max(pull if log == "pulls" else slot, 1))
+            means = sums / pulls
+            if kind == "ucb":
+                index = means + 0.5 * np.sqrt(8 * time / pulls)
+            else:
+                index = np.round([upper_mean(p, time / n) for p, n in zip(means, pulls, strict=True)], 9)
+            arm = int(np.argmax(index))
+        pulls[arm] += 1
+        sums[arm] += uniforms[agent][slot] < MEANS[arm]
+        arms.append(arm)
+    assert chosen == digests(np.reshape(arms, (horizon, agents)))
+    assert result.metrics["regret"] == pytest.approx((0.8 - np.array(MEANS))[arms].sum())
+    assert (result.metrics["messages"], result.metrics["epsilon"]) == (0, None)
+
+
+GAUSSIAN = """\
+run = {{ horizon = 400, slot = "1 ms" }}
+topology = {{ family = "ring", agents = 3 }}
+bandit = {{ kind = "gaussian", means = {means}, sigma = 0.7 }}
+learner = {{ kind = "{learner}"{keys} }}
+protocol = {{ kind = "{protocol}" }}
+"""
+
+
+@pytest.mark.parametrize(("kind", "keys"), [("ucb", ", exploration = 1.0"), ("klucb", ""), ("thompson", "")])
+def test_gaussian_rewards_have_indices_of_their_own(tmp_path, monkeypatch, kind, keys):
+    drivers = []
+    finish = slots.Slots.finish
+    monkeypatch.setattr(slots.Slots, "finish", lambda driver: (drivers.append(driver), finish(driver))[1])
+    file = tmp_path / "gaussian.toml"
+    file.write_text(GAUSSIAN.format(means=MEANS, learner=kind, keys=keys, protocol="silent"))
+    result = check(load(file)).points[0].simulation(0).run()
+    noise = [Streams(0, 0).generator("rewards", agent).standard_normal(400) for agent in range(3)]
+    thompson = [Streams(0, 0).generator("thompson", agent) for agent in range(3)]
+    pulls, sums, arms = np.zeros((3, 4)), np.zeros((3, 4)), []
+    for slot in range(400):
+        chosen = []
+        for agent in range(3):
+            arm = slot
+            if slot >= 4:
+                means, spread = sums[agent] / pulls[agent], 0.7 / np.sqrt(pulls[agent])
+                draws = thompson[agent].standard_normal(4) if kind == "thompson" else np.full(4, np.sqrt(2 * log(slot)))
+                arm = int(np.argmax(means + spread * draws))
+            pulls[agent, arm] += 1
+            sums[agent, arm] += MEANS[arm] + 0.7 * noise[agent][slot]
+            chosen.append(arm)
+        arms.append(chosen)
+    assert drivers[-1].account.digests.tolist() == digests(arms)
+    assert result.metrics["regret"] == pytest.approx((0.8 - np.array(MEANS))[np.array(arms)].sum())

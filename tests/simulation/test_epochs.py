@@ -61,7 +61,7 @@ def test_a_round_cut_by_the_horizon_costs_but_does_not_count(tmp_path, monkeypat
     assert wait > 10
     overrides = two_arms(f"run.horizon={horizon}")
     cut = run(tmp_path, *overrides, f'links.uplink.latency="{wait} ms"')
-    assert cut.metrics["rounds"] == cut.metrics["round_slots"] == 0
+    assert (cut.metrics["rounds"], cut.metrics["round_slots"]) == (0, None)  # a wait that did not end is none of zero
     assert cut.kinds == {"UPLOAD": (4, 4 * 36)}
     assert cut.metrics["cost"] == 100
     # Each agent has pulled the bad arm in half of the phase, and the good one while it waited.

@@ -121,7 +121,7 @@ class Shape(Family):
             # The two cheap tests settle most of the draws that fail.
             if len(links) < agents - 1 or (agents > 1 and not np.bincount(links.ravel(), minlength=agents).all()):
                 continue
-            if not distances.components(distances.adjacency(agents, links)).any():
+            if not distances.components_of(agents, links).any():
                 return links
         text = f"none of {DRAWS:,} graphs of {agents} agents drawn with it was connected"
         raise TopologyError([((self.blamed(),), text)])

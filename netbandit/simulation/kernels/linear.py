@@ -34,7 +34,7 @@ def play(  # type: ignore[no-untyped-def]
     product = np.empty(dimension)
     account.calls[:] = False
     for slot in range(first, last):
-        own = slot % sets
+        param_set = slot % sets
         called = False
         bonus = 0.0
         regret = 0.0
@@ -45,17 +45,17 @@ def play(  # type: ignore[no-untyped-def]
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:
-                arm = choose_fixed(beliefs, own, agent, bonus)
+                arm = choose_fixed(beliefs, param_set, agent, bonus)
             else:
                 draw_set(world, source, shown)
-                arm = choose_fresh(beliefs, own, agent, bonus, shown)
+                arm = choose_fresh(beliefs, param_set, agent, bonus, shown)
             means = world.means[source]
             reward = draw_reward(world, agent, means[arm])
-            learn(beliefs, own, agent, shown[arm], reward, columns, product)
+            learn(beliefs, param_set, agent, shown[arm], reward, columns, product)
             regret += means.max() - means[arm]
             account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
-            if wants(beliefs, own, agent, threshold[agent], every, sets):
-                beliefs.quiet[own, agent] = True
+            if wants(beliefs, param_set, agent, threshold[agent], every, sets):
+                beliefs.quiet[param_set, agent] = True
                 account.calls[agent] = True
                 called = True
         account.regret[0] += regret

@@ -1,0 +1,77 @@
+"""Agents that decide one after the other within a slot, each knowing all before it: a free reference, out of band."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.protocols.pooled import Pooled
+from netbandit.simulation.account import Account
+from netbandit.simulation.communication import Communication
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+from netbandit.simulation.slot_worlds import SlotWorld
+
+Play = Callable[[int, int], int]
+"""See `netbandit.simulation.play.Play`."""
+
+
+class InTurn(Communication):
+    """What an agent tells after its pull is heard by all others before the next one decides, in the same slot.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        protocol = stage.point.protocol
+        assert isinstance(protocol, Pooled)
+        agents = len(self.everybody)
+        self.in_turn = True
+        self.log = protocol.log
+        self.members = np.full(agents, agents)
+        self.isolated = agents == 1
+        self._others = [np.delete(self.everybody, agent) for agent in range(agents)]
+        self._told = 0
+
+    def decide(self, slot: int, learner: Learner, world: SlotWorld, account: Account) -> None:
+        """Let all agents decide in *slot*, in order of number."""
+        missed: list[NDArray[np.float64]] = []
+        for agent, others in enumerate(self._others):
+            who = self.everybody[agent : agent + 1]
+            world.show(who)
+            arms: NDArray[Any] = learner.choose(slot, who)
+            rewards, regret = world.pull(slot, who, arms)
+            learner.learn(slot, who, arms, rewards)
+            world.digest(account.digests, who, arms, rewards)
+            missed.append(regret)
+            told = learner.share(slot, who)
+            if told is not None and len(others):
+                sources, said = np.full(len(others), agent), np.full(len(others), slot)
+                learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
+                self._told = slot + 1
+        account.add(slot, self.everybody, np.concatenate(missed))
+
+    @property
+    def releases(self) -> int:
+        """How often agents told others."""
+        return self._told
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the slots in which agents shared."""
+        return {"rounds": self._told, "round_slots": 0.0, "delay_slots": 0.0 if self._told else None}
+
+
+def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account) -> Play:
+    """Return the loop of agents that take turns."""
+
+    def run(first: int, last: int) -> int:
+        for slot in range(first, last):
+            talking.decide(slot, learner, world, account)
+        return last
+
+    return run

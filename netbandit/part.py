@@ -190,7 +190,7 @@ class Others:
     made at the end, when tables are valid; the graph is that of the first replication.
 
     Attributes:
-        bandit, learner, protocol: The parts; the class, while a room has parts of the old style.
+        bandit, learner, protocol: The parts.
         kinds: The kind of each, as it was written: ``{"bandit": "bernoulli", ...}``.
         talk: How the learner talks in this world: ``round``, ``call``, ``broadcast``, ``gather``.
         horizon: The slots each agent plays (T).

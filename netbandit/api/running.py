@@ -1,5 +1,6 @@
 """Running scenarios and reading results from Python."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from os import PathLike
@@ -102,10 +103,17 @@ def load_results(folder: str | PathLike[str]) -> "Results":
     Raises:
         FileNotFoundError: *folder* is not a results folder.
         ValueError: It is damaged.
+
+    Warns:
+        UserWarning: The files of some runs are not as they were written; these runs are left out.
     """
     from netbandit.api.results import Results
 
-    return Results.of(load_study(Path(folder), details=False), Path(folder))
+    study = load_study(Path(folder), details=False)
+    if study.damaged:
+        many = f"{counted(len(study.damaged), 'run')} left out, not as written; run the scenario again"
+        warnings.warn(f"{many}: {'; '.join(study.damaged[:3])}", stacklevel=2)
+    return Results.of(study, Path(folder))
 
 
 def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:

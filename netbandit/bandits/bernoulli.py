@@ -104,6 +104,8 @@ class Bernoulli(VariedArms, FiniteBandit):
         super().settle(means, agents)
         if not (np.all(self.agent_means >= 0) and np.all(self.agent_means <= 1)):
             raise ValueError("a mean must be a number from 0 to 1")
+        if not self.changing and self.arm_sets is None and self.arms_per_agent is None:
+            self.vary(self.global_means, None, _nothing_to_draw)  # a world of one's own may settle its means alone
 
     def pull(
         self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
@@ -123,3 +125,7 @@ class Bernoulli(VariedArms, FiniteBandit):
             raise ValueError(f"cannot draw a block of {pulls} pulls")
         drawn: NDArray[np.int64] = rng.binomial(pulls, self.agent_means[np.ix_(agents, arms)])
         return drawn
+
+
+def _nothing_to_draw(purpose: str, index: int) -> np.random.Generator:
+    raise AssertionError(f"{purpose} {index} is drawn though means stay and everybody has all arms")

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,9 +119,15 @@ def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
     from netbandit.results.display import show
     from netbandit.results.summary import as_json as object_of
     from netbandit.running import sweeps as sweep
-    from netbandit.running.progress import ProgressReport
+    from netbandit.running.progress import ProgressReport, reading
 
-    with ProgressReport(Console(stderr=True)) as progress:
+    with ProgressReport(Console(stderr=True)) as progress, ExitStack() as before:
+        watch = before.enter_context(reading(Console(stderr=True)))
+
+        def count(*numbers: int) -> None:
+            before.close()  # one bar at a time
+            progress(*numbers)
+
         result = sweep.run(
             study,
             folder,
@@ -128,7 +135,8 @@ def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
             scheduler=how.scheduler,
             trace=how.trace,
             replace=how.replace,
-            progress=progress,
+            progress=count,
+            looking=lambda done, total: watch("what is already there", done, total),
         )
     if how.as_json:
         click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False), file=how.output)

@@ -35,10 +35,10 @@ class Learner(AnyLearner):
     ``share``, ``adopt``          *Rounds*: after the decision of every slot that ``next_share`` names, known to all,
                                   agents give a row each; each adopts what ``combine`` made of all rows, by default
                                   their mean, when it learns of it. An agent that still waits misses the next round.
+    ``share``, ``adopt``,         *Calls*: as rounds, but one begins when any agent ``wants`` it, and by a message
+    ``wants``                     of its own (unless ``called`` is False: then all know without one).
     ``share``, ``mix``            *Exchanges*: in every step each agent tells its neighbours a row after its decision;
                                   when it has theirs, it takes the weighted mean of its own and theirs.
-    ``share``, ``adopt``,         *Calls*: the same, but a round begins when any agent ``wants`` it, and by a message
-    ``wants``                     of its own (unless ``called`` is False: then all know without one).
     ============================  ====================================================================================
 
     Which messages carry this, how long they take and who hears whom is the protocol's affair. A row weighs 8 bytes a

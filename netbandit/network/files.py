@@ -174,9 +174,15 @@ def _sorted(ids: list[str]) -> list[str]:
     return sorted(ids)
 
 
+def _readable(text: str) -> str:
+    """Return *text* with its control characters and halves of characters written out: it goes to terminals and SVG."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
 def _names(ids: list[str], nodes: list[Attributes]) -> list[str]:
     """Return a name for each node that no other has: its label, with the id where labels repeat, or the id."""
-    labels = [str(_value(node, "label", "name") or "").strip() for node in nodes]
+    labels = [_readable(str(_value(node, "label", "name") or "")).strip() for node in nodes]
+    ids = [_readable(id_) for id_ in ids]
     count = Counter(labels)
     taken = {label for label in labels if label and count[label] == 1}
     names = []

@@ -1,6 +1,9 @@
 """How every picture looks, and how it is written: the same inputs give the same bytes."""
 
 import contextlib
+import re
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -134,7 +137,7 @@ def drawing() -> Iterator[None]:
         key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")
     }
     ours.update(_LOOK)
-    with matplotlib.rc_context(ours):
+    with matplotlib.rc_context(ours), _lacking_signs_said_once():
         yield
 
 
@@ -306,6 +309,29 @@ def _fit_texts(drawn: "Figure") -> bool:
                 artist.set_text(wrapped(" ".join(text.split("\n")), max(8, int(longest * room / length))))
                 changed = True
     return changed
+
+
+_lacking: set[int] = set()
+"""The signs that no font here has, of which the user has been told."""
+
+
+@contextlib.contextmanager
+def _lacking_signs_said_once() -> Iterator[None]:
+    """Say in one line for which signs pictures show boxes, where matplotlib says it again and again."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    found: set[int] = set()
+    for warning in caught:
+        glyph = re.match(r"Glyph (\d+) .*missing from", str(warning.message))
+        if glyph:
+            found.add(int(glyph[1]))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if found - _lacking:
+        signs = ", ".join(f"U+{sign:04X}" for sign in sorted(found - _lacking)[:8])
+        print(f"the font of the pictures lacks {signs}: boxes stand for them", file=sys.stderr)
+        _lacking.update(found)
 
 
 def encoded(drawn: "Figure", kind: str) -> bytes:

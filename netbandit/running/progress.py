@@ -115,7 +115,10 @@ class ProgressReport:
         )
 
         with self._lock:
-            if not self._total:
+            if self._over:
+                return
+            if not self._total:  # what is to be done is not known yet
+                self._later(SHOWN_AFTER / 4, self._show)
                 return
             wide = self._console.width >= _WIDE
             self._bar = Progress(

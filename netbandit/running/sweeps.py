@@ -34,6 +34,14 @@ def unheard(done: int, total: int, points_done: int, points: int) -> None:
     """Tell nobody."""
 
 
+Looking = Callable[[int, int], None]
+"""Told how many run folders have been checked, and how many there are."""
+
+
+def unseen(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
 class Document(Protocol):
     """What the study floor needs to know of a scenario as it was written."""
 
@@ -133,6 +141,7 @@ def run(
     trace: bool = False,
     replace: bool = False,
     progress: Progress = unheard,
+    looking: Looking = unseen,
 ) -> SweepResult:
     """Do the runs of *study* that are not in the results folder *out*, then write its table.
 
@@ -145,6 +154,7 @@ def run(
         trace: Whether each run writes a trace of its events.
         replace: Whether the results of a study of another name, if *out* holds them, are removed.
         progress: Told each time a run has ended.
+        looking: Told how many of the runs that may be there have been looked at, before the first one starts.
 
     Raises:
         OtherStudyError: *out* holds the results of a study of another name; nothing has changed.
@@ -163,7 +173,7 @@ def run(
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     repeated: list[str] = []
-    there_is = run_names(out)
+    there_is, looked = run_names(out), 0
     for point, runs in zip(study.points, keys, strict=True):
         for replication, key in enumerate(runs):
             if key in known:
@@ -171,6 +181,8 @@ def run(
             known.add(key)
             traced = trace
             if key in there_is:  # millions of folders that are not there need not be looked for one by one
+                looked += 1
+                looking(looked, len(there_is))
                 there = folder_of(out, key)
                 try:
                     if verify(there) or not trace:

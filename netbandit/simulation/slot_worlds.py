@@ -19,7 +19,10 @@ CHOOSE = Kind("choose")
 PROCURE = Kind("procure")
 
 BLOCK = 1_024
-"""Slots whose random numbers are drawn at once."""
+"""Slots whose random numbers are drawn at once, unless there are very many agents."""
+
+_MOST_NUMBERS = 1 << 23
+"""How many numbers are drawn at once at most: 64 MB."""
 
 Agents = NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
@@ -84,13 +87,14 @@ class RewardNumbers:
         self._horizon = horizon
         self._draw = draw
         self._width = width
+        self._most = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
         self.first = self.last = 0
         self.block = np.empty((agents, 0) if width == 1 else (agents, 0, width))
 
     def reach(self, slot: int) -> None:
         """Have the block hold *slot*, which comes after all slots asked for before."""
         while slot >= self.last:
-            slots = min(BLOCK, self._horizon - self.last)
+            slots = min(self._most, self._horizon - self.last)
             shape = (len(self._generators), slots, *([self._width] if self._width > 1 else []))
             if self.block.shape != shape:
                 self.block = np.empty(shape)

@@ -229,3 +229,13 @@ def test_the_partner_of_a_heterogeneous_instance_has_its_global_means():
     assert (differing.agent_means != partner.agent_means).any()
     assert [note.key for note in Bernoulli(arms=2, averaged=True).check()] == ["averaged"]
     assert not list(Bernoulli(**keys, averaged=True).check())
+
+
+def test_a_world_of_ones_own_may_do_no_more_than_settle_its_means():
+    class Halves(Bernoulli):
+        def start(self, agents, generator):
+            self.settle(np.full(self.arms, 0.5), agents)
+
+    world = Halves(arms=3)
+    world.start(2, None)
+    assert world.means_at(7).tolist() == [[0.5] * 3] * 2

@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.criteo_logs import write_log
 
 from netbandit.bandits import criteo_lines
 from netbandit.bandits.criteo import read
 from netbandit.bandits.criteo_features import combined, filled, pair
 from netbandit.bandits.criteo_lines import LogError
-from netbandit.bandits.synthetic_log import write_log
 
 NAMES = ["Label", *(f"I{number}" for number in range(1, 14)), *(f"C{number}" for number in range(1, 27))]
 

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from helpers.criteo_logs import write_log
 from helpers.worlds import started
 
 from netbandit.bandits import digits
 from netbandit.bandits.recorded import Events
 from netbandit.bandits.replay import Replay
-from netbandit.bandits.synthetic_log import ClickLaw, MadeLog, write_log
+from netbandit.bandits.synthetic_log import ClickLaw, MadeLog
 from netbandit.learners.linear import LinUcb
 from netbandit.streams import Streams
 

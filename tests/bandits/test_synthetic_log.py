@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+from helpers.criteo_logs import write_log
 
 from netbandit.bandits.criteo import read
 from netbandit.bandits.criteo_features import combined
 from netbandit.bandits.criteo_lines import pieces
-from netbandit.bandits.synthetic_log import ClickLaw, MadeLog, write_log
+from netbandit.bandits.synthetic_log import ClickLaw, MadeLog
 from netbandit.streams import Streams
 
 

@@ -51,6 +51,9 @@ CUTS: dict[str, Cut] = {
     # With a budget of rounds the first phase alone may take more than 10,000 slots.
     "budget": ["run.horizon=100_000", "sweep.learner.participation=[0.125, 0.5, 1.0]"],
     **_cut("fig6 fig7", "run.horizon=100_000", paper="dpmab"),
+    # Learners that decide in every slot, some of them telling others in each.
+    "drift": ["run.horizon=400"],
+    "baselines": ["run.horizon=60"],
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],

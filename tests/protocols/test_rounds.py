@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.network.message import Kind
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.protocol import Item
@@ -340,3 +341,32 @@ def test_nobody_need_conclude_from_the_same_object():
     """Every agent of a flood makes its own aggregate; what follows from them is concluded once."""
     result = one_round(Flood, nx.path_graph(4), rounds=3)
     assert [round for round, *_ in result.aggregation.concluded] == [1, 2, 3]
+
+
+class Patient(DeadlineKey, Hub):
+    """A hub that waits no longer than its key says; a class has keys of its own as any part has."""
+
+    def round(self, me, item):
+        if me.id == 0:
+            items = yield me.receive(REPORT, from_=me.neighbours, deadline=self.deadline)
+            answer = self.aggregate([item, *items])
+            me.send(RESULT, answer, to=me.neighbours)
+        else:
+            me.send(REPORT, item, to=0)
+            answer = yield me.receive(RESULT)
+        return answer
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_a_hub_with_a_deadline_goes_on_without_who_is_late(timing):
+    latency = {(0, 1): 300, (0, 2): 800, (0, 3): 9 * SLOT}
+    result = one_round(Patient, nx.star_graph(3), latency=latency, timing=timing, deadline="4 slots", rounds=2)
+    # Agent 3 begins the second round late, when its report of the first is long forgotten.
+    assert [parts for _, _, parts, _ in result.aggregation.concluded] == [[0, 1, 2], [0, 1, 2]]
+    first_answer = 4 * SLOT
+    arrivals = [time for time, _, node, kind, _ in result.arrivals if (node, kind) == (3, "RESULT")]
+    assert arrivals[0] == first_answer + 9 * SLOT
+    assert list(result.protocol.ended) == [1, 2]
+    assert result.protocol._rounds == {}
+    whole = one_round(Patient, nx.star_graph(3), latency=latency, timing=timing, rounds=1)
+    assert [parts for _, _, parts, _ in whole.aggregation.concluded] == [[0, 1, 2, 3]]

@@ -151,3 +151,20 @@ def test_times_are_as_rough_as_a_guess():
         "50 min",
         "2.0 h",
     ]
+
+
+def test_a_bar_is_shown_where_it_is_known_late_what_is_to_be_done(monkeypatch):
+    monkeypatch.setattr("netbandit.running.progress.SHOWN_AFTER", 0.1)
+    told, stream = report(monkeypatch, terminal=True)
+    with told:
+        time.sleep(0.3)
+        assert stream.getvalue() == ""
+        told(0, 7)
+        wait_for(stream, "0/7")
+
+
+def wait_for(stream, text):
+    deadline = time.monotonic() + 20
+    while text not in stream.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert text in stream.getvalue()

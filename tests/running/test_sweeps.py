@@ -304,3 +304,16 @@ def test_a_results_folder_that_goes_away_is_not_blamed_on_workers(tmp_path):
         (1, "the run ended, but its folder has been removed since"),
     ]
     assert (tmp_path / "out" / "table.csv").exists()
+
+
+def test_what_is_looked_at_before_the_first_run_is_told(tmp_path):
+    sweep.run(fake_study(3, replications=3), tmp_path)
+    told = []
+    study = fake_study(3, replications=4)
+    sweep.run(
+        study,
+        tmp_path,
+        looking=lambda done, total: told.append((done, total)),
+        progress=lambda *numbers: told.append(numbers),
+    )
+    assert told == [(1, 3), (2, 3), (3, 3), (0, 1, 0, 1), (1, 1, 1, 1)]

@@ -306,3 +306,39 @@ def test_one_after_the_other_is_one_agent_that_pulls_as_often_as_all(run, kind, 
     assert chosen == digests(np.reshape(arms, (horizon, agents)))
     assert result.metrics["regret"] == pytest.approx((0.8 - np.array(MEANS))[arms].sum())
     assert (result.metrics["messages"], result.metrics["epsilon"]) == (0, None)
+
+
+GAUSSIAN = """\
+run = {{ horizon = 400, slot = "1 ms" }}
+topology = {{ family = "ring", agents = 3 }}
+bandit = {{ kind = "gaussian", means = {means}, sigma = 0.7 }}
+learner = {{ kind = "{learner}"{keys} }}
+protocol = {{ kind = "{protocol}" }}
+"""
+
+
+@pytest.mark.parametrize(("kind", "keys"), [("ucb", ", exploration = 1.0"), ("klucb", ""), ("thompson", "")])
+def test_gaussian_rewards_have_indices_of_their_own(tmp_path, monkeypatch, kind, keys):
+    drivers = []
+    finish = slots.Slots.finish
+    monkeypatch.setattr(slots.Slots, "finish", lambda driver: (drivers.append(driver), finish(driver))[1])
+    file = tmp_path / "gaussian.toml"
+    file.write_text(GAUSSIAN.format(means=MEANS, learner=kind, keys=keys, protocol="silent"))
+    result = check(load(file)).points[0].simulation(0).run()
+    noise = [Streams(0, 0).generator("rewards", agent).standard_normal(400) for agent in range(3)]
+    thompson = [Streams(0, 0).generator("thompson", agent) for agent in range(3)]
+    pulls, sums, arms = np.zeros((3, 4)), np.zeros((3, 4)), []
+    for slot in range(400):
+        chosen = []
+        for agent in range(3):
+            arm = slot
+            if slot >= 4:
+                means, spread = sums[agent] / pulls[agent], 0.7 / np.sqrt(pulls[agent])
+                draws = thompson[agent].standard_normal(4) if kind == "thompson" else np.full(4, np.sqrt(2 * log(slot)))
+                arm = int(np.argmax(means + spread * draws))
+            pulls[agent, arm] += 1
+            sums[agent, arm] += MEANS[arm] + 0.7 * noise[agent][slot]
+            chosen.append(arm)
+        arms.append(chosen)
+    assert drivers[-1].account.digests.tolist() == digests(arms)
+    assert result.metrics["regret"] == pytest.approx((0.8 - np.array(MEANS))[np.array(arms)].sum())

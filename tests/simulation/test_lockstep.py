@@ -1,6 +1,7 @@
 """The simulator against a plain reference that shares nothing with it but the random draws."""
 
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,4 +143,34 @@ def test_everything_is_as_in_lock_step(protocol, tmp_path, monkeypatch):
     compare()
 
 
+@pytest.mark.parametrize("name", ["abilene", "geant", "internet2", "redclara"])
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_gis_on_the_bundled_networks_is_as_in_lock_step(name, timing, tmp_path, monkeypatch):
+    slot, peer = 10**6, (10**5, 3 * 10**6)
+    wanted = {
+        "protocol": "gis", "timing": timing, "arms": 2, "heterogeneity": 0.3, "epsilon": inf, "rounds": None,
+        "gap": None, "participants": 1, "peer": peer, "uplink": (0, 0), "peer_bits": None, "up_bits": None,
+    }  # fmt: skip
+    overrides = [
+        "topology.family=file",
+        f"topology.file={FOLDER / name}.graphml",
+        'topology.component="largest"',
+        "run.horizon=800",
+        "bandit.arms=2",
+        "bandit.heterogeneity=0.3",
+        f"links.peer.latency={uniform(peer)}",
+        f"protocol.timing={timing}",
+    ]
+    point = study(tmp_path, *overrides).points[0]
+    wanted["participants"] = point.topology(0).agents
+    result, phases = run_logged(point, monkeypatch)
+    expected = LockStep(world_of(point, slot, wanted)).run()
+    assert phases == expected.starts
+    assert {kind: list(counts) for kind, counts in result.kinds.items()} == expected.kinds
+    assert result.metrics["rounds"] == expected.rounds > 0
+    assert result.metrics["activations"] == expected.activations
+    assert result.metrics["regret"] == pytest.approx(expected.regret[-1], abs=1e-9)
+
+
+FOLDER = Path(__file__).parents[2] / "topologies"
 EXAMPLES = 120

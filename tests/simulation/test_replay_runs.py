@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from helpers.criteo_logs import write_log
 from helpers.gathering import played
 from helpers.made_up_runs import study_of
 
 from netbandit.bandits import digits
-from netbandit.bandits.synthetic_log import write_log
 from netbandit.plots import pictures
 from netbandit.results.store import run_key
 from netbandit.scenario.errors import ScenarioError

@@ -1,0 +1,75 @@
+"""Labels of a graph that are no harmless text: they reach terminals, pictures and pages as text."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from netbandit.cli import main
+from netbandit.plots import style
+
+LABELS = [
+    "\x1b[31mred\x07", "<script>alert(1)</script>", "\u4e2d\u6587\u5b57", "\ud800 half", "\u202eabc", "$x^{$", "a\x00b",
+    "&amp; \"'", "line\nbreak",
+]  # fmt: skip
+SCENARIO = """\
+[run]
+horizon = 200
+[topology]
+family = "file"
+file = "net.json"
+[bandit]
+kind = "bernoulli"
+arms = 2
+[learner]
+kind = "elimination"
+[protocol]
+kind = "gis"
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    nodes = [{"id": number, "label": label} for number, label in enumerate(LABELS)]
+    links = [{"source": number, "target": number + 1} for number in range(len(LABELS) - 1)]
+    (tmp_path / "net.json").write_text(json.dumps({"nodes": nodes, "links": links}))
+    (tmp_path / "labels.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(style, "_lacking", set())
+    return tmp_path
+
+
+def test_labels_are_text_wherever_they_go(place):
+    for command in (
+        ["run", "labels.toml"],
+        ["report", "results/labels"],
+        ["topology", "labels.toml", "--plot", "n.svg"],
+    ):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.stderr
+        for line in (done.stdout + done.stderr).splitlines():
+            assert line.isprintable(), line
+        if command[0] == "run":
+            assert done.stderr.count("the font of the pictures lacks U+") <= 1
+    pictures = [*place.glob("results/labels/*.svg"), place / "n.svg"]
+    assert len(pictures) >= 3
+    for picture in pictures:
+        text = picture.read_text(encoding="utf-8")
+        ElementTree.fromstring(text)
+        assert "<script" not in text
+    page = (place / "results" / "labels" / "report.html").read_text(encoding="utf-8")
+    assert "alert(1)</script>" not in page
+    assert "\x1b" not in page
+    assert "\x07" not in page
+
+
+def test_a_missing_sign_is_said_once(place, capsys):
+    from matplotlib.figure import Figure
+
+    for _ in range(2):
+        drawn = Figure()
+        drawn.subplots().set_title("\U0001f9ec \ue123")
+        style.encoded(drawn, "png")
+    lines = [line for line in capsys.readouterr().err.splitlines() if "U+E123" in line]
+    assert len(lines) == 1

@@ -19,6 +19,7 @@ from netbandit.cli.commands import Commands
 from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
 from netbandit.cli.running import run
+from netbandit.cli.swarm import swarm
 from netbandit.cli.topologies import topology
 
 
@@ -31,5 +32,5 @@ def main() -> None:
     """
 
 
-for command in (run, check, schema, plot, compare, report, trace, topology, reproduce, bench, audit):
+for command in (run, check, schema, plot, compare, report, trace, topology, reproduce, bench, audit, swarm):
     main.add_command(command)

@@ -7,7 +7,7 @@ n = S(r) - S(r-1), C(r) the width of the confidence interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import fsum, inf
+from math import fsum, inf, sqrt
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -187,8 +187,18 @@ class Elimination(EpochLearner):
         Args:
             means: The aggregated mean of each active arm, shape (a,).
         """
+        self._conclude(means, self.width)
+
+    def conclude_without(self, means: NDArray[np.float64], heard: int) -> None:
+        """End the round with fewer agents than the N that S(r) and the noise were made for.
+
+        The mean over *heard* agents, each of S(r) pulls, is less sure by sqrt(N / heard), in both terms of C(r).
+        """
+        self._conclude(means, self.width * sqrt(self.schedule.participants / heard))
+
+    def _conclude(self, means: NDArray[np.float64], width: float) -> None:
         self._expect("conclude", means.shape == self.active.shape and bool(np.isfinite(means).all()))
-        keep = means.max() - means < 2 * self.width
+        keep = means.max() - means < 2 * width
         best = int(self.active[means.argmax()])
         if not keep.all():
             self.active, self.releases, self._sums = self.active[keep], self.releases[:, keep], self._sums[:, keep]

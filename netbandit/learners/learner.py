@@ -111,6 +111,10 @@ class EpochLearner(AnyLearner):
     def conclude(self, means: NDArray[np.float64]) -> None:
         """End the round with the aggregated mean of each active arm, shape (a,)."""
 
+    def conclude_without(self, means: NDArray[np.float64], heard: int) -> None:
+        """End the round with means of *heard* agents, fewer than take part; by default as if all had been heard."""
+        self.conclude(means)
+
     def combine(
         self, values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
     ) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Slots on top of nanoseconds, and nodes that act together at an instant."""
 
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import simpy
@@ -52,6 +53,11 @@ class Environment(simpy.Environment):
         self._now = time
         return True
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to happen."""
+        return not self._queue
+
 
 class Clock:
     """Translates between nanoseconds (integers, so that ties are exact) and slots.
@@ -60,6 +66,10 @@ class Clock:
         environment: SimPy's environment, in nanoseconds.
         slot: Length of a slot in nanoseconds, at least 1.
         horizon: Number of slots; nothing starts at or after the end of the last one.
+
+    Attributes:
+        postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
+            time itself unless it is down; infinity: never.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -67,6 +77,7 @@ class Clock:
         self.slot = slot
         self.horizon = horizon
         self.end = slot * horizon
+        self.postpone: Callable[[int, int], float] | None = None
 
     @property
     def now(self) -> int:
@@ -88,6 +99,11 @@ class Clock:
             delivered: When the message arrived (ns).
         """
         return max(begun // self.slot + 1, self.boundary(delivered)) * self.slot
+
+    def at_end(self, act: Callable[[], None]) -> None:
+        """Have *act* called at the end of the last slot, before all else at that instant."""
+        callbacks: list[Callable[[Event], None]] = [lambda _: act()]
+        self.environment.schedule(ScheduledEvent(callbacks), EventPriority(-2), self.end - self.environment.now)
 
     def wait_until(self, boundary: int) -> Event:
         """Return an event at slot *boundary*, which must not lie in the past, in the agents' turn."""
@@ -131,4 +147,23 @@ class InstantQueue(Generic[What]):
         due.setdefault(node, []).append(what)
 
     def _now(self, _: Event) -> None:
-        self._act(sorted(self._due.pop(self._clock.now).items()))
+        due = sorted(self._due.pop(self._clock.now).items())
+        if self._clock.postpone is not None:
+            due = self._up(due, self._clock.postpone)
+        if due:
+            self._act(due)
+
+    def _up(
+        self, due: list[tuple[int, list[What]]], postpone: Callable[[int, int], float]
+    ) -> list[tuple[int, list[What]]]:
+        """Return what is due at nodes that are up; the others deal with it once they are back."""
+        now = self._clock.now
+        here = []
+        for node, whats in due:
+            time = postpone(node, now)
+            if time == now:
+                here.append((node, whats))
+            elif time != inf:
+                for what in whats:
+                    self.at(int(time), node, what)
+        return here

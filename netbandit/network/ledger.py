@@ -43,17 +43,56 @@ class Totals:
         )
 
 
+@dataclass
+class Fates:
+    """What became of all messages that were put on links; broadcasts, which use none, are not among them.
+
+    Each message, and each copy that the network made of one, ends in exactly one way:
+    ``messages + duplicates = delivered + lost + duplicates_dropped + in_flight``.
+
+    Attributes:
+        delivered: Messages that reached their receiver for the first time, acknowledgements included.
+        lost: Messages and copies that never arrived.
+        duplicates: Copies that the network made.
+        duplicates_dropped: Copies and repetitions of what the receiver had already taken in.
+        in_flight: What was still under way; nothing, unless the run was cut.
+        retransmissions: Repetitions, which are messages of their own.
+        given_up: Messages whose sender stopped waiting for an acknowledgement.
+    """
+
+    delivered: int = 0
+    lost: int = 0
+    duplicates: int = 0
+    duplicates_dropped: int = 0
+    in_flight: int = 0
+    retransmissions: int = 0
+    given_up: int = 0
+
+    def check(self, messages: int) -> None:
+        """Make sure that each of *messages* has ended in exactly one way.
+
+        Raises:
+            AssertionError: Some have not: a mistake of the simulator.
+        """
+        ended = self.delivered + self.lost + self.duplicates_dropped + self.in_flight
+        assert messages + self.duplicates == ended, f"{messages} messages and {self.duplicates} copies, {self}"
+
+
 class Ledger:
     """Counts messages by kind; channels and links count their own.
 
     Attributes:
         counts: For each kind that was sent, [messages, bytes].
         broadcasts: Broadcasts of the server, which use no link and are free.
+        broadcasts_missed: How often an agent did not hear one of them.
+        fates: What became of what was put on links.
     """
 
     def __init__(self) -> None:
         self.counts: defaultdict[Kind, list[int]] = defaultdict(lambda: [0, 0])
         self.broadcasts = 0
+        self.broadcasts_missed = 0
+        self.fates = Fates()
 
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:

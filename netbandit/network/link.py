@@ -95,9 +95,10 @@ class Channel:
         free_at: The time in ns at which the last queued message will have been put on it.
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
+        lost: How many of these were lost.
     """
 
-    __slots__ = ("bytes", "flight", "free_at", "latency", "link", "messages", "rank", "receiver", "sender")
+    __slots__ = ("bytes", "flight", "free_at", "latency", "link", "lost", "messages", "rank", "receiver", "sender")
 
     def __init__(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> None:
         self.sender = sender
@@ -109,3 +110,4 @@ class Channel:
         self.free_at = 0
         self.messages = 0
         self.bytes = 0
+        self.lost = 0

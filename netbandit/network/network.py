@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from itertools import chain
+from typing import ClassVar
 
 from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import Ledger, Totals
+from netbandit.network.ledger import Fates, Ledger, Totals
 from netbandit.network.link import Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.node_changes import NodeChanges
+from netbandit.network.outages import Outages
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.streams import Streams
@@ -48,10 +52,14 @@ class Network:
 
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
+        unreliable: Whether anything can go wrong in it.
+        outages: When links and nodes are down; None where they never are.
         loses: Whether messages between agents may be lost for good: nothing repeats them.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
+
+    unreliable: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -75,6 +83,7 @@ class Network:
         self._handler: Receive = _nobody
         self.loses = False
         self.streams = streams
+        self.outages: Outages | None = None
         self._topology = topology
         self._environment = clock.environment
         self._slot = clock.slot
@@ -108,6 +117,22 @@ class Network:
         self._up: dict[int, Channel] = {}
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
+
+    @property
+    def agents_fail(self) -> bool:
+        """Whether agents may be down at times."""
+        return self.outages is not None and self.outages.any_agents
+
+    def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
+        """Have *changed* told of every agent that goes down or comes back; return those that are down now.
+
+        It is called with the agent and whether it is up, before what arrives at that instant.
+        """
+        if self.outages is None:
+            return []
+        NodeChanges(self.clock, self.outages, self.agents, changed)
+        now, outages = self.clock.now, self.outages
+        return [agent for agent in range(self.agents) if outages.node(agent).at(now)]
 
     def attach(self, handler: Receive) -> None:
         """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
@@ -258,6 +283,24 @@ class Network:
         """The peer links, in the order in which they were given."""
         return self._links
 
+    def close(self) -> Fates:
+        """Add up, after the last event, what became of all that was put on links."""
+        fates = self.ledger.fates
+        messages = self.peer_totals().messages + self.uplink_totals().messages
+        self._count_ends(messages, fates)
+        fates.check(messages)
+        return fates
+
+    def _count_ends(self, messages: int, fates: Fates) -> None:
+        """Fill in *fates* for *messages* that were put on links: here, none is lost on its way."""
+        channels = chain((channel for out in self._out for channel in out.values()), self._up.values())
+        fates.in_flight = sum(len(channel.flight) for channel in chain(channels, self._down.values()))
+        fates.delivered = messages - fates.in_flight
+
+    def lost_on(self, link: Link) -> int:
+        """Return how many messages a peer *link* lost in both directions."""
+        return self._out[link.first][link.second].lost + self._out[link.second][link.first].lost
+
     def carried(self, link: Link) -> tuple[int, int]:
         """Return messages and bytes that a peer *link* carried in both directions."""
         there = self._out[link.first][link.second]
@@ -275,10 +318,14 @@ class Network:
         return Totals.of(self._uplink, channels, (channel.link for channel in self._up.values()))
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
-        rank = (receiver * (self.agents + 1) + sender) * 2 + broadcast
+        rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0
         channel = self._by_rank[rank] = Channel(sender, receiver, latency, link, rank)
         return channel
+
+    def _rank(self, sender: int, receiver: int, broadcast: bool) -> int:
+        """Return the place of a channel in the order in which things are handled that arrive at once."""
+        return (receiver * (self.agents + 1) + sender) * 2 + broadcast
 
     def _send_queued(
         self, message: Message, channels: Sequence[Channel], link_class: LinkClass, *, uplink: bool

@@ -12,7 +12,8 @@ class Trace:
 
     The line of a message has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
     nanoseconds ``sent`` (handed to the link), ``start`` (put on the link, after queueing) and ``arrival``. A
-    broadcast of the server, which uses no link, says ``"broadcast": true``.
+    broadcast of the server, which uses no link, says ``"broadcast": true``; what never arrives says ``"lost": true``,
+    and its arrival is when it would have arrived.
 
     The line of a phase has ``phase`` (``"explore"``, ``"exploit"``, ``"gather"``), ``agent``, ``round`` (the one it
     leads to or waits for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
@@ -44,6 +45,7 @@ class Trace:
         arrival: int,
         *,
         broadcast: bool = False,
+        lost: bool = False,
     ) -> None:
         """Write one message; all times in nanoseconds."""
         line: dict[str, object] = {
@@ -58,6 +60,8 @@ class Trace:
         }
         if broadcast:
             line["broadcast"] = True
+        if lost:
+            line["lost"] = True
         self._file.write(json.dumps(line) + "\n")
 
     def phase(self, name: str, agent: int, round: int, begin: int, end: int, **details: int) -> None:

@@ -25,12 +25,19 @@ class Shapes:
         color: The key that colours tell apart, if any.
         others: The keys that shapes tell apart, together; the shape is that of the colour's look if there are none.
         combinations: The values of the other keys that occur, in their order.
+        untold: Numbers for which there are not enough shapes.
     """
 
     arrangement: Arrangement
     color: str | None
     others: tuple[str, ...]
     combinations: tuple[str, ...]
+    untold: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What a subtitle says of points that are one mark; empty if there are none."""
+        return f"points of one mark differ in {', '.join(map(name, self.untold))}" if self.untold else ""
 
     @classmethod
     def of(cls, arrangement: Arrangement, color: str | None, without: Sequence[str | None] = ()) -> "Shapes":
@@ -44,15 +51,17 @@ class Shapes:
             told = [one for one in (color, *without, *others) if one is not None]
             if key not in told and _tells_more(points, told, key):
                 others.append(key)
+        untold: list[str] = []
         numbers = [key for key in others if arrangement.scale(key) is not None]
         while numbers and len({identity([value_of(point, key) for key in others]) for point in points}) > _MOST:
             # Nobody reads twenty shapes; a number that is left out is one of the same thing.
-            others.remove(max(numbers, key=lambda key: len(arrangement.choices[key])))
-            numbers = [key for key in numbers if key in others]
+            untold.append(max(numbers, key=lambda key: len(arrangement.choices[key])))
+            others.remove(untold[-1])
+            numbers.remove(untold[-1])
         ranks = {key: [identity(value) for value in arrangement.choices[key]] for key in others}
         seen = {identity([value_of(point, key) for key in others]): point for point in points} if others else {}
         order = sorted(seen, key=lambda text: [ranks[key].index(identity(value_of(seen[text], key))) for key in others])
-        return cls(arrangement, color, tuple(others), tuple(order))
+        return cls(arrangement, color, tuple(others), tuple(order), tuple(untold))
 
     def look(self, point: PointResult) -> Look:
         """Return how *point* is drawn."""

@@ -109,6 +109,7 @@ def draw_panels(
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
         described(fixed or {}),
         *(left_out(points, metric, arrangement.keys) for metric in estimates),
+        shapes.note,
         privacy_differs(points),
     )
     alike = len({upward for _, upward in pairs}) == 1

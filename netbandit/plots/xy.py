@@ -123,7 +123,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     shapes = Shapes.of(arrangement, view.color, [step, view.x])
     axis, vertical = _Across.of(arrangement, view.x), Estimates(points, view.y)
     groups = _groups(arrangement, view, shapes, step)
-    notes = (_subtitle(arrangement, view, step, vertical), *_remarks(arrangement, view))
+    notes = (_subtitle(arrangement, view, step, vertical), shapes.note, *_remarks(arrangement, view))
     drawn, (panel,) = figure(f"{arrangement.name}: {title}", "; ".join(filter(None, notes)))
     lines = [
         axis.marks(group, vertical, shapes, arrangement.keys, _aside(turn, groups, view.x in arrangement.keys))

@@ -9,7 +9,9 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
+from netbandit.protocols.free_clock import FreeClock
 from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.known_items import Labels
 from netbandit.protocols.protocol import (
     Aggregation,
     CallbackRoundProtocol,
@@ -43,6 +45,10 @@ class FloodRound:
         self.missing = agents * agents
         self.informed = informed
 
+    def known(self, agent: int) -> Labels:
+        """Return the labels of the items that *agent* has, as a bit mask."""
+        return sum(1 << label for label, state in enumerate(self.state[agent]) if state == _KNOWN)
+
     def named(self, labels: Iterable[int]) -> list[Item]:
         """Return the items that *labels* name."""
         return [item for label in labels if (item := self.items[label]) is not None]
@@ -61,6 +67,8 @@ class Flooding(CallbackRoundProtocol):
         super().start(network, aggregation)
         self._slotted = self.slotted
         self._rounds: dict[int, FloodRound] = {}
+        self._answers: dict[int, Item] = {}
+        self._free_clock = FreeClock(network, self._look)
         self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act, aggregation.turn)
 
     def check_with(self, others: Others) -> Checks:
@@ -70,9 +78,12 @@ class Flooding(CallbackRoundProtocol):
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let the agent send its item in this instant."""
         item = contributed(item)
+        if round in self._answers:  # it was down, and the round has ended without it
+            return self.clock.environment.event().succeed(self._answers[round])
         state = self._rounds.get(round)
         if state is None:
             state = self._rounds[round] = FloodRound(self.network.agents, self.clock.environment.event())
+            self._free_clock.begin((round, 0))
         state.items[agent] = item
         self._steps.at(self.clock.now, agent, (round, {agent: []}))
         return state.informed
@@ -97,10 +108,8 @@ class Flooding(CallbackRoundProtocol):
             round.missing -= 1
             if self.overhear is not None:
                 self.overhear(node, message.round, round.named((label,)))
-            if round.missing:
+            if self._goes_on(message.round, round):
                 self.network.send(message, self.network.channels[node], sender)
-            else:
-                self._end(message.round, round)
 
     def _receive_many(self, node: int, arrivals: list[Arrival]) -> None:
         """Pass on what arrives together, but back to none of the neighbours from which it came."""
@@ -150,8 +159,7 @@ class Flooding(CallbackRoundProtocol):
                 if self.overhear is not None:
                     self.overhear(node, number, round.named(sources))
                 round.missing -= len(sources)
-                if not round.missing:
-                    self._end(number, round)
+                self._goes_on(number, round)
         now = self.clock.now
         network = self.network
         for node, parts in due:
@@ -166,8 +174,29 @@ class Flooding(CallbackRoundProtocol):
                     message = Message(FLOOD, HEADER_BYTES + LABEL_BYTES + item.size, (label, now), number)
                     network.send(message, [channel for channel in channels if channel.receiver not in senders])
 
-    def _end(self, number: int, round: FloodRound) -> None:
-        del self._rounds[number]
+    def _goes_on(self, number: int, round: FloodRound) -> bool:
+        """End a round if the clock says so; return whether it goes on."""
+        if self._free_clock.needed:
+            self._look((number, 0))
+            return number in self._rounds
+        if not round.missing:
+            self._end(number, [item for item in round.items if item is not None])
+        return round.missing > 0
+
+    def _look(self, key: tuple[int, int]) -> None:
+        """End a round in which agents may be down if the clock says so."""
+        round = self._rounds[key[0]]
+        held = self._free_clock.held(
+            key, range(self.network.agents), lambda label: round.items[label] is not None, round.known
+        )
+        if held is not None:
+            self._free_clock.end(key)
+            self._end(key[0], round.named(label for label in range(self.network.agents) if held >> label & 1))
+
+    def _end(self, number: int, items: list[Item]) -> None:
+        informed = self._rounds.pop(number).informed
         self.end(number)
-        items = [item for item in round.items if item is not None]
-        round.informed.succeed(self.conclude(number, items))
+        answer = self.conclude(number, items)
+        if self._free_clock.needed:
+            self._answers[number] = answer
+        informed.succeed(answer)

@@ -10,6 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network, Receive
 from netbandit.part import Checks, Mistake, Others
+from netbandit.protocols.free_clock import FreeClock
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
@@ -74,6 +75,8 @@ class Synchronization:
         self._rounds: dict[tuple[int, int], SyncRound] = {}
         self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self._clock, self._act, turn)
         self._overhear: Overhear | None = None
+        self._groups = groups
+        self._free_clock = FreeClock(network, self._look)
 
     def listen(self, overhear: Overhear) -> None:
         """Have *overhear* told of every item that reaches a node; see `CallbackRoundProtocol.listen`."""
@@ -85,6 +88,7 @@ class Synchronization:
         state = self._rounds.get((round, group))
         if state is None:
             state = self._rounds[round, group] = SyncRound(self._members[group])
+            self._free_clock.begin((round, group))
         label = self._label[node]
         state.contribute(label, item)
         state.asked[label] |= 1 << label
@@ -131,22 +135,37 @@ class Synchronization:
                 if state is None:
                     continue
                 news[node, round] = news.get((node, round), 0) | labels
-                if state.add(label, labels):
+                if state.add(label, labels) or self._free_clock.needed:
                     touched[round, group] = None
         if self._overhear is not None:
             for (node, round), labels in news.items():
                 self._overhear(node, round, self._rounds[round, self._group[node]].named(labels))
-        for round, group in touched:
-            state = self._rounds[round, group]
-            if state.everybody_complete:
-                del self._rounds[round, group]
-                self._on_complete(round, group, state.contributions)
+        for key in touched:
+            self._look(key)
         now = self._clock.now
         network = self._network
         for (node, round), labels in news.items():
             if (round, self._group[node]) in self._rounds:
                 size = HEADER_BYTES + LABEL_BYTES * labels.bit_count()
                 network.send(Message(ADV, size, (labels, now), round), network.channels[node])
+
+    def _look(self, key: tuple[int, int]) -> None:
+        """End the round of a group if the clock says so."""
+        state = self._rounds[key]
+        if not self._free_clock.needed:
+            items = state.contributions if state.everybody_complete else None
+        else:
+            held = self._free_clock.held(
+                key,
+                self._groups[key[1]],
+                lambda label: state.items[label] is not None,
+                lambda label: state.known[label],
+            )
+            items = None if held is None else state.named(held)
+        if items is not None:
+            del self._rounds[key]
+            self._free_clock.end(key)
+            self._on_complete(*key, items)
 
 
 class Gis(CallbackRoundProtocol):
@@ -162,6 +181,7 @@ class Gis(CallbackRoundProtocol):
         everybody = range(network.agents)
         self._synchronization = Synchronization(network, [everybody], self.slotted, aggregation.turn, self._all_known)
         self._informed: dict[int, Event] = {}
+        self._answers: dict[int, Item] = {}
 
     def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component."""
@@ -174,6 +194,8 @@ class Gis(CallbackRoundProtocol):
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item on its list."""
         item = contributed(item)
+        if round in self._answers:  # it was down, and the round has ended without it
+            return self.clock.environment.event().succeed(self._answers[round])
         informed = self._informed.get(round)
         if informed is None:
             informed = self._informed[round] = self.clock.environment.event()
@@ -191,7 +213,10 @@ class Gis(CallbackRoundProtocol):
 
     def _all_known(self, round: int, group: int, items: list[Item]) -> None:
         self.end(round)
-        self._informed.pop(round).succeed(self.conclude(round, items))
+        answer = self.conclude(round, items)
+        if self.network.agents_fail:
+            self._answers[round] = answer
+        self._informed.pop(round).succeed(answer)
 
 
 def must_be_connected(others: Others, what: str = "") -> Checks:

@@ -7,6 +7,7 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
+from netbandit.protocols.free_clock import FreeClock
 from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
@@ -55,6 +56,8 @@ class Gossip(CallbackRoundProtocol):
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
+        self._answers: dict[int, Item] = {}
+        self._free_clock = FreeClock(network, self._look)
         self._used: list[Channel | None] = [None] * network.agents
 
     def check_with(self, others: Others) -> Checks:
@@ -64,9 +67,12 @@ class Gossip(CallbackRoundProtocol):
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item among what it holds; it speaks in this instant."""
         item = contributed(item)
+        if round in self._answers:  # it was down, and the round has ended without it
+            return Event(self.clock.environment).succeed(self._answers[round])
         state = self._rounds.get(round)
         if state is None:
             state = self._rounds[round] = GossipRound(self.network.agents, Event(self.clock.environment))
+            self._free_clock.begin((round, 0))
         state.contribute(agent, item)
         self._steps.at(self.clock.now, agent, (round, 1 << agent))
         return state.informed
@@ -92,19 +98,40 @@ class Gossip(CallbackRoundProtocol):
                 news = labels & ~round.known[node]
                 if news and self.overhear is not None:
                     self.overhear(node, number, round.named(news))
-                if news and round.add(node, labels) and round.everybody_complete:
-                    del self._rounds[number]
-                    self.end(number)
-                    round.informed.succeed(self.conclude(number, round.contributions))
+                if news and (round.add(node, labels) or self._free_clock.needed):
+                    self._look((number, 0))
         for node, number in speakers:
             if number in self._rounds:
                 self._speak(node, number, self._rounds[number])
+
+    def _look(self, key: tuple[int, int]) -> None:
+        """End a round if the clock says so."""
+        number = key[0]
+        round = self._rounds[number]
+        if not self._free_clock.needed:
+            items = round.contributions if round.everybody_complete else None
+        else:
+            held = self._free_clock.held(
+                key,
+                range(self.network.agents),
+                lambda label: round.items[label] is not None,
+                lambda label: round.known[label],
+            )
+            items = None if held is None else round.named(held)
+        if items is not None:
+            del self._rounds[number]
+            self._free_clock.end(key)
+            self.end(number)
+            answer = self.conclude(number, items)
+            if self._free_clock.needed:
+                self._answers[number] = answer
+            round.informed.succeed(answer)
 
     def _speak(self, node: int, number: int, round: GossipRound) -> None:
         """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
         clock = self.clock
         first = round.next_slot[node] < 0
-        if first:
+        if first or round.next_slot[node] * clock.slot < clock.now:
             round.next_slot[node] = clock.boundary(clock.now)
         used = self._used[node]
         if round.next_slot[node] * clock.slot != clock.now:

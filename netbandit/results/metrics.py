@@ -128,6 +128,10 @@ METRICS: dict[str, MetricEntry] = {
     "late": MetricEntry(
         "items", "Items that arrived when they could not be used any more.", "protocols that go on without"
     ),
+    "waiting_slots": MetricEntry(
+        "slots",
+        "How long the agents that wait for others at the horizon have waited, mean over them; null if nobody waits.",
+    ),
     "delivered": MetricEntry(
         "messages", "Messages, copies included, that reached the protocol at their receiver.", _FAULTS
     ),

@@ -55,7 +55,8 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     curves = {
         name: {"slots": curve.slots.tolist(), "values": curve.values.tolist()} for name, curve in result.curves.items()
     }
-    links = {name: getattr(result.links, name).tolist() for name in LinkUse.__dataclass_fields__}
+    known = {name: getattr(result.links, name) for name in LinkUse.__dataclass_fields__}
+    links = {name: column.tolist() for name, column in known.items() if column is not None}
     files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = _nodes_as_json(result.nodes)
@@ -301,7 +302,7 @@ def _curve(columns: Mapping[str, Any]) -> Curve:
 
 
 def _links(columns: Mapping[str, Any], details: bool) -> LinkUse:
-    names = LinkUse.__dataclass_fields__
+    names = [name for name in LinkUse.__dataclass_fields__ if name != "lost" or name in columns]
     arrays = {name: np.array(columns[name] if details else [], dtype=np.int64) for name in names}
     if len({array.shape for array in arrays.values()}) != 1:
         raise ValueError("a link needs one entry in each column")

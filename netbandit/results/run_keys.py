@@ -20,6 +20,21 @@ NUMBERS = 1
 ADDED: Mapping[str, Any] = {
     "protocol:vertical.unserved": "free",
     "learner:elimination.difference": 0.0,
+    **{
+        f"links.{table}.{key}": default
+        for table in ("peer", "uplink")
+        for key, default in (
+            ("loss", 0.0),
+            ("jitter", "0 ms"),
+            ("overtaking", False),
+            ("duplicate", 0.0),
+            ("retry", None),
+        )
+    },
+    "faults.links": None,
+    "faults.nodes": None,
+    "faults.server": None,
+    "faults.outages": [],
     "protocol:vertical.deadline": None,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,

@@ -6,29 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from netbandit.scenario.durations import DurationText, duration_text
+from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.settings import Settings
 from netbandit.units import (
     BANDWIDTH,
-    DURATION,
     ENERGY,
     Bandwidth,
     Duration,
     parse_bandwidth,
-    parse_duration,
     parse_energy,
 )
 from netbandit.wording import Allowed, did_you_mean, show
-
-
-def duration_text(text: Any, *, also: str = "") -> Any:
-    """Return *text* if it is a duration; else raise ValueError, naming what *also* may stand there."""
-    try:
-        if isinstance(text, str):
-            parse_duration(text)
-            return text
-    except ValueError:
-        pass
-    raise ValueError(f"must be {DURATION}{also}, not {show(text)}")
 
 
 def _latency(value: Any) -> Any:
@@ -60,7 +49,6 @@ def _bandwidth(text: Any) -> Any:
     raise ValueError(f"must be {BANDWIDTH}, not {show(text)}")
 
 
-DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
 NotNegative = Annotated[float, Field(ge=0)]
 
 
@@ -97,7 +85,7 @@ class UniformLatency(Settings):
         return Duration(self.uniform[0]), Duration(self.uniform[1])
 
 
-class LinkSettings(Settings):
+class LinkSettings(FaultyLinkSettings):
     """``[links.peer]``: the links between agents."""
 
     latency: Annotated[str | UniformLatency, BeforeValidator(_latency), AfterValidator(_parsed)] = Field(
@@ -119,7 +107,7 @@ class LinkSettings(Settings):
             yield "missing", 'is used only with latency = "geographic"'
 
 
-class UplinkSettings(Settings):
+class UplinkSettings(FaultyLinkSettings):
     """``[links.uplink]``: the links between an agent and the server, which has no place on the map."""
 
     latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency), AfterValidator(_parsed)] = Field(

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from netbandit.scenario.links import LinksSettings, duration_text
+from netbandit.scenario.durations import duration_text
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.links import LinksSettings
 from netbandit.settings import Raw, Settings
 from netbandit.units import DURATION, Duration
 from netbandit.wording import Allowed, show
@@ -116,6 +118,7 @@ class Scenario(Settings):
     run: RunSettings
     topology: TopologyPart
     links: LinksSettings = LinksSettings()
+    faults: FaultsSettings = FaultsSettings()
     bandit: Part
     learner: Part
     protocol: Part

@@ -1,6 +1,7 @@
 """From what the user wrote to a graph and a network of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,15 @@ from netbandit.network.families.family import Family
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
+from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.network.unreliable_network import UnreliableNetwork
+from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.settings import Problem
+from netbandit.simulation.build_faults import build_faults
 from netbandit.streams import Streams
 from netbandit.units import Bandwidth, Duration
 
@@ -72,6 +77,7 @@ def build_network(
     *,
     own_streams: Streams,
     peers: bool,
+    faults: FaultsSettings = FaultsSettings(),  # noqa: B008 - it is never changed
 ) -> Network:
     """Return the network.
 
@@ -84,6 +90,7 @@ def build_network(
         trace: Where to write every message, or None.
         own_streams: The streams of the replication, for what nodes draw while they talk.
         peers: Whether the peer links are used; if not they are left out.
+        faults: ``[faults]``.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -98,7 +105,13 @@ def build_network(
             for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
         }
     uplinks = uplink_latencies(links.uplink, topology.agents, clock.slot, streams)
-    return Network(
+    wrong = build_faults(links, faults, topology, clock.slot)
+    kind: Callable[..., Network] = Network
+    if wrong:
+        # Losses alone leave the order of arrivals as it is, and need no more than Network's own calendar.
+        simple = wrong.only_peers_lose and links.peer.bandwidth is None and trace is None
+        kind = partial(LossyNetwork if simple else UnreliableNetwork, faults=wrong)
+    return kind(
         clock,
         neighbours,
         _link_class(links.peer),

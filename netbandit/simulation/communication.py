@@ -84,6 +84,10 @@ class Communication:
         """Return ``rounds``, ``round_slots``, and figures of its own."""
         return {"rounds": 0, "round_slots": 0.0}
 
+    def waiting(self) -> list[int]:
+        """Return how many slots each agent has waited that waits for others; by default nobody does."""
+        return []
+
     def finish(self) -> None:
         """Note that the horizon has come."""
 
@@ -312,6 +316,16 @@ class Synchronisations(Communication):
     def releases(self) -> int:
         """See `Communication.releases`."""
         return int(self._releases.max())
+
+    def waiting(self) -> list[int]:
+        """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far."""
+        slot, horizon = self.clock.slot, self.clock.horizon
+        sets, agents = np.nonzero(self.quiet)
+        since: dict[int, int] = {}
+        for own, agent in zip(sets.tolist(), agents.tolist(), strict=True):
+            released = self._released_at.get((agent, own), self.clock.end)
+            since[agent] = min(since.get(agent, horizon), -(-released // slot))
+        return [horizon - slots for slots in since.values()]
 
     def metrics(self) -> dict[str, Metric]:
         """Return the rounds that have ended, how long agents waited in them, and the protocol's own figures."""

@@ -78,6 +78,10 @@ class Driver(ABC):
     def start(self) -> None:
         """Build the protocol and start the agents; the event loop has not run yet."""
 
+    def waiting(self) -> list[int]:
+        """Return how many slots each agent has waited that waits for others at the horizon; by default nobody does."""
+        return []
+
     @abstractmethod
     def finish(self) -> DriverResult:
         """Add up, after the last event."""

@@ -16,6 +16,7 @@ from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.presence import Presence
 from netbandit.simulation.regret import RegretAccount
 from netbandit.simulation.result import Metric
 
@@ -105,6 +106,12 @@ class Epochs(Driver):
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
+        self._aggregated = 0
+        self._presence: list[Presence] | None = None
+        outages = stage.network.outages
+        if outages is not None and outages.any_agents:
+            slot, horizon = stage.clock.slot, stage.clock.horizon
+            self._presence = [Presence(outages.absent_slots(agent, slot, horizon)) for agent in agents]
 
     def _started(self, members: int) -> EpochLearner:
         """Return the learner of a cohort of *members*, before its first epoch."""
@@ -126,11 +133,18 @@ class Epochs(Driver):
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))
 
+    def waiting(self) -> list[int]:
+        """See `Driver.waiting`."""
+        return [self._clock.horizon - since for _, since, _ in self._waiting.values()]
+
     def finish(self) -> DriverResult:
         """Count what agents played that were still waiting when the horizon came, and add up."""
         for agent in sorted(self._waiting):
             number, since, arm = self._waiting[agent]
             self._exploit(agent, number, since, self._clock.horizon, arm)
+        if self._presence is not None:
+            played = sum(last - first for one in self._presence for first, last in one.spans(0, self._clock.horizon))
+            assert self._regret.pulls == played, "every agent plays all slots in which it is up, and no other"
         regret, curve = self._regret.total_and_curve()
         rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
         # What stays in an agent is not released: nothing is where nobody was ever told.
@@ -184,6 +198,7 @@ class Epochs(Driver):
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner average *items*: as many numbers as in each of them."""
+        self._aggregated = len(items) if weights is None else sum(weights)
         used = weights if self._learner.weighted else None
         return Item(items[0].size, self._learner.combine([item.value for item in items], used))
 
@@ -193,7 +208,10 @@ class Epochs(Driver):
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        learner.conclude(aggregate.value)
+        if self._presence is None or self._aggregated >= self._participating:
+            learner.conclude(aggregate.value)
+        else:
+            learner.conclude_without(aggregate.value, self._aggregated)
         following = learner.begin(round + 1)
         cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))
         choice = (
@@ -208,6 +226,9 @@ class Epochs(Driver):
         start = 0
         number = 1
         while start < horizon:
+            start = self._next_present(agent, start)
+            if start >= horizon:
+                return
             epoch = self._enter(cohort, number, start)
             action = epoch.action
             if isinstance(action, Commit):
@@ -215,9 +236,9 @@ class Epochs(Driver):
                 self._exploit(agent, 0, start, horizon, action.arm)
                 return
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
-            self._regret.explore(start, (cohort.number, number), action.arms, action.pulls)
-            end = start + action.slots
+            end = self._explore(cohort, number, agent, start, action)
             self._note("explore", agent, number, start, min(end, horizon), arms=len(action.arms))
+            end = self._next_present(agent, end)
             if end >= horizon:
                 return
             yield clock.wait_until(end)
@@ -238,9 +259,34 @@ class Epochs(Driver):
                 del cohort.epochs[number]
             number += 1
 
+    def _explore(self, cohort: Cohort, number: int, agent: int, start: int, phase: Phase) -> int:
+        """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""
+        if self._presence is None:
+            self._regret.explore(start, (cohort.number, number), phase.arms, phase.pulls)
+            return start + phase.slots
+        # A phase goes on after slots in which the agent was down, and its pulls are complete.
+        presence, horizon = self._presence[agent], self._clock.horizon
+        for arm in phase.arms.tolist():
+            if start >= horizon:
+                break
+            end = presence.end(start, phase.pulls)
+            self._count(agent, start, min(end, horizon), arm)
+            start = end
+        return start
+
+    def _count(self, agent: int, start: int, end: int, arm: int) -> None:
+        for first, last in self._present(agent, start, end):
+            self._regret.exploit(first, last, arm)
+
+    def _next_present(self, agent: int, slot: int) -> int:
+        return slot if self._presence is None else self._presence[agent].next(slot)
+
+    def _present(self, agent: int, start: int, end: int) -> list[tuple[int, int]]:
+        return [(start, end)] if self._presence is None else self._presence[agent].spans(start, end)
+
     def _exploit(self, agent: int, round: int, start: int, end: int, arm: int) -> None:
         """Count what *agent* plays from slot *start* to *end* while it waits for *round*, or for none any more: 0."""
-        self._regret.exploit(start, end, arm)
+        self._count(agent, start, end, arm)
         self._note("exploit", agent, round, start, end, arm=arm)
 
     def _note(self, phase: str, agent: int, round: int, start: int, end: int, **details: int) -> None:

@@ -49,6 +49,12 @@ class RegretAccount:
         if end > start:
             self._exploited[start, end, arm] = self._exploited.get((start, end, arm), 0) + 1
 
+    @property
+    def pulls(self) -> int:
+        """All pulls of all agents so far that count."""
+        starts, ends, _, agents = self._blocks()
+        return sum((ends - starts)[block] * count for block, count in enumerate(agents.tolist()))
+
     def total_and_curve(self) -> tuple[float, Curve]:
         """Return the regret of all agents at the horizon, and how it grew."""
         starts, ends, arms, agents = self._blocks()

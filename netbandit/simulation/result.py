@@ -42,6 +42,7 @@ class LinkUse:
         messages: Messages sent over it, both directions together.
         bytes: Bytes sent over it, both directions together.
         activations: Slots in which at least one message was put on it.
+        lost: Messages lost on it, both directions together; None in results of versions that lost none.
     """
 
     first: NDArray[np.int64]
@@ -49,6 +50,7 @@ class LinkUse:
     messages: NDArray[np.int64]
     bytes: NDArray[np.int64]
     activations: NDArray[np.int64]
+    lost: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """One replication, from its parts to its result."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 
@@ -65,6 +66,7 @@ class Simulation:
                 writer,
                 own_streams=streams,
                 peers=point.protocol.uses_peer_links,
+                faults=scenario.faults,
             )
             bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
             bandit = point.bandit.fresh()
@@ -73,16 +75,32 @@ class Simulation:
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
             driver = driver_of(type(point.bandit), type(point.learner))(stage)
             driver.start()
+            waits: list[int] = []
+            if network.unreliable:
+                # With nothing queued, under way or timed at the horizon, who waits does so for ever.
+                clock.at_end(lambda: waits.extend(driver.waiting() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()
+            fates = network.close()
         found = _finite(outcome.metrics)
+        waiting = driver.waiting()
+        absent = _absent_slots(network, topology.agents, clock)
+        slots = topology.agents * clock.horizon
+        decisions = found.get("decisions", slots - absent)
+        rounds, waited = found.pop("rounds"), found.pop("round_slots")
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": None if outcome.regret is None else outcome.regret / topology.agents,
-            "rounds": found.pop("rounds"),
-            "round_slots": found.pop("round_slots"),
+            "rounds": rounds,
+            "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(_communication(network)),
+            "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
+            **asdict(fates),
+            "stalled": len(waits),
+            "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
+            "absent_slots": absent,
+            "availability": (slots - absent) / slots,
             "simulated_s": clock.end / 1e9,
             "epsilon": found.pop("epsilon"),
             "delta": found.pop("delta"),
@@ -116,7 +134,7 @@ class Simulation:
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
-            remarks=outcome.remarks,
+            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting)),
         )
 
 
@@ -144,10 +162,33 @@ def _communication(network: Network) -> dict[str, Metric]:
     }
 
 
+def _waiting(rounds: Metric, stalled: Sequence[int], waiting: Sequence[int]) -> tuple[str, ...]:
+    """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
+    remarks = []
+    if stalled:
+        remarks.append(
+            "agents waited at the horizon for what was lost, with nothing under way that could end it (stalled: how "
+            "many, waiting_slots: for how long); links.peer.retry and links.uplink.retry repeat what is lost"
+        )
+    if waiting and not rounds:
+        remarks.append("no round had ended by the horizon, at which agents waited for the first (waiting_slots)")
+    return tuple(remarks)
+
+
+def _absent_slots(network: Network, agents: int, clock: Clock) -> int:
+    """Return how many slots agents did not play because they were down at their beginnings."""
+    outages = network.outages
+    if outages is None or not outages.any_agents:
+        return 0
+    ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents))
+    return sum(last - first for own in ranges for first, last in own)
+
+
 def _link_use(network: Network, topology: Topology) -> LinkUse:
-    use = np.zeros((3, topology.links), dtype=np.int64)
+    use = np.zeros((4, topology.links), dtype=np.int64)
     if network.links:  # in the order of topology.edges; none if the protocol uses no peer links
-        use = np.array([(*network.carried(link), link.activations) for link in network.links], dtype=np.int64).T
+        rows = [(*network.carried(link), link.activations, network.lost_on(link)) for link in network.links]
+        use = np.array(rows, dtype=np.int64).T
     return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
 
 

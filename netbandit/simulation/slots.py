@@ -85,6 +85,10 @@ class Slots(Driver):
         )
         self._appoint()
 
+    def waiting(self) -> list[int]:
+        """See `Driver.waiting`."""
+        return self.talking.waiting()
+
     def finish(self) -> DriverResult:
         """Add up."""
         account, talking, learner = self.account, self.talking, self.learners[0]

@@ -152,6 +152,22 @@ def test_points_that_differ_in_anything_are_no_two_of_one_mark():
     assert not any("–" in label for label in labels)
 
 
+def test_a_number_of_too_many_values_for_shapes_is_told_of():
+    some = [
+        made_up(
+            parameters={"protocol.kind": kind, "topology.family": family, "learner.rounds": rounds},
+            metrics={"cost": 10.0 * rounds, "regret": 900.0},
+        )
+        for kind in ("gis", "sink", "flooding")
+        for family in ("star", "ring")
+        for rounds in range(1, 9)
+    ]
+    figure = draw_structures(arranged(some))
+    assert "points of one mark differ in budget R" in subtitle(figure)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["gis", "sink", "flooding", "topology", "star", "ring"]
+
+
 def test_one_family_needs_no_shapes():
     figure = draw_structures(arranged(runs(families=("star",))))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["master-worker", "gis", "sink", "silent"]

@@ -77,7 +77,7 @@ def test_a_round_that_ends_exactly_at_the_horizon_counts(tmp_path, monkeypatch):
         result = run(tmp_path, *two_arms(f"run.horizon={horizon}"), f'links.uplink.latency="{half + late} us"')
         assert result.metrics["rounds"] == rounds
         assert result.kinds["ANSWER"] == (4, 4 * 24)
-        assert result.metrics["round_slots"] == rounds * (horizon - first)
+        assert result.metrics["round_slots"] == (horizon - first if rounds else None)
         check_sane(result, horizon)
 
 

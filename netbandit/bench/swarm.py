@@ -1,0 +1,252 @@
+"""The swarm: random scenarios in which everything goes wrong, run with invariants on.
+
+A scenario has a graph, a learner and a protocol that go together, and faults of every kind. It is run without and
+with a trace, and checked:
+
+- every message ended in exactly one way (the network itself makes sure of that, in every run);
+- an agent played in all slots in which it was up, and in no other (the epochs' driver makes sure of that);
+- nothing was put on a link by a node that was down, and nothing arrived at one;
+- a link that was down brought nothing;
+- both runs have the same fingerprint and the same metrics.
+
+A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf, isfinite
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from netbandit.network.outages import Outages
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.scenario.toml_text import toml_text
+from netbandit.settings import Raw
+from netbandit.simulation.build_faults import build_faults
+from netbandit.simulation.check import check
+from netbandit.simulation.result import RunResult
+from netbandit.simulation.simulation import RunnablePoint
+from netbandit.streams import Streams
+
+_MOST_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A scenario that broke an invariant.
+
+    Attributes:
+        tables: The scenario, as small as it still fails.
+        text: What went wrong.
+    """
+
+    tables: Raw
+    text: str
+
+
+def draw(seed: int, number: int) -> Raw:
+    """Return the tables of scenario *number* of a swarm: one that `check` accepts.
+
+    Raises:
+        RuntimeError: None was accepted of many, which is a mistake of the swarm.
+    """
+    rng = random.Random(f"{seed}/{number}")
+    for _ in range(_MOST_DRAWS):
+        tables = _drawn(rng)
+        try:
+            _point(tables)
+        except ScenarioError:
+            continue
+        return tables
+    raise RuntimeError(f"no scenario of {_MOST_DRAWS} can be run")
+
+
+def _drawn(rng: random.Random) -> Raw:
+    """Return a scenario that may be refused: not everything goes with everything."""
+    agents = rng.randint(2, 8)
+    bandit, learner = rng.choice(_PLAYERS)
+    protocol: Raw = {"kind": rng.choice(_PROTOCOLS), "timing": rng.choice(["slotted", "asynchronous"])}
+    if protocol["kind"] == "local":
+        protocol["ttl"] = rng.randint(0, 3)
+    tables: Raw = {
+        "run": {"horizon": rng.choice([30, 200, 600]), "slot": "1 ms", "seed": rng.randrange(1000)},
+        "topology": _topology(rng, agents),
+        "links": {"peer": _links(rng), "uplink": _links(rng)},
+        "bandit": dict(bandit),
+        "learner": dict(learner),
+        "protocol": protocol,
+    }
+    faults = _faults(rng, agents)
+    return tables | ({"faults": faults} if faults else {})
+
+
+_BERNOULLI = {"kind": "bernoulli", "means": [0.1, 0.9]}
+_LINEAR = {"kind": "linear", "dimension": 2, "arms": 3}
+_PLAYERS: list[tuple[Raw, Raw]] = [
+    *[(_BERNOULLI, {"kind": "elimination", "epsilon": epsilon}) for epsilon in (inf, 5.0)] * 4,
+    *[(_BERNOULLI, {"kind": kind}) for kind in ("ucb", "klucb", "thompson", "coop-ucb2", "dducb")],
+    (_LINEAR, {"kind": "feducb"}),
+    (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}),
+    *[(_LINEAR, {"kind": kind}) for kind in ("linucb", "lints", "oful")],
+    ({"kind": "procurement"}, {"kind": "pfcb"}),
+    ({"kind": "vertical", "dimension": 4, "arms": 3}, {"kind": "linucb"}),
+]
+_PROTOCOLS = ["master-worker", "gis", "sink", "flooding", "gossip", "local", "relay", "consensus", "vertical", "silent"]
+
+
+def _topology(rng: random.Random, agents: int) -> Raw:
+    family = rng.choice(["star", "ring", "complete", "path", "grid", "tree", "random", "hybrid"])
+    if family == "hybrid":
+        return {"family": family, "components": [2, 3], "inside": "path"}
+    extra = {"p": 0.6} if family == "random" else {}
+    return {"family": family, "agents": max(agents, 3 if family == "ring" else 1), **extra}
+
+
+def _links(rng: random.Random) -> Raw:
+    def some(*choices: Any) -> Any:
+        return rng.choice([None, *choices])
+
+    keys = {
+        "latency": some("0.3 ms", "1 ms", "2500 us", {"uniform": ["0 ms", "3 ms"]}),
+        "bandwidth": some("100 kbit/s", "10 Mbit/s"),
+        "loss": some(0.02, 0.3, {"per_bit": 1e-4}, {"good": 0.0, "bad": 0.8, "good_for": "50 ms", "bad_for": "10 ms"}),
+        "jitter": some("2 ms", {"exponential": "1 ms"}, {"lognormal": ["1 ms", 0.5]}, {"geometric": [1, 5]}),
+        "overtaking": some(True),
+        "duplicate": some(0.1, 0.5),
+        "retry": some(None, {"timeout": "8 ms"}, {"timeout": "3 ms", "attempts": 2, "factor": 1.0}),
+    }
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _faults(rng: random.Random, agents: int) -> Raw:
+    def stays() -> Raw:
+        return {"up_for": f"{rng.choice([20, 200])} ms", "down_for": f"{rng.choice([2, 30])} ms"}
+
+    keys: Raw = {}
+    if rng.random() < 0.3:
+        keys["links"] = rng.choice([stays(), {"up": 0.7, "every": rng.choice(["1 slot", "10 slots"])}])
+    if rng.random() < 0.3:
+        keys["nodes"] = stays()
+    if rng.random() < 0.2:
+        keys["server"] = stays()
+    outages = []
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        begin = rng.randrange(100)
+        what: Raw = rng.choice(
+            [{"nodes": [rng.randrange(agents)]}, {"server": True}, {"partition": [[rng.randrange(agents)]]}]
+        )
+        until = {"until": f"{begin + rng.randint(1, 80)} ms"} if rng.random() < 0.8 else {}
+        outages.append({**what, "from": f"{begin} ms", **until})
+    return keys | ({"outages": outages} if outages else {})
+
+
+def _point(tables: Raw) -> RunnablePoint:
+    return check(load("swarm.toml", text=toml_text(tables))).points[0]
+
+
+def broken(tables: Raw) -> str | None:
+    """Run a scenario; return which invariant it breaks, or None."""
+    try:
+        point = _point(tables)
+    except ScenarioError as error:
+        return f"refused: {error}"
+    try:
+        with TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.jsonl"
+            plain, traced = point.simulation(0).run(), point.simulation(0).run(trace)
+            return next(_breaches(point, plain, traced, trace), None)
+    except Exception as error:  # whatever it is, the scenario shows it
+        return f"{type(error).__name__}: {error}"
+
+
+def _breaches(point: RunnablePoint, plain: RunResult, traced: RunResult, trace: Path) -> Iterator[str]:
+    if plain.fingerprint != traced.fingerprint:
+        yield "a second run, with a trace, has another fingerprint"
+    for name, value in plain.metrics.items():
+        if name != "wall_s" and traced.metrics[name] != value:
+            yield f"a second run, with a trace, has another {name}: {value}, then {traced.metrics[name]}"
+        if value is not None and not isfinite(value):
+            yield f"{name} is {value}"
+    scenario = point.scenario
+    slot = scenario.run.slot_nanoseconds
+    topology = point.topology(0)
+    plan = build_faults(scenario.links, scenario.faults, topology, slot).plan
+    numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
+    outages = Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, 0))
+    for line in trace.read_text(encoding="utf-8").splitlines():
+        message = json.loads(line)
+        if "kind" in message and message["arrival"]:  # what is handed out before the first slot never fails
+            yield from _breaches_of(message, outages, topology.agents)
+
+
+def _breaches_of(message: Raw, outages: Outages, server: int) -> Iterator[str]:
+    sender, receiver = (server if message[end] == "server" else message[end] for end in ("from", "to"))
+    if outages.node(sender).at(message["start"]):
+        yield f"{sender} is down, and sends {message}"
+    if not message.get("lost") and outages.node(receiver).at(message["arrival"]):
+        yield f"{receiver} is down, and hears {message}"
+    if not message.get("lost") and server not in (sender, receiver):
+        link = outages.link(min(sender, receiver), max(sender, receiver))
+        if link.during(message["start"], message["arrival"]):
+            yield f"the link is down, and brings {message}"
+
+
+def smaller(tables: Raw) -> Iterator[Raw]:
+    """Yield scenarios that ask for one thing less than *tables*."""
+    for path in _optional(tables):
+        yield _without(tables, path)
+    horizon = tables["run"]["horizon"]
+    if horizon > 1:
+        yield tables | {"run": tables["run"] | {"horizon": horizon // 2}}
+
+
+def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
+    for table in ("faults", "links"):
+        yield from ((table, *path) for path in _paths(tables.get(table, {})))
+    yield ("protocol", "timing")
+
+
+def _paths(table: Raw) -> Iterator[tuple[str | int, ...]]:
+    for key, value in table.items():
+        yield (key,)
+        if key in ("peer", "uplink"):
+            yield from ((key, inner) for inner in value)
+        if key == "outages":
+            yield from ((key, place) for place in range(len(value)))
+
+
+def _without(tables: Any, path: tuple[str | int, ...]) -> Any:
+    head, *rest = path
+    if isinstance(tables, list):
+        return [item for place, item in enumerate(tables) if place != head]
+    if not rest:
+        return {key: value for key, value in tables.items() if key != head}
+    return {key: _without(value, tuple(rest)) if key == head else value for key, value in tables.items()}
+
+
+def shrunk(tables: Raw, fails: Callable[[Raw], bool]) -> Raw:
+    """Return the smallest scenario found that still *fails*, leaving one thing out after the other."""
+    while True:
+        found = next((one for one in smaller(tables) if one != tables and fails(one)), None)
+        if found is None:
+            return tables
+        tables = found
+
+
+def failure(seed: int, number: int) -> Failure | None:
+    """Run scenario *number* of a swarm; return the smallest scenario that fails as it does, or None."""
+    tables = draw(seed, number)
+    text = broken(tables)
+    if text is None:
+        return None
+
+    def fails(one: Raw) -> bool:
+        found = broken(one)
+        return found is not None and not found.startswith("refused") and found[:12] == text[:12]
+
+    least = shrunk(tables, fails)
+    return Failure(least, broken(least) or text)

@@ -1,0 +1,38 @@
+"""``netbandit swarm``: random scenarios in which everything goes wrong, with invariants on."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("count", type=click.IntRange(min=1), default=100)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="What the scenarios are drawn from.")
+@click.option("--start", type=click.IntRange(min=0), default=0, help="The number of the first scenario.")
+@click.option("--replay", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Check one scenario file.")
+def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
+    """Run COUNT random scenarios, with faults of every kind, and check what must hold in all of them.
+
+    What fails is made as small as it still fails, and written to a file; the line that replays it is printed.
+    """
+    import tomllib
+
+    from netbandit.bench.swarm import broken, failure
+    from netbandit.scenario.toml_text import toml_text
+
+    if replay is not None:
+        text = broken(tomllib.loads(replay.read_text(encoding="utf-8")))
+        click.echo(text or "all invariants hold")
+        raise SystemExit(1 if text else 0)
+    failures = 0
+    for number in range(start, start + count):
+        found = failure(seed, number)
+        if found is not None:
+            failures += 1
+            file = Path(f"swarm-{seed}-{number}.toml")
+            file.write_text(toml_text(found.tables), encoding="utf-8")
+            click.echo(f"scenario {number}: {found.text}\n  netbandit swarm --replay {file}")
+        if (number + 1 - start) % 100 == 0:
+            click.echo(f"{number + 1 - start} scenarios, {failures} failed", err=True)
+    click.echo(f"{count} scenarios from seed {seed}: {failures or 'none'} failed")
+    raise SystemExit(1 if failures else 0)

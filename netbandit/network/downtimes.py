@@ -1,0 +1,129 @@
+"""When one thing is down: a link, a node, or the good state of a channel."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from math import inf, log1p
+
+from netbandit.network.draws import Draws
+
+Interval = tuple[int, float]
+"""From when (ns) until when (ns, or infinity) a thing is down; it is up again at the end."""
+
+
+class Downtimes:
+    """The intervals [from, until) in which a thing is down, looked at no further ahead than anybody asks.
+
+    Args:
+        intervals: Intervals in order of their beginning; they may overlap, and there may be no end of them.
+    """
+
+    def __init__(self, intervals: Iterable[Interval] = ()) -> None:
+        self._source = iter(intervals)
+        self._begins: list[int] = []
+        self._ends: list[float] = []
+        self._known: float = -1  # all that begins up to here is on the lists
+
+    @classmethod
+    def of(cls, *sources: Iterable[Interval]) -> "Downtimes":
+        """Return the times at which any of *sources*, each in order of its beginnings, says that the thing is down."""
+        return cls(merge(*sources))
+
+    def at(self, time: int) -> bool:
+        """Return whether the thing is down at *time* (ns)."""
+        return self.during(time, time)
+
+    def during(self, begin: int, end: int) -> bool:
+        """Return whether the thing is down at any moment from *begin* to *end* (ns), both included."""
+        if end > self._known:
+            self._look(end)
+        latest = bisect_right(self._begins, end) - 1
+        return latest >= 0 and self._ends[latest] > begin
+
+    def up(self, time: int) -> float:
+        """Return the first moment at or after *time* (ns) at which the thing is up; infinity if it never is."""
+        while True:
+            if time > self._known:
+                self._look(time)
+            latest = bisect_right(self._begins, time) - 1
+            if latest < 0 or self._ends[latest] <= time:
+                return time
+            end = self._ends[latest]
+            if end == inf:
+                return inf
+            time = int(end)
+
+    def down(self, time: int) -> float:
+        """Return the first moment at or after *time* (ns) at which the thing is down; infinity if it never is."""
+        if self.at(time):
+            return time
+        following = bisect_right(self._begins, time)
+        while following == len(self._begins):
+            if not self._take():
+                return inf
+        return self._begins[following]
+
+    def until(self, end: int) -> list[Interval]:
+        """Return all intervals that begin before *end* (ns), disjoint and ascending."""
+        if end > self._known:
+            self._look(end)
+        # What begins later may lengthen an interval that is known already.
+        return [(begin, self.up(begin)) for begin in list(self._begins) if begin < end]
+
+    def _look(self, time: float) -> None:
+        while self._known <= time and self._take():
+            pass
+
+    def _take(self) -> bool:
+        """Take one more interval; return whether there was one."""
+        taken = next(self._source, None)
+        if taken is None:
+            self._known = inf
+            return False
+        begin, end = taken
+        self._known = begin
+        if self._ends and begin <= self._ends[-1]:
+            self._ends[-1] = max(self._ends[-1], end)
+        elif end > begin:
+            self._begins.append(begin)
+            self._ends.append(end)
+        return True
+
+
+def failing(draws: Draws, column: int, up_for: float, down_for: float) -> Iterator[Interval]:
+    """Yield when a thing is down that stays up, and down, for exponential times; it begins in its stationary law.
+
+    Args:
+        draws: Where its numbers are.
+        column: Its column there: number 0 is its first state, the others are how long it stays.
+        up_for: How long it stays up in the mean (ns).
+        down_for: How long it stays down in the mean (ns).
+    """
+    numbers = draws.numbers(column)
+    time = 0
+    down = next(numbers) < down_for / (up_for + down_for)
+    while True:
+        stay = max(1, round(-log1p(-next(numbers)) * (down_for if down else up_for)))
+        if down:
+            yield time, time + stay
+        time += stay
+        down = not down
+
+
+def redrawn(draws: Draws, column: int, up: float, every: int) -> Iterator[Interval]:
+    """Yield when a thing is down that is up in each period with a probability of its own.
+
+    Args:
+        draws: Where its numbers are.
+        column: Its column there: number k is that of period k.
+        up: The probability that it is up in a period.
+        every: The length of a period (ns).
+    """
+    if up >= 1:
+        return
+    if up <= 0:
+        yield 0, inf
+        return
+    for period, number in enumerate(draws.numbers(column)):
+        if number >= up:
+            yield period * every, (period + 1) * every

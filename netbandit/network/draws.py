@@ -1,0 +1,61 @@
+"""What messages draw: numbers that belong to a channel and to the place of a message on it."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.streams import Streams
+
+MOST_ROWS = 64
+"""The most numbers of a column that are drawn at once."""
+
+MOST_NUMBERS = 1 << 20
+"""About how many numbers are drawn at once for all columns together."""
+
+_TABLES_KEPT = 8
+
+
+class Draws:
+    """Uniform numbers from [0, 1) for one purpose: number n of column e is row n mod B, column e of a table.
+
+    A table of B rows is drawn at once for all columns, from the stream (purpose, n // B). So what one column needs
+    never changes what another gets, the order in which messages are looked at makes no difference, and no generator
+    is made per column.
+
+    Args:
+        streams: The streams of the replication.
+        purpose: What is drawn, such as ``"loss.peer"``.
+        columns: The number of columns, one for each channel, link or node.
+
+    Attributes:
+        rows: B, the numbers of a column that are drawn at once.
+    """
+
+    def __init__(self, streams: Streams, purpose: str, columns: int) -> None:
+        self.rows = max(1, min(MOST_ROWS, MOST_NUMBERS // max(1, columns)))
+        self._streams = streams
+        self._purpose = purpose
+        self._columns = columns
+        self._tables: dict[int, NDArray[np.float64]] = {}
+
+    def table(self, block: int) -> NDArray[np.float64]:
+        """Return the numbers of rows ``block * B`` to ``(block + 1) * B``, shape (columns, B)."""
+        table = self._tables.get(block)
+        if table is None:
+            drawn = self._streams.generator(self._purpose, block).random((self.rows, self._columns))
+            while len(self._tables) >= _TABLES_KEPT:  # who is behind has it drawn again, and it is the same
+                del self._tables[min(self._tables)]
+            table = self._tables[block] = np.ascontiguousarray(drawn.T)
+        return table
+
+    def numbers(self, column: int) -> Iterator[float]:
+        """Yield the numbers of *column*, one after the other, without an end."""
+        return self.mapped(column, lambda uniforms: uniforms)
+
+    def mapped(self, column: int, law: Callable[[NDArray[np.float64]], NDArray[np.generic]]) -> Iterator[float]:
+        """Yield what *law* makes of the numbers of *column*, a block at a time, without an end."""
+        block = 0
+        while True:
+            yield from law(self.table(block)[column]).tolist()
+            block += 1

@@ -1,0 +1,107 @@
+"""What is added to the latency of each message, one by one."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Uniforms = NDArray[np.float64]
+Nanoseconds = NDArray[np.int64]
+
+_LONGEST = float(1 << 60)
+
+
+@dataclass(frozen=True)
+class UniformJitter:
+    """Uniform from 0 to a longest time.
+
+    Attributes:
+        longest: In nanoseconds.
+    """
+
+    longest: int
+
+    def times(self, uniforms: Uniforms) -> Nanoseconds:
+        """Return whole nanoseconds, each of 0 to `longest` as likely, from numbers uniform on [0, 1)."""
+        return _whole(np.floor(uniforms * (self.longest + 1)))
+
+
+@dataclass(frozen=True)
+class ExponentialJitter:
+    """Exponential.
+
+    Attributes:
+        mean: In nanoseconds.
+    """
+
+    mean: int
+
+    def times(self, uniforms: Uniforms) -> Nanoseconds:
+        """Return nanoseconds from numbers uniform on [0, 1)."""
+        return _whole(np.rint(-np.log1p(-uniforms) * self.mean))
+
+
+@dataclass(frozen=True)
+class LognormalJitter:
+    """Lognormal.
+
+    Attributes:
+        median: In nanoseconds.
+        sigma: The standard deviation of its logarithm.
+    """
+
+    median: int
+    sigma: float
+
+    def times(self, uniforms: Uniforms) -> Nanoseconds:
+        """Return nanoseconds from numbers uniform on [0, 1)."""
+        from scipy.special import ndtri
+
+        return _whole(np.rint(self.median * np.exp(self.sigma * ndtri(uniforms))))
+
+
+@dataclass(frozen=True)
+class GeometricJitter:
+    """Whole slots, P(k) proportional to q^k for k from 0 to a largest one, with q such that the mean is as given.
+
+    Attributes:
+        mean: In slots, at most half the largest.
+        largest: In slots.
+        slot: The length of a slot (ns).
+    """
+
+    mean: float
+    largest: int
+    slot: int
+
+    @cached_property
+    def distribution(self) -> NDArray[np.float64]:
+        """The probability of at most k slots, shape (largest + 1,)."""
+        from scipy.optimize import brentq
+
+        slots = np.arange(self.largest + 1)
+
+        def surplus(q: float) -> float:
+            weights = q**slots
+            return float(weights @ slots / weights.sum() - self.mean)
+
+        if self.mean <= 0 or not self.largest:
+            return np.ones(1)
+        q = 1.0 if surplus(1.0) <= 0 else brentq(surplus, 0.0, 1.0, xtol=1e-15)
+        weights = q**slots
+        return np.cumsum(weights / weights.sum())
+
+    def times(self, uniforms: Uniforms) -> Nanoseconds:
+        """Return nanoseconds from numbers uniform on [0, 1)."""
+        slots = np.searchsorted(self.distribution[:-1], uniforms, side="right")
+        return slots.astype(np.int64) * self.slot
+
+
+Jitter: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | GeometricJitter
+"""A law of jitter."""
+
+
+def _whole(times: NDArray[np.float64]) -> Nanoseconds:
+    return np.minimum(times, _LONGEST).astype(np.int64)

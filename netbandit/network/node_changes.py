@@ -1,0 +1,55 @@
+"""When nodes go down and come back, told to who must know as it happens."""
+
+from collections.abc import Callable
+from heapq import heapify, heapreplace
+
+from simpy import Event
+from simpy.events import EventPriority
+
+from netbandit.network.clock import Clock, ScheduledEvent
+from netbandit.network.outages import Outages
+
+CHANGES = EventPriority(-1)
+"""Changes of state come before the arrivals of their instant."""
+
+Changed = Callable[[int, bool], None]
+"""Called with a node and whether it is up now."""
+
+
+class NodeChanges:
+    """Tells of every change, from the first slot to the horizon: one pending event for all nodes.
+
+    Args:
+        clock: The clock.
+        outages: When nodes are down.
+        agents: The number of agents; the server is not watched.
+        changed: Who is told.
+    """
+
+    def __init__(self, clock: Clock, outages: Outages, agents: int, changed: Changed) -> None:
+        self._clock = clock
+        self._outages = outages
+        self._changed = changed
+        self._callbacks: list[Callable[[Event], None]] = [self._now]
+        self._next: list[tuple[float, int]] = [(self._after(agent, 0), agent) for agent in range(agents)]
+        heapify(self._next)
+        self._schedule()
+
+    def _after(self, agent: int, time: int) -> float:
+        """Return when *agent*, as it is at *time*, changes next."""
+        down = self._outages.node(agent)
+        return down.up(time) if down.at(time) else down.down(time)
+
+    def _schedule(self) -> None:
+        time = self._next[0][0]
+        if time < self._clock.end:
+            environment = self._clock.environment
+            environment.schedule(ScheduledEvent(self._callbacks), CHANGES, int(time) - environment.now)
+
+    def _now(self, _: Event) -> None:
+        now = self._clock.now
+        while self._next[0][0] <= now:
+            agent = self._next[0][1]
+            self._changed(agent, not self._outages.node(agent).at(now))
+            heapreplace(self._next, (self._after(agent, now), agent))
+        self._schedule()

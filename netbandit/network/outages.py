@@ -1,0 +1,169 @@
+"""When links, nodes and the server are down: what is known ahead, and what happens at random."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Literal, TypeAlias
+
+from netbandit.network.downtimes import Downtimes, Interval, failing, redrawn
+from netbandit.network.draws import Draws
+from netbandit.streams import Streams
+
+Memory: TypeAlias = Literal["kept", "lost"]
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A thing fails and is mended again and again, after exponential times.
+
+    Attributes:
+        up_for: How long it stays up in the mean (ns).
+        down_for: How long it stays down in the mean (ns).
+    """
+
+    up_for: int
+    down_for: int
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """A thing is up in each period with a probability of its own.
+
+    Attributes:
+        up: The probability.
+        every: The length of a period (ns).
+    """
+
+    up: float
+    every: int
+
+
+@dataclass(frozen=True)
+class Outage:
+    """An outage that is known ahead: down from *begin* until before *end* (ns).
+
+    Attributes:
+        begin: When it begins.
+        end: When it ends; infinity: never.
+        links: The peer links that are down, by their two ends, the lower first.
+        nodes: The agents that are down.
+        server: Whether the server is down.
+        group: For each agent its group if the graph is cut into parts, with no link between them; else None.
+    """
+
+    begin: int
+    end: float
+    links: frozenset[tuple[int, int]] = frozenset()
+    nodes: frozenset[int] = frozenset()
+    server: bool = False
+    group: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
+class OutagePlan:
+    """All that goes down in a scenario.
+
+    Attributes:
+        links: How peer links fail at random, if they do.
+        nodes: How agents fail at random, if they do.
+        server: How the server fails at random, if it does.
+        memory: Whether an agent that comes back knows what it knew.
+        outages: What is known ahead, in any order.
+    """
+
+    links: Failing | Redrawn | None = None
+    nodes: Failing | None = None
+    server: Failing | None = None
+    memory: Memory = "kept"
+    outages: Sequence[Outage] = field(default=())
+
+    def __bool__(self) -> bool:
+        return bool(self.links or self.nodes or self.server or self.outages)
+
+
+class Outages:
+    """What is down, and when.
+
+    Args:
+        plan: All that goes down.
+        agents: The number of agents; the server has the number that follows theirs.
+        links: The number of each peer link, by its two ends, the lower first.
+        streams: The streams of the replication.
+
+    Attributes:
+        forgets: Whether a node that comes back has lost its memory.
+        any_nodes: Whether any agent, or the server, is ever down.
+    """
+
+    def __init__(self, plan: OutagePlan, agents: int, links: Mapping[tuple[int, int], int], streams: Streams) -> None:
+        self._plan = plan
+        self._agents = agents
+        self._link_numbers = links
+        self._link_draws = Draws(streams, "faults.links", len(links))
+        self._node_draws = Draws(streams, "faults.nodes", agents)
+        self._server_draws = Draws(streams, "faults.server", 1)
+        self._scripts = sorted(plan.outages, key=lambda outage: outage.begin)
+        self._links: dict[tuple[int, int], Downtimes] = {}
+        self._nodes: dict[int, Downtimes] = {}
+        self.forgets = plan.memory == "lost"
+        self.any_agents = plan.nodes is not None or any(outage.nodes for outage in plan.outages)
+        self.any_nodes = self.any_agents or plan.server is not None or any(outage.server for outage in plan.outages)
+        self.any_links = plan.links is not None or any(outage.links or outage.group for outage in plan.outages)
+
+    def link(self, first: int, second: int) -> Downtimes:
+        """Return when the peer link between two agents is down, the lower number first."""
+        found = self._links.get((first, second))
+        if found is None:
+            found = self._links[first, second] = Downtimes.of(
+                [
+                    (outage.begin, outage.end)
+                    for outage in self._scripts
+                    if (first, second) in outage.links
+                    or (outage.group is not None and outage.group[first] != outage.group[second])
+                ],
+                self._at_random(self._plan.links, self._link_draws, self._link_numbers.get((first, second), 0)),
+            )
+        return found
+
+    def node(self, node: int) -> Downtimes:
+        """Return when a node is down: an agent, or the server."""
+        found = self._nodes.get(node)
+        if found is None:
+            if node == self._agents:
+                scripted = [(outage.begin, outage.end) for outage in self._scripts if outage.server]
+                random = self._at_random(self._plan.server, self._server_draws, 0)
+            else:
+                scripted = [(outage.begin, outage.end) for outage in self._scripts if node in outage.nodes]
+                random = self._at_random(self._plan.nodes, self._node_draws, node)
+            found = self._nodes[node] = Downtimes.of(scripted, random)
+        return found
+
+    def life(self, node: int, time: int) -> int:
+        """Return how often *node* has lost its memory by *time* (ns), while it is up; the server never does."""
+        if not self.forgets or node == self._agents:
+            return 0
+        return sum(end <= time for _, end in self.node(node).until(time + 1))
+
+    @staticmethod
+    def _at_random(law: Failing | Redrawn | None, draws: Draws, column: int) -> Iterator[Interval]:
+        if isinstance(law, Failing):
+            return failing(draws, column, law.up_for, law.down_for)
+        if isinstance(law, Redrawn):
+            return redrawn(draws, column, law.up, law.every)
+        return iter(())
+
+    def absent_slots(self, agent: int, slot: int, horizon: int) -> list[tuple[int, int]]:
+        """Return the slots at whose beginning *agent* is down, as ascending ranges [first, last) below *horizon*.
+
+        Args:
+            agent: The agent.
+            slot: The length of a slot (ns).
+            horizon: The number of slots.
+        """
+        ranges: list[tuple[int, int]] = []
+        for begin, end in self.node(agent).until(slot * horizon):
+            first = -(-begin // slot)
+            last = horizon if end == inf else min(horizon, -(-int(end) // slot))
+            if first < last:
+                ranges.append((first, last))
+        return ranges

@@ -1,0 +1,76 @@
+"""The clock that ends rounds out of band and free, where agents may be down: the papers' oracle, and the only one."""
+
+from collections.abc import Callable, Sequence
+
+from netbandit.network.network import Network
+from netbandit.protocols.known_items import Labels
+
+Key = tuple[int, int]
+"""A round and a group of agents."""
+
+
+class FreeClock:
+    """Ends a round when all who count in it have contributed, and all of them hold one another's items.
+
+    Who has been up for as long as the round counts in it; who comes back counts from the next round on. Where nobody
+    is left that was up all the time, those count that are.
+
+    Args:
+        network: The network.
+        look: Called with each open round after a node has gone down or come back: it may end now.
+
+    Attributes:
+        needed: Whether agents may be down at all; if not, everybody counts, and protocols need no such clock.
+    """
+
+    def __init__(self, network: Network, look: Callable[[Key], None]) -> None:
+        self._look = look
+        self._down: set[int] = set()
+        self._missed: dict[Key, set[int]] = {}
+        self.needed = network.agents_fail
+        if self.needed:
+            self._down.update(network.watch_agents(self._changed))
+
+    def begin(self, key: Key) -> None:
+        """Begin to watch a round."""
+        if self.needed:
+            self._missed[key] = set(self._down)
+
+    def end(self, key: Key) -> None:
+        """Watch a round no longer."""
+        self._missed.pop(key, None)
+
+    def held(
+        self, key: Key, members: Sequence[int], contributed: Callable[[int], bool], known: Callable[[int], Labels]
+    ) -> Labels | None:
+        """Return what all who count hold if the round ends now, else None.
+
+        Args:
+            key: The round, and the group.
+            members: The agents of the group; the place of each is its label.
+            contributed: Whether the member with a label has contributed.
+            known: The labels of the items that the member with a label holds.
+        """
+        missed = self._missed[key]
+        if all(agent in missed for agent in members):
+            missed = self._missed[key] = set(self._down)
+        counting = [label for label, agent in enumerate(members) if agent not in missed]
+        if not counting or not all(map(contributed, counting)):
+            return None
+        needed = sum(1 << label for label in counting)
+        held = -1
+        for label in counting:
+            held &= known(label)
+            if held & needed != needed:
+                return None
+        return held
+
+    def _changed(self, agent: int, up: bool) -> None:
+        if up:
+            self._down.discard(agent)
+        else:
+            self._down.add(agent)
+            for missed in self._missed.values():
+                missed.add(agent)
+        for key in list(self._missed):
+            self._look(key)

@@ -1,0 +1,113 @@
+"""``[faults]``: what goes down, at random or as is known ahead."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from netbandit.scenario.durations import DurationText, PositiveDuration
+from netbandit.scenario.link_faults import Probability
+from netbandit.settings import Settings
+from netbandit.wording import Allowed, show
+
+
+class FailingSettings(Settings):
+    """A thing fails and is mended, after exponential times; it begins in its stationary law."""
+
+    up_for: PositiveDuration = Field(description="How long it stays up in the mean.")
+    down_for: PositiveDuration = Field(description="How long it stays down in the mean.")
+
+
+class RedrawnSettings(Settings):
+    """A thing is up in each period with a probability of its own."""
+
+    up: Probability = Field(description="The probability that it is up in a period.")
+    every: PositiveDuration = Field(default="1 slot", description="The length of a period.")
+
+
+class FailingNodes(FailingSettings):
+    """``faults.nodes``: agents fail and come back."""
+
+    memory: Literal["kept"] = Field(
+        default="kept", description="What an agent that comes back knows: all that it knew."
+    )
+
+
+class _LinkKeys(FailingSettings, RedrawnSettings):
+    """All keys of both tables, to find out where a mistake stands."""
+
+
+_LINKS = '{ up_for = "60 s", down_for = "2 s" } or { up = 0.7, every = "1 slot" }'
+
+
+def _links(value: Any) -> Any:
+    if isinstance(value, dict):
+        failing, redrawn = ({"up_for", "down_for"} & value.keys(), {"up", "every"} & value.keys())
+        if failing and redrawn:
+            raise ValueError(f"has the keys of two forms: must be either {_LINKS}")
+        return (RedrawnSettings if redrawn else FailingSettings).model_validate(value)
+    if value is None or isinstance(value, FailingSettings | RedrawnSettings):
+        return value
+    raise ValueError(f"must be {_LINKS}, not {show(value)}")
+
+
+NodeName = int | str
+"""A node, by its number or by the name that the graph's file gives it."""
+
+
+def _pairs(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in value) and value:
+        return value
+    if value is None:
+        return value
+    raise ValueError(f"must be a list of links, each a list of two nodes such as [0, 1], not {show(value)}")
+
+
+class OutageSettings(Settings):
+    """``[[faults.outages]]``: what is down from one moment until another.
+
+    Attributes:
+        links: Peer links, by their two ends.
+        nodes: Agents.
+        server: Whether the server is down.
+        partition: Groups of agents with no link between them; agents that are not named form one more.
+        from_: When it begins.
+        until: When it ends; None: never.
+    """
+
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+
+    links: Annotated[
+        list[list[NodeName]] | None, BeforeValidator(_pairs), Allowed("a list of links, each a list of two nodes")
+    ] = Field(default=None, description="Links that are down, each by its two ends.")
+    nodes: list[NodeName] | None = Field(default=None, min_length=1, description="Agents that are down.")
+    server: Literal[True] | None = Field(default=None, description="true: the server is down.")
+    partition: list[list[NodeName]] | None = Field(
+        default=None,
+        min_length=1,
+        description="Groups of agents; links between groups are down. Agents that are not named form one more group.",
+    )
+    from_: DurationText = Field(alias="from", description="When it begins.")
+    until: DurationText | None = Field(default=None, description="When it ends; absent: never.")
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.links is None and self.nodes is None and self.server is None and self.partition is None:
+            raise ValueError("says nothing that is down: give it links, nodes, server = true or partition")
+        return self
+
+
+class FaultsSettings(Settings):
+    """``[faults]``: what goes down; by default nothing does."""
+
+    links: Annotated[
+        FailingSettings | RedrawnSettings | None, BeforeValidator(_links), Allowed(_LINKS, keys=_LinkKeys)
+    ] = Field(
+        default=None,
+        description="How every peer link fails: { up_for, down_for }, or drawn afresh for each period: { up, every }.",
+    )
+    nodes: FailingNodes | None = Field(default=None, description="How every agent fails.")
+    server: FailingSettings | None = Field(default=None, description="How the server fails.")
+    outages: list[OutageSettings] = Field(default=[], description="Outages that are known ahead.")
+
+    def __bool__(self) -> bool:
+        return bool(self.links or self.nodes or self.server or self.outages)

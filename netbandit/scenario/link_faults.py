@@ -1,0 +1,161 @@
+"""The keys of a class of links that say what goes wrong on it: loss, jitter, retry."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from netbandit.scenario.durations import DurationText, PositiveDuration, duration_text
+from netbandit.settings import Settings
+from netbandit.wording import Allowed, show
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+_LOSS = (
+    "a probability from 0 to 1, { per_bit = 1e-6 } or "
+    '{ good = 0.001, bad = 0.5, good_for = "10 s", bad_for = "500 ms" }'
+)
+_JITTER = (
+    'a duration such as "3 ms" (uniform from 0), { exponential = "2 ms" }, { lognormal = ["2 ms", 0.5] } '
+    "or { geometric = [10, 50] }"
+)
+
+
+class PerBitLoss(Settings):
+    """A message is lost if one of its bits is: 1 - (1 - p)^(8 bytes)."""
+
+    per_bit: Probability = Field(description="The probability that a bit is lost.")
+
+
+class BurstLoss(Settings):
+    """Gilbert-Elliott in continuous time: good and bad states of exponential length, each direction for itself."""
+
+    good: Probability = Field(description="The probability that a message is lost in the good state.")
+    bad: Probability = Field(description="The probability that a message is lost in the bad state.")
+    good_for: PositiveDuration = Field(description="How long the good state lasts in the mean.")
+    bad_for: PositiveDuration = Field(description="How long the bad state lasts in the mean.")
+
+
+class ExponentialJitter(Settings):
+    """Exponential jitter."""
+
+    exponential: DurationText = Field(description="Its mean.")
+
+
+class LognormalJitter(Settings):
+    """Lognormal jitter."""
+
+    lognormal: tuple[DurationText, Annotated[float, Field(ge=0)]] = Field(
+        description="Its median, and the standard deviation of its logarithm."
+    )
+
+
+class GeometricJitter(Settings):
+    """Whole slots from 0 to a largest number, P(k) proportional to q^k."""
+
+    geometric: tuple[float | str, int | str] = Field(description="The mean and the largest number of slots.")
+
+
+class _LossKeys(PerBitLoss, BurstLoss):
+    """All keys of both tables, to find out where a mistake stands."""
+
+
+class _JitterKeys(ExponentialJitter, LognormalJitter, GeometricJitter):
+    """All keys of the tables, to find out where a mistake stands."""
+
+
+def _loss(value: Any) -> Any:
+    if isinstance(value, dict):
+        return (PerBitLoss if "per_bit" in value else BurstLoss).model_validate(value)
+    if isinstance(value, PerBitLoss | BurstLoss):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    raise ValueError(f"must be {_LOSS}, not {show(value)}")
+
+
+def _jitter(value: Any) -> Any:
+    if isinstance(value, dict):
+        for model in (ExponentialJitter, LognormalJitter, GeometricJitter):
+            if any(key in value for key in model.model_fields):
+                if model is GeometricJitter:
+                    _check_geometric(value.get("geometric"))
+                # TOML has lists and no tuples.
+                plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
+                return model.model_validate(plain)
+    if isinstance(value, ExponentialJitter | LognormalJitter | GeometricJitter):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"must be {_JITTER}, not {show(value)}")
+    return duration_text(value, also=f", or {_JITTER.partition(', ')[2]}")
+
+
+def slots_of(value: Any) -> float | None:
+    """Return how many slots *value*, a number or text such as ``"10 slots"``, says; None if it says none."""
+    if isinstance(value, str):
+        words = value.split()
+        if len(words) != 2 or words[1] not in ("slot", "slots"):
+            return None
+        try:
+            return float(words[0])
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _check_geometric(value: Any) -> None:
+    wanted = "{ geometric = [mean, largest] }: two numbers of slots"
+    if not isinstance(value, list | tuple) or len(value) != 2 or None in map(slots_of, value):
+        raise ValueError(f"must be {wanted}, not {show(value)}")
+    mean, largest = (slots_of(number) or 0.0 for number in value)
+    if largest != int(largest) or not 0 <= largest <= 10**6:
+        raise ValueError(f"must be {wanted}, the largest a whole number up to 10^6, not {largest:g}")
+    if not 0 <= mean <= largest / 2:
+        raise ValueError(f"must be {wanted}, the mean at most half the largest, not {mean:g} and {largest:g}")
+
+
+class RetrySettings(Settings):
+    """Hop-by-hop acknowledgements, with the parameters of CoAP (RFC 7252)."""
+
+    timeout: PositiveDuration = Field(default="2 s", description="How long a sender waits for the acknowledgement.")
+    factor: float = Field(default=2.0, ge=1, le=1000, description="What each repetition multiplies the timeout by.")
+    spread: float = Field(
+        default=1.5, ge=1, le=1000, description="Timeouts are multiplied by a number from 1 to this, drawn per message."
+    )
+    attempts: int = Field(default=5, ge=1, le=1000, description="Transmissions in all, before the sender gives up.")
+
+
+Loss = Annotated[float | PerBitLoss | BurstLoss, BeforeValidator(_loss), Allowed(_LOSS, keys=_LossKeys)]
+"""``loss``."""
+Jitter = Annotated[
+    str | ExponentialJitter | LognormalJitter | GeometricJitter,
+    BeforeValidator(_jitter),
+    Allowed(_JITTER, keys=_JitterKeys),
+]
+"""``jitter``."""
+
+
+class FaultyLinkSettings(Settings):
+    """What goes wrong on a class of links; by default nothing does.
+
+    Attributes:
+        loss: How messages are lost.
+        jitter: What is added to the latency of each message.
+        overtaking: Whether jitter lets messages overtake each other.
+        duplicate: The probability that a message which is not lost arrives once more.
+        retry: Hop-by-hop acknowledgements; None: none.
+    """
+
+    loss: Loss = Field(
+        default=0.0,
+        description="Probability that a message is lost; { per_bit = p }; or { good, bad, good_for, bad_for }: bursts.",
+    )
+    jitter: Jitter = Field(
+        default="0 ms",
+        description='Added to the latency of each message: "3 ms" (uniform from 0), { exponential = "2 ms" }, '
+        '{ lognormal = ["2 ms", 0.5] } or { geometric = [10, 50] } (slots: mean, largest).',
+    )
+    overtaking: bool = Field(default=False, description="Whether jitter lets messages overtake each other.")
+    duplicate: Probability = Field(default=0.0, description="Probability that a message arrives once more.")
+    retry: RetrySettings | None = Field(
+        default=None, description="Acknowledgements and repetitions, hop by hop; absent: none."
+    )

@@ -1,0 +1,188 @@
+"""From ``[faults]`` and the keys of links that say what goes wrong, to what the network is told."""
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from netbandit.network import jitter as jitters
+from netbandit.network import loss as losses
+from netbandit.network.faults import ChannelFaults, Faults
+from netbandit.network.outages import Failing, Outage, OutagePlan, Redrawn
+from netbandit.network.retry import ACK_BYTES, Retry
+from netbandit.network.topology import Topology
+from netbandit.scenario import link_faults
+from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
+from netbandit.scenario.links import LinksSettings, UniformLatency
+from netbandit.settings import Problem
+from netbandit.units import parse_bandwidth, parse_duration
+from netbandit.wording import show
+
+
+def build_faults(links: LinksSettings, faults: FaultsSettings, topology: Topology, slot: int) -> Faults:
+    """Return all that can go wrong.
+
+    Args:
+        links: ``[links]``.
+        faults: ``[faults]``, whose nodes and links the graph has; see `outage_problems`.
+        topology: The graph.
+        slot: The length of a slot (ns).
+    """
+    return Faults(
+        peer=_channel_faults(links.peer, slot),
+        uplink=_channel_faults(links.uplink, slot),
+        plan=OutagePlan(
+            links=_at_random(faults.links, slot),
+            nodes=_failing(faults.nodes, slot),
+            server=_failing(faults.server, slot),
+            memory="kept" if faults.nodes is None else faults.nodes.memory,
+            outages=[_outage(outage, topology, slot) for outage in faults.outages],
+        ),
+    )
+
+
+def _channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelFaults:
+    retry = keys.retry
+    return ChannelFaults(
+        loss=_loss(keys.loss, slot),
+        jitter=_jitter(keys.jitter, slot),
+        overtaking=keys.overtaking,
+        duplicate=keys.duplicate,
+        retry=None if retry is None else Retry(_ns(retry.timeout, slot), retry.factor, retry.spread, retry.attempts),
+    )
+
+
+def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> losses.Loss | None:
+    if isinstance(loss, link_faults.PerBitLoss):
+        return losses.BitLoss(loss.per_bit) if loss.per_bit else None
+    if isinstance(loss, link_faults.BurstLoss):
+        return losses.BurstLoss(loss.good, loss.bad, max(1, _ns(loss.good_for, slot)), max(1, _ns(loss.bad_for, slot)))
+    return losses.ConstantLoss(loss) if loss else None
+
+
+def _jitter(
+    jitter: str | link_faults.ExponentialJitter | link_faults.LognormalJitter | link_faults.GeometricJitter, slot: int
+) -> jitters.Jitter | None:
+    if isinstance(jitter, link_faults.ExponentialJitter):
+        return jitters.ExponentialJitter(_ns(jitter.exponential, slot))
+    if isinstance(jitter, link_faults.LognormalJitter):
+        return jitters.LognormalJitter(_ns(jitter.lognormal[0], slot), jitter.lognormal[1])
+    if isinstance(jitter, link_faults.GeometricJitter):
+        mean, largest = (link_faults.slots_of(number) or 0.0 for number in jitter.geometric)
+        return jitters.GeometricJitter(mean, int(largest), slot)
+    longest = _ns(jitter, slot)
+    return jitters.UniformJitter(longest) if longest else None
+
+
+def _at_random(law: FailingSettings | RedrawnSettings | None, slot: int) -> Failing | Redrawn | None:
+    if isinstance(law, RedrawnSettings):
+        return Redrawn(law.up, max(1, _ns(law.every, slot)))
+    return _failing(law, slot)
+
+
+def _failing(law: FailingSettings | None, slot: int) -> Failing | None:
+    return None if law is None else Failing(max(1, _ns(law.up_for, slot)), max(1, _ns(law.down_for, slot)))
+
+
+def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
+    numbers = _Numbers(topology)
+    group = None
+    if outage.partition is not None:
+        group = [0] * topology.agents
+        for number, members in enumerate(outage.partition, start=1):
+            for member in members:
+                group[numbers[member]] = number
+    pairs = [sorted((numbers[first], numbers[second])) for first, second in outage.links or ()]
+    return Outage(
+        begin=_ns(outage.from_, slot),
+        end=inf if outage.until is None else _ns(outage.until, slot),
+        links=frozenset((first, second) for first, second in pairs),
+        nodes=frozenset(numbers[node] for node in outage.nodes or ()),
+        server=bool(outage.server),
+        group=group,
+    )
+
+
+class _Numbers:
+    """The numbers of nodes by what a scenario calls them."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._agents = topology.agents
+        self._by_name = {name: number for number, name in enumerate(topology.names)}
+
+    def __contains__(self, node: NodeName) -> bool:
+        return node in self._by_name if isinstance(node, str) else 0 <= node < self._agents
+
+    def __getitem__(self, node: NodeName) -> int:
+        return self._by_name[node] if isinstance(node, str) else node
+
+
+def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> Iterator[Problem]:
+    """Yield each outage that cannot be: of links and nodes that the graph lacks, or that ends before it begins."""
+    numbers = _Numbers(topology)
+    for place, outage in enumerate(faults.outages):
+        here = ("faults", "outages", place)
+        if outage.until is not None and _ns(outage.until, slot) <= _ns(outage.from_, slot):
+            yield (*here, "until"), f"must be after from = {show(outage.from_)}, not {show(outage.until)}"
+        for number, node in enumerate(outage.nodes or ()):
+            if node not in numbers:
+                yield (*here, "nodes", number), _no_node(node, topology)
+        for number, pair in enumerate(outage.links or ()):
+            yield from (((*here, "links", number), _no_node(node, topology)) for node in pair if node not in numbers)
+            if all(node in numbers for node in pair):
+                first, second = (numbers[node] for node in pair)
+                if not topology.graph.has_edge(first, second):
+                    yield (*here, "links", number), f"the graph has no link between {show(pair[0])} and {show(pair[1])}"
+        seen: set[int] = set()
+        for number, group in enumerate(outage.partition or ()):
+            for index, node in enumerate(group):
+                path = (*here, "partition", number, index)
+                if node not in numbers:
+                    yield path, _no_node(node, topology)
+                elif numbers[node] in seen:
+                    yield path, f"{show(node)} stands in two groups, or twice in one"
+                else:
+                    seen.add(numbers[node])
+
+
+def absence_problems(faults: FaultsSettings, learner: str) -> Iterator[Problem]:
+    """Yield agents that go down where the learner cannot leave out slots, and a memory that nobody can lose."""
+    text = f"learner.kind = {show(learner)} plays in every slot, so its agents cannot be down; elimination's can"
+    if faults.nodes is not None:
+        yield ("faults", "nodes"), text
+    for place, outage in enumerate(faults.outages):
+        if outage.nodes is not None:
+            yield ("faults", "outages", place, "nodes"), text
+
+
+def _no_node(node: NodeName, topology: Topology) -> str:
+    return f"the graph has no agent {show(node)}: the agents are 0 to {topology.agents - 1}, or have names in its file"
+
+
+def fault_notes(
+    links: LinksSettings, faults: FaultsSettings, kind: str, latencies: Sequence[int], slot: int
+) -> Iterator[Problem]:
+    """Yield what is valid, but is not what anybody means: a timeout too short, and faults where nobody talks.
+
+    Args:
+        links: ``[links]``.
+        faults: ``[faults]``.
+        kind: The protocol's kind.
+        latencies: The latency of each peer link (ns).
+        slot: The length of a slot (ns).
+    """
+    if kind == "silent" and (faults.links or faults.server):
+        yield ("faults",), 'nobody talks with protocol.kind = "silent", so links and the server may be down or not'
+    uplink = links.uplink.latency
+    slowest = _ns(uplink.uniform[1] if isinstance(uplink, UniformLatency) else uplink, slot)
+    for name, table, latency in (("peer", links.peer, max(latencies, default=0)), ("uplink", links.uplink, slowest)):
+        if table.retry is None:
+            continue
+        back = 0 if table.bandwidth is None else -(-ACK_BYTES * 8_000_000_000 // parse_bandwidth(table.bandwidth))
+        if _ns(table.retry.timeout, slot) < 2 * latency + back:
+            text = (
+                f"is shorter than a round trip without queueing, {(2 * latency + back) / 1e6:g} ms: all is sent again"
+            )
+            yield ("links", name, "retry", "timeout"), text
+
+
+def _ns(text: str, slot: int) -> int:
+    return parse_duration(text).nanoseconds(slot)

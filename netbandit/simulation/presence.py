@@ -1,0 +1,46 @@
+"""The slots in which an agent is there to play."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+
+class Presence:
+    """When an agent plays: in every slot at whose beginning it is not down.
+
+    Args:
+        absent: The slots in which it is down, as ascending ranges [first, last).
+    """
+
+    def __init__(self, absent: Sequence[tuple[int, int]] = ()) -> None:
+        self._firsts = [first for first, _ in absent]
+        self._lasts = [last for _, last in absent]
+
+    def next(self, slot: int) -> int:
+        """Return the first slot from *slot* on in which it is there."""
+        place = bisect_right(self._firsts, slot) - 1
+        return max(slot, self._lasts[place]) if place >= 0 else slot
+
+    def spans(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Return the slots from *first* to before *last* in which it is there, as ascending ranges."""
+        found = []
+        place = max(0, bisect_right(self._firsts, first) - 1)
+        for gone, back in zip(self._firsts[place:], self._lasts[place:], strict=True):
+            if gone >= last:
+                break
+            if gone > first:
+                found.append((first, gone))
+            first = max(first, back)
+        if first < last:
+            found.append((first, last))
+        return found
+
+    def end(self, first: int, slots: int) -> int:
+        """Return the boundary at which it has played *slots* slots, of which the first is *first* or a later one."""
+        place = max(0, bisect_right(self._firsts, first) - 1)
+        for gone, back in zip(self._firsts[place:], self._lasts[place:], strict=True):
+            played = max(0, gone - first)
+            if played >= slots:
+                break
+            slots -= played
+            first = max(first, back)
+        return first + slots

@@ -1,0 +1,41 @@
+import pytest
+from click.testing import CliRunner
+
+from netbandit.bench import swarm
+from netbandit.cli import main
+
+
+@pytest.mark.parametrize("first", range(0, 120, 30))
+def test_random_scenarios_keep_all_invariants(first):
+    failures = {number: swarm.failure(5, number) for number in range(first, first + 30)}
+    assert {number: found for number, found in failures.items() if found is not None} == {}
+
+
+def test_a_scenario_is_drawn_from_its_seed_and_number():
+    assert swarm.draw(1, 2) == swarm.draw(1, 2)
+    drawn = [swarm.draw(1, number) for number in range(30)]
+    kinds = {(one["learner"]["kind"], one["protocol"]["kind"]) for one in drawn}
+    assert len(kinds) > 8
+    assert any("retry" in one["links"]["peer"] for one in drawn)
+    assert any("faults" in one for one in drawn)
+
+
+def test_a_failure_is_made_smaller_and_can_be_replayed(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def broken(tables):
+        return "lost for good" if "loss" in tables["links"].get("peer", {}) else None
+
+    monkeypatch.setattr(swarm, "broken", broken)
+    number = next(number for number in range(100) if broken(swarm.draw(0, number)))
+    found = swarm.failure(0, number)
+    assert found.text == "lost for good"
+    assert set(found.tables["links"]) == {"peer"}
+    assert set(found.tables["links"]["peer"]) == {"loss"}
+    assert "faults" not in found.tables
+    assert found.tables["run"]["horizon"] == 1
+    done = CliRunner().invoke(main, ["swarm", "1", "--start", str(number)])
+    assert done.exit_code == 1
+    assert f"netbandit swarm --replay swarm-0-{number}.toml" in done.output
+    again = CliRunner().invoke(main, ["swarm", "--replay", f"swarm-0-{number}.toml"])
+    assert (again.exit_code, again.output) == (1, "lost for good\n")

@@ -1,0 +1,162 @@
+"""What agents make of a network that fails: scripted outages against tables made by hand, and what the run says."""
+
+import json
+
+import pytest
+
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+
+BASE = """
+run = { horizon = 400, seed = 3 }
+topology = { family = "path", agents = 4 }
+bandit = { kind = "bernoulli", means = [0.1, 0.9] }
+learner = { kind = "elimination" }
+protocol = { kind = "flooding" }
+"""
+
+
+def point_of(*overrides):
+    return check(load("scenario.toml", overrides, text=BASE)).points[0]
+
+
+def run(*overrides, trace=None):
+    return point_of(*overrides).simulation(0).run(trace)
+
+
+def hops(tmp_path, *overrides):
+    """Return what was put on links in round 1: (slot after its beginning, from, to, whether it was lost)."""
+    trace = tmp_path / "trace.jsonl"
+    run(*overrides, trace=trace)
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    begun = min(line["end"] for line in lines if line.get("phase") == "explore")
+    return begun // 10**6, [
+        ((line["start"] - begun) // 10**6, line["from"], line["to"], line.get("lost", False))
+        for line in lines
+        if line.get("kind") == "FLOOD" and line["round"] == 1
+    ]
+
+
+def told(found):
+    """Return who knows whose item is on its way in which slot: (slot, from, to) in order."""
+    return sorted((slot, sender, receiver) for slot, sender, receiver, lost in found if not lost)
+
+
+def test_a_cut_of_a_path_splits_what_is_known(tmp_path):
+    """Path 0-1-2-3, the link 1-2 down in the first three slots of the round: nothing crosses it."""
+    begin, _ = hops(tmp_path)
+    outage = f'faults.outages = [{{ links = [[1, 2]], from = "{begin} ms", until = "{begin + 3} ms" }}]'
+    _, found = hops(tmp_path, outage.replace("faults.outages = ", "faults.outages="))
+    # Slot 0: everybody tells its neighbours its own. Slot 1: 1 passes 0's on to 2 (lost), and 2 passes 3's on to 1.
+    assert told(found) == [(0, 0, 1), (0, 1, 0), (0, 2, 3), (0, 3, 2)]
+    assert sorted(entry for entry in found if entry[3]) == [
+        (0, 1, 2, True), (0, 2, 1, True), (1, 1, 2, True), (1, 2, 1, True),
+    ]  # fmt: skip
+
+
+def test_a_cut_of_a_ring_costs_no_item(tmp_path):
+    ring = 'topology.family="ring"'
+    begin, plain = hops(tmp_path, ring)
+    outage = f'faults.outages=[{{ links = [[0, 1]], from = "{begin} ms", until = "{begin + 9} ms" }}]'
+    _, found = hops(tmp_path, ring, outage)
+    assert len(plain) > len(told(found))
+    # The items of 0 and 1 go the long way: three hops, so the round ends a slot later.
+    assert max(slot for slot, _, _, _ in plain) < max(slot for slot, _, _, _ in found)
+    assert run(ring, outage).metrics["rounds"] >= 1
+
+
+def test_nobody_hears_of_another_while_the_centre_of_a_star_is_down(tmp_path):
+    star = 'topology.family="star"'
+    begin, _ = hops(tmp_path, star)
+    outage = f'faults.outages=[{{ nodes = [0], from = "{begin} ms", until = "{begin + 5} ms" }}]'
+    _, found = hops(tmp_path, star, outage)
+    assert sorted(found)[:3] == [(0, 1, 0, True), (0, 2, 0, True), (0, 3, 0, True)]
+
+
+def test_an_agent_that_was_down_is_told_when_it_is_back_and_counts_from_the_next_round_on():
+    plain = run()
+    outage = 'faults.outages=[{ nodes = [3], from = "5 ms", until = "105 ms" }]'
+    result = run(outage)
+    assert result.metrics["absent_slots"] == 100
+    assert result.metrics["availability"] == 1 - 100 / 1600
+    assert plain.metrics["absent_slots"] == 0
+    assert result.metrics["rounds"] >= 1
+    assert result.metrics["stalled"] == 0
+
+
+@pytest.mark.parametrize("kind", ["gis", "flooding", "gossip"])
+def test_rounds_end_without_those_who_never_come_back(kind):
+    result = run(f'protocol.kind="{kind}"', "run.horizon=2000", 'faults.outages=[{ nodes = [3], from = "5 ms" }]')
+    assert result.metrics["rounds"] >= 1
+    assert result.metrics["absent_slots"] == 1995
+
+
+def test_what_is_lost_stalls_a_round_and_the_run_says_so():
+    cut = 'faults.outages=[{ links = [[1, 2]], from = "0 ms" }]'
+    result = run(cut)
+    assert (result.metrics["rounds"], result.metrics["round_slots"], result.metrics["stalled"]) == (0, None, 4)
+    assert any("links.peer.retry" in line for line in result.remarks)
+    assert any("no round had ended" in line for line in result.remarks)
+
+
+def test_retries_bring_what_a_healed_cut_has_lost():
+    cut = 'faults.outages=[{ partition = [[0, 1]], from = "0 ms", until = "200 ms" }]'
+    assert run(cut).metrics["rounds"] == 0
+    result = run(cut, 'links.peer.retry={ timeout = "20 ms", attempts = 10 }')
+    assert result.metrics["rounds"] >= 1
+    assert result.metrics["retransmissions"] > 0
+
+
+def test_nothing_asked_for_is_nothing_changed():
+    plain = run()
+    for nothing in ("links.peer.loss=0", 'links.peer.jitter="0 ms"', "links.uplink.duplicate=0.0", "faults.outages=[]"):
+        assert run(nothing).fingerprint == plain.fingerprint
+    assert run("links.peer.loss={ per_bit = 0.0 }").fingerprint == plain.fingerprint
+
+
+@pytest.mark.parametrize(
+    "loss", ["0.05", "{ per_bit = 1e-4 }", '{ good = 0.0, bad = 0.5, good_for = "9 ms", bad_for = "2 ms" }']
+)
+def test_a_trace_changes_nothing(tmp_path, loss):
+    lossy = f"links.peer.loss={loss}"
+    assert run(lossy).fingerprint == run(lossy, trace=tmp_path / "t.jsonl").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("override", "text"),
+    [
+        ("links.peer.loss=1.5", "links.peer.loss: must be a probability from 0 to 1"),
+        ("links.peer.duplicate=-0.1", "links.peer.duplicate: must be a number from 0 to 1, not -0.1"),
+        ("links.uplink.loss={ per_bit = 2.0 }", "per_bit"),
+        ("links.peer.jitter={ geometric = [30, 50] }", "the mean at most half the largest"),
+        ('links.peer.retry={ timeout = "0 ms" }', "must be above 0"),
+        ('faults.outages=[{ links = [[0, 2]], from = "1 s" }]', "the graph has no link between 0 and 2"),
+        ('faults.outages=[{ nodes = [9], from = "1 s" }]', "the graph has no agent 9"),
+        ('faults.outages=[{ server = true, from = "2 s", until = "2 s" }]', "must be after from"),
+        ('faults.outages=[{ partition = [[0, 1], [1]], from = "2 s" }]', "1 stands in two groups"),
+        ('faults.outages=[{ from = "2 s" }]', "says nothing that is down"),
+        ('faults.links={ up = 0.5, up_for = "1 s" }', "has the keys of two forms"),
+    ],
+)
+def test_a_mistake_is_told_at_its_key(override, text):
+    with pytest.raises(ScenarioError) as caught:
+        point_of(override)
+    assert text in str(caught.value)
+
+
+def test_only_agents_that_leave_out_slots_can_be_down():
+    linear = (
+        'bandit={ kind = "linear", dimension = 2, arms = 4 }',
+        'learner={ kind = "feducb" }',
+        'protocol={ kind = "master-worker" }',
+    )
+    with pytest.raises(ScenarioError, match="cannot be down"):
+        point_of(*linear, 'faults.nodes={ up_for = "1 s", down_for = "1 s" }')
+    result = run(*linear, 'faults.server={ up_for = "50 ms", down_for = "10 ms" }')
+    assert result.metrics["availability"] == 1.0
+
+
+def test_a_timeout_shorter_than_a_round_trip_is_noted():
+    study = check(load("s.toml", ['links.peer={ latency = "30 ms", retry = { timeout = "50 ms" } }'], text=BASE))
+    assert any("shorter than a round trip without queueing, 60 ms" in note for note in study.notes)

@@ -137,3 +137,43 @@ def test_what_cannot_be_is_refused(place, override, said):
         study(place, override, text=SCENE)
     (line,) = error.value.lines
     assert said in line
+
+
+@pytest.mark.parametrize("override", [
+    "links.peer.latency=0 ms", "links.peer.latency=1 slots",
+    "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",
+    'links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }',
+    'links.peer.latency={ uniform = ["0 ns", "1 slots"] }',
+    'links.peer.latency={ uniform = ["2.1 slots", "2.9 slots"] }', "protocol.weights=metropolis", "protocol.pace=slot",
+    "topology.family=star", "protocol.timing=asynchronous", "run.horizon=7",
+])  # fmt: skip
+def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, override):
+    single, bulk = [], []
+    for runs, alike in ((single, False), (bulk, True)):
+        monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage, alike=alike: alike)
+        runs += [
+            run(place, override, "run.horizon=40", override, text=SCENE, replication=number) for number in range(2)
+        ]
+        runs.append(learner().mixed.copy())
+    for one, other in zip(single[:2], bulk[:2], strict=True):
+        assert one.fingerprint == other.fingerprint
+        assert {**one.metrics, "wall_s": 0} == {**other.metrics, "wall_s": 0}
+        for column in ("messages", "bytes", "activations"):
+            np.testing.assert_array_equal(getattr(one.links, column), getattr(other.links, column))
+        np.testing.assert_array_equal(one.curves["regret"].values, other.curves["regret"].values)
+    np.testing.assert_array_equal(single[2], bulk[2])
+
+
+@pytest.mark.parametrize(("override", "alike"), [
+    ("links.peer.latency=2.5 slots", True), ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', True),
+    ('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }', False), ("links.peer.bandwidth=1 Gbit/s", False),
+    ("protocol.pace=slot", True), ("topology.agents=3", True),
+])  # fmt: skip
+def test_all_at_once_is_only_where_everybody_steps_together(place, monkeypatch, override, alike):
+    from netbandit.simulation import bulk_exchanges
+
+    found = []
+    fits = bulk_exchanges.fits
+    monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage: found.append(fits(stage)) or found[0])
+    run(place, override, "run.horizon=20", text=SCENE)
+    assert found == [alike]

@@ -21,7 +21,7 @@ class Running(Learner):
         self.mixed, self.fresh = np.zeros((agents, 2, world.arms)), np.zeros((agents, 2, world.arms))
         self.steps = np.zeros(agents, dtype=int)
         LATEST[:] = [self]
-        self.log = []
+        self.log, self.by_step = [], {}
 
     def choose(self, slot, agents):
         pulls, sums = (self.mixed + self.fresh)[agents].transpose(1, 0, 2)
@@ -33,8 +33,10 @@ class Running(Learner):
 
     def share(self, slot, agents):
         told = (self.mixed + self.fresh)[agents]
-        self.fresh[agents] = 0
         self.log.append((slot, agents, told.sum(axis=0)))
+        for agent, step, row, fresh in zip(agents, self.steps[agents], told, self.fresh[agents], strict=True):
+            self.by_step[agent, step] = row, fresh.copy()
+        self.fresh[agents] = 0
         return told.reshape(len(agents), -1)
 
     def mix(self, slot, agents, mixed, largest):
@@ -177,3 +179,38 @@ def test_all_at_once_is_only_where_everybody_steps_together(place, monkeypatch, 
     monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage: found.append(fits(stage)) or found[0])
     run(place, override, "run.horizon=20", text=SCENE)
     assert found == [alike]
+
+
+def sums_are_kept(steps):
+    """Check that all that agents tell in a step is what they told in the one before and what they gathered since."""
+    rows = learner().by_step
+    for step in range(steps):
+        before, after = ([rows[agent, number] for agent in range(6)] for number in (step, step + 1))
+        np.testing.assert_allclose(
+            sum(row - fresh for row, fresh in after), sum(row for row, _ in before), rtol=1e-12, atol=1e-12
+        )
+
+
+def test_where_messages_are_lost_all_tell_in_every_slot_and_sums_are_kept(place):
+    metrics = run(place, "links.peer.loss=0.3", "links.peer.latency=0 ms", text=SCENE).metrics
+    assert metrics["messages"] == 2 * 6 * 300
+    assert 0.25 < metrics["lost"] / metrics["messages"] < 0.35  # five standard deviations
+    assert metrics["rounds"] > 60
+    sums_are_kept(metrics["rounds"])
+
+
+def test_a_cut_holds_everybody_up_until_it_is_mended(place):
+    cut = '[[faults.outages]]\nlinks = [[0, 1]]\nfrom = "100 ms"\nuntil = "200 ms"\n'
+    metrics = run(place, text=SCENE + cut).metrics
+    assert metrics["stalled"] == 0
+    # Neighbours are never more than one step apart, so the cut reaches the other side of the ring in three steps.
+    assert 300 - 100 - 5 <= metrics["rounds"] <= 300 - 100 + 5
+    sums_are_kept(metrics["rounds"])
+
+
+def test_with_retries_nothing_is_lost_for_good_and_each_row_is_told_once(place):
+    retry = 'links.peer.retry={ timeout = "3 ms", attempts = 20 }'
+    metrics = run(place, "links.peer.loss=0.2", "links.peer.latency=0.1 ms", retry, text=SCENE).metrics
+    assert metrics["retransmissions"] > 0
+    assert metrics["rounds"] > 20
+    sums_are_kept(metrics["rounds"])

@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, datacla
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
+from netbandit import describing
 from netbandit.key_paths import KeyPath, Problem, Raw
 from netbandit.reading import KeysError, list_keys, native, problems_of
 
@@ -119,7 +120,7 @@ class Part(BaseModel, metaclass=_PartMeta):
         extra="forbid",
         allow_inf_nan=False,
         validate_default=True,
-        use_attribute_docstrings=True,
+        use_attribute_docstrings=describing.described,
         serialize_by_alias=True,
     )
 
@@ -139,7 +140,8 @@ class Part(BaseModel, metaclass=_PartMeta):
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
-        list_keys(cls)
+        if describing.described:
+            list_keys(cls)
 
     def check(self) -> Checks:
         """Yield what is wrong between the keys of this part, and which of them have no effect."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from netbandit import describing
 from netbandit.key_paths import KeyPath as KeyPath
 from netbandit.key_paths import Problem as Problem
 from netbandit.key_paths import Raw as Raw
@@ -23,7 +24,7 @@ class Settings(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         validate_default=True,
-        use_attribute_docstrings=True,
+        use_attribute_docstrings=describing.described,
     )
 
     if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
@@ -39,7 +40,8 @@ class Settings(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
-        list_keys(cls)
+        if describing.described:
+            list_keys(cls)
 
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield (key, reason) for each key that was written but that the chosen mode does not use."""

@@ -1,8 +1,13 @@
 """The commands. Each imports what it needs when it runs, so that ``--help`` is there at once."""
 
+import sys
+
+from netbandit import describing
 from netbandit.cli import interrupts  # before all else: Ctrl-C may come at once
 
 interrupts.end_at_once()
+if interrupts.is_command() and sys.argv[1:2] in (["check"], ["run"]):
+    describing.described = False
 
 import click
 

@@ -1,4 +1,4 @@
-"""The README's table of learners and protocols says what can be run, and what cannot."""
+"""The table of learners and protocols says what can be run, and what cannot."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+PAGE = (Path(__file__).parents[1] / "docs" / "algorithms" / "combinations.md").read_text()
 
 WORLDS = {
     "bernoulli": "arms = 4",
@@ -28,9 +28,7 @@ LEARNERS = {"elimination": "rounds = 2\ngap = 0.9", "feducb": "threshold = 1.0",
 
 def table():
     """Yield (learner, bandit, protocol, whether it can be run) for each combination."""
-    head, _, *rows = (
-        re.search(r"^\| \| master-worker.*?\n\n", README, re.MULTILINE | re.DOTALL).group().splitlines()[:-1]
-    )
+    head, _, *rows = re.search(r"^\| \| master-worker.*?\n\n", PAGE, re.MULTILINE | re.DOTALL).group().splitlines()[:-1]
     protocols = [cell.strip() for cell in head.split("|")[2:-1]]
     assert sorted(protocols) == sorted(BUILT_IN["protocol"])
     for row in rows:

@@ -8,7 +8,8 @@ Run a scenario
 
 The parts of a scenario
     ``families`` ``bandits`` ``learners`` ``protocols`` hold them, classes whose fields are their keys; ``Run``,
-    ``Links`` and ``Link`` are the other tables. ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
+    ``Links``, ``Link`` and ``Faults`` are the other tables. ``help(netbandit.bandits.Bernoulli)`` shows keys and
+    defaults.
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
@@ -33,6 +34,7 @@ _LAZY = {
     "protocols": "netbandit.protocols",
     "families": "netbandit.network.families",
     "Run": "netbandit.scenario.model:RunSettings",
+    "Faults": "netbandit.scenario.faults:FaultsSettings",
     "Links": "netbandit.scenario.links:LinksSettings",
     "Link": "netbandit.scenario.links:LinkSettings",
     "Bandit": "netbandit.bandits.bandit:Bandit",

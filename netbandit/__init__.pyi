@@ -27,9 +27,11 @@ from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.errors import ScenarioError as ScenarioError
+from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 
+Faults = FaultsSettings
 Link = LinkSettings
 Links = LinksSettings
 Run = RunSettings

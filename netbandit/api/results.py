@@ -90,7 +90,9 @@ class Results(pandas.DataFrame):
             counted_there = {each.name: getattr(use, each.name) for each in fields(use)}
             columns = {"replication": run.replication, "link": [f"{first}-{second}" for first, second in ends]}
             columns |= {
-                key: array for key, array in counted_there.items() if key not in ("first", "second") and len(array)
+                key: array
+                for key, array in counted_there.items()
+                if key not in ("first", "second") and array is not None
             }
             if columns["link"]:
                 tables.append(_table(study, point, columns))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from netbandit.learners.learner import AnyLearner
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
+    from netbandit.scenario.faults import FaultsSettings
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
 
@@ -42,7 +43,7 @@ class Scenario:
         protocol: How what is learnt travels.
         run: How long, how fine, how often: ``Run(horizon=10_000)``.
         links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
-        faults: What goes wrong; nothing if not given.
+        faults: What goes wrong: ``Faults(...)``; nothing if not given.
         name: Names the study and the folder of its results.
         description: What it shows.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
@@ -57,7 +58,7 @@ class Scenario:
         protocol: "NetworkProtocol | type[NetworkProtocol] | Keys | None" = None,
         run: "RunSettings | Keys | None" = None,
         links: "LinksSettings | Keys | None" = None,
-        faults: "Any | Keys | None" = None,
+        faults: "FaultsSettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,

@@ -61,17 +61,18 @@ class Memory:
 def folder_pictures(folder: Path, study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and what the user has asked for.
 
-    ``round``: the first round in which a message is sent, of the first run of each point that has a trace; of at most
-    six points evenly spread. What was asked for and is there no more, such as a key that no longer varies, is left out.
+    ``round``: the first round in which a message is sent, of the first run of the first point that has a trace; of six
+    points, evenly spread, if every picture is wanted. What was asked for and is there no more, such as a key that no
+    longer varies, is left out.
     """
     yield from pictures(study, every=every)
-    yield from _timelines(folder, study)
+    yield from _timelines(folder, study, _ROUNDS if every else 1)
     for asked in Memory.of(folder).asked.values():
         with suppress(UnknownNameError):
             yield draw_asked(study, asked)
 
 
-def _timelines(folder: Path, study: StudyResult) -> Iterator[Picture]:
+def _timelines(folder: Path, study: StudyResult, most: int) -> Iterator[Picture]:
     traced: list[tuple[Path, RunResult]] = []
     for point in study.points:
         runs = [
@@ -81,7 +82,7 @@ def _timelines(folder: Path, study: StudyResult) -> Iterator[Picture]:
         ]
         traced += [(trace, run) for trace, run in runs if trace.is_file()][:1]
     keys = [key for key in varied(study) if key != "run.replications"]
-    chosen = evenly(traced, _ROUNDS)
+    chosen = evenly(traced, most)
     values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]
     names = stems([stem("round", fixed) for fixed in values])
     for name, (trace, run), fixed in zip(names, chosen, values, strict=True):

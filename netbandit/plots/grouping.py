@@ -166,8 +166,8 @@ def described(values: dict[str, Any]) -> str:
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:
     """Return at most *most* of *items*, evenly spread, the first and the last among them."""
-    if len(items) <= most:
-        return list(items)
+    if len(items) <= most or most < 2:
+        return list(items[:most])
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 

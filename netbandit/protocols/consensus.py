@@ -17,7 +17,7 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.gis import must_be_connected
-from netbandit.protocols.mixing import mixing, second_eigenvalue
+from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 
 MIX = Kind("MIX")
 
@@ -186,22 +186,20 @@ class Consensus(ExchangeProtocol):
         np.subtract.at(self._missing, (which, self._matrix.receivers[link]), 1)
 
     def _step(self, agents: Agents) -> None:
-        """Let *agents* mix what they hold, one neighbour after the other for all of them at once."""
+        """Let *agents* mix what they hold."""
         matrix = self._matrix
         parity = self.steps[agents] & 1 if self.pace == "step" else np.zeros(len(agents), dtype=np.int64)
         own = self._own[agents]
-        mixed, largest = matrix.own[agents, None] * own, own.copy()
-        degrees = matrix.degrees[agents]
-        for neighbour in range(int(degrees.max(initial=0))):
-            some = degrees > neighbour
-            links = matrix.first[agents[some]] + neighbour
-            rows = self._rows[parity[some], links]
+
+        def rows_of(links: NDArray[np.int64], some: NDArray[np.bool_]) -> Rows:
+            rows: Rows = self._rows[parity[some], links]
             if self.pace == "slot":
-                rows = np.where((self._newest[0, links] > self._used[links])[:, None], rows, own[some])
-            mixed[some] += matrix.weights[links, None] * rows
-            largest[some] = np.maximum(largest[some], rows)
+                rows = np.where((self._newest[0, links] > self._used[links])[:, None], rows, own[some]).astype(float)
+            return rows
+
+        mixed, largest = mixed_rows(matrix, agents, own, rows_of)
         if self.pace == "step":
-            self._missing[parity, agents] = degrees
+            self._missing[parity, agents] = matrix.degrees[agents]
         else:
             for agent in agents.tolist():
                 near = slice(matrix.first[agent], matrix.first[agent + 1])

@@ -1,5 +1,6 @@
 """Weights with which agents mix what their neighbours tell them, and how fast that evens things out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,6 +68,35 @@ def mixing(agents: int, edges: NDArray[np.int64], rule: Rule, step: float | None
         own = 1.0 / (degrees + 1).astype(np.float64)
     first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(degrees)])
     return Mixing(own, senders, receivers, weights, first)
+
+
+def mixed_rows(
+    matrix: Mixing,
+    agents: NDArray[np.int64],
+    own: NDArray[np.float64],
+    rows_of: Callable[[NDArray[np.int64], NDArray[np.bool_]], NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what some agents mix of their own rows and their neighbours', and the largest of each number among these.
+
+    One neighbour after the other, own term first, then ascending, for all agents at once: so the last bit of a sum does
+    not hinge on who else steps.
+
+    Args:
+        matrix: P.
+        agents: Who mixes, shape (n,).
+        own: Their rows, shape (n, k).
+        rows_of: Returns the rows that some links bring, given these links, shape (m,), and whose they are, a mask of
+            shape (n,).
+    """
+    mixed, largest = matrix.own[agents, None] * own, own.copy()
+    degrees = matrix.degrees[agents]
+    for neighbour in range(int(degrees.max(initial=0))):
+        some = degrees > neighbour
+        links = matrix.first[agents[some]] + neighbour
+        rows = rows_of(links, some)
+        mixed[some] += matrix.weights[links, None] * rows
+        largest[some] = np.maximum(largest[some], rows)
+    return mixed, largest
 
 
 def second_eigenvalue(matrix: Mixing) -> float:

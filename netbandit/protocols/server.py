@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from simpy import Event
 
+from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
@@ -26,6 +27,11 @@ class Server:
         on_end: Called with the round when the last agent is informed.
         tell: Called with (round, agent, answer) when an agent hears the answer; by default the event of
             :meth:`informed` happens.
+        deadline: How long (ns) after the first item of a round the server answers with what it has; None: it waits
+            for all.
+
+    Attributes:
+        late: Items that came after their round had been answered.
     """
 
     def __init__(
@@ -35,12 +41,16 @@ class Server:
         conclude: Callable[[int, list[Item]], Item],
         on_end: Callable[[int], None],
         tell: Callable[[int, int, Item], None] | None = None,
+        deadline: int | None = None,
     ) -> None:
         self._network = network
         self._uploaders = uploaders
         self._conclude = conclude
         self._on_end = on_end
         self._tell = self._succeed if tell is None else tell
+        self._deadline = deadline
+        self._answered: set[int] = set()
+        self.late = 0
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, int] = {}
@@ -69,19 +79,35 @@ class Server:
             self._inform(message.round, node, message.value)
 
     def _collect(self, round: int, sender: int, item: Item) -> None:
+        if round in self._answered:
+            self.late += 1
+            return
         uploads = self._uploads.setdefault(round, {})
         uploads[sender] = item
+        if len(uploads) == len(self._uploaders(round)):
+            self._answer(round)
+        elif self._deadline is not None and len(uploads) == 1:
+            callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(round)]
+            self._network.clock.environment.schedule(ScheduledEvent(callbacks), AGENTS, self._deadline)
+
+    def _pass_deadline(self, round: int) -> None:
+        if round in self._uploads:
+            self._answer(round)
+
+    def _answer(self, round: int) -> None:
+        """Answer with what has come."""
+        uploads = self._uploads.pop(round)
+        if self._deadline is not None:
+            self._answered.add(round)
         uploaders = self._uploaders(round)
-        if len(uploads) < len(uploaders):
-            return
-        del self._uploads[round]
         network = self._network
-        conclusion = self._conclude(round, [uploads[agent] for agent in uploaders])
+        conclusion = self._conclude(round, [uploads[agent] for agent in uploaders if agent in uploads])
         answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
         self._uninformed[round] = network.agents
         network.send_down(answer, uploaders)
         if len(uploaders) < network.agents:
-            network.broadcast(answer, [agent for agent in range(network.agents) if agent not in uploads])
+            chosen = frozenset(uploaders)
+            network.broadcast(answer, [agent for agent in range(network.agents) if agent not in chosen])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
         self._tell(round, agent, conclusion)

@@ -36,6 +36,7 @@ ADDED: Mapping[str, Any] = {
     "faults.server": None,
     "faults.outages": [],
     "protocol:vertical.deadline": None,
+    "protocol:master-worker.deadline": None,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
     "protocol:local.deadline": None,

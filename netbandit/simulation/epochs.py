@@ -161,6 +161,8 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
+        if getattr(self._protocol, "deadline", None) is not None:
+            metrics["late"] = getattr(self._protocol, "late", 0)
         remarks = self._learner.remarks(
             participants=self._participating,
             members=1 if self._isolated else self._agents,
@@ -208,7 +210,9 @@ class Epochs(Driver):
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        if self._presence is None or self._aggregated >= self._participating:
+        # Who hears less than all takes that into account, where a round may end without some.
+        partial = self._presence is not None or getattr(self._protocol, "deadline", None) is not None
+        if not partial or self._aggregated >= self._participating:
             learner.conclude(aggregate.value)
         else:
             learner.conclude_without(aggregate.value, self._aggregated)

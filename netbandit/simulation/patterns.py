@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
+from netbandit.simulation import bulk_exchanges
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, fits
+from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.in_turn import InTurn
@@ -22,6 +24,6 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         None: Never,
         "broadcast": BulkBroadcasts if learner.talk() == "broadcast" and fits(stage, learner) else Broadcasts,
         "call": Synchronisations,
-        "exchange": Exchanges,
+        "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
     }
     return kinds[learner.talk()](stage, learner)

@@ -247,3 +247,16 @@ def test_a_mistake_of_a_file_stands_at_its_line(place):
     assert any(line.startswith("learner__kind=...: learner.kind: must be one of") for line in lines)
     with pytest.raises(nb.ScenarioError, match=r"none\.toml:1:1: file: no such file"):
         nb.Scenario.from_toml("none.toml").run()
+
+
+def test_what_goes_wrong_is_an_object_too():
+    failing = {"up_for": "100 slots", "down_for": "20 slots"}
+    objects = small(links=nb.Links(peer=nb.Link(loss=0.3)), faults=nb.Faults(links=failing))
+    tables = small(links={"peer": {"loss": 0.3}}, faults={"links": failing})
+    assert objects.check() == tables.check() == []
+    first = objects.run(out="a")
+    assert same(first, tables.run(out="b"))
+    links = first.links()
+    assert links["messages"].sum() > 0
+    if "lost" in links:
+        assert 0 < links["lost"].sum() <= links["messages"].sum()

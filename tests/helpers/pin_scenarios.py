@@ -43,7 +43,7 @@ CUTS: dict[str, Cut] = {
     "continents": ["run.horizon=10_000", 'sweep.run.slot=["100 ms", "3 ms", "100 us"]'],
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],
     # Long enough for a round to stall, or for an outage to end.
-    **_cut("bursts churn loss outage", "run.horizon=3_000", "run.replications=1"),
+    **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
     **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6", "run.horizon=10_000", paper="dpmab"),
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],

@@ -12,11 +12,11 @@ from matplotlib.colors import to_hex
 
 from netbandit.cli import main
 from netbandit.plots import Asked, draw_asked, plot_against, plot_folder
-from netbandit.plots.folder import Memory
+from netbandit.plots.folder import Memory, folder_pictures
 from netbandit.plots.grouping import arrange
 from netbandit.plots.regret import draw_regret
 from netbandit.results.safe_files import StorageError
-from netbandit.results.store import load_study
+from netbandit.results.store import folder_of, load_study
 
 GRAPHS = {"star": networkx.star_graph(7), "ring": networkx.cycle_graph(8), "complete": networkx.complete_graph(8)}
 
@@ -163,3 +163,16 @@ def test_a_series_drawn_alone_keeps_its_colour(tmp_path):
 def test_a_damaged_memory_is_no_memory(tmp_path, text):
     (tmp_path / "pictures.json").write_text(text)
     assert Memory.of(tmp_path) == Memory()
+
+
+def test_of_many_traces_one_round_is_drawn_and_six_when_every_picture_is_asked_for(tmp_path):
+    write(tmp_path, family_sweep(1))
+    study = load_study(tmp_path)
+    message = {"type": "message", "kind": "DATA", "round": 1, "from": 0, "to": 1, "bytes": 20}
+    line = json.dumps({**message, "sent": 0, "start": 0, "arrival": 10**6}) + "\n"
+    for point in study.points:
+        (folder_of(tmp_path, point.keys[0]) / "trace.jsonl").write_text(line)
+    few = [one.name for one in folder_pictures(tmp_path, study)]
+    every = [one.name for one in folder_pictures(tmp_path, study, every=True)]
+    assert [name for name in few if name.startswith("round")] == ["round-star"]
+    assert [name for name in every if name.startswith("round")] == ["round-star", "round-ring", "round-complete"]

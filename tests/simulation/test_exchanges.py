@@ -21,7 +21,7 @@ class Running(Learner):
         self.mixed, self.fresh = np.zeros((agents, 2, world.arms)), np.zeros((agents, 2, world.arms))
         self.steps = np.zeros(agents, dtype=int)
         LATEST[:] = [self]
-        self.log = []
+        self.log, self.by_step = [], {}
 
     def choose(self, slot, agents):
         pulls, sums = (self.mixed + self.fresh)[agents].transpose(1, 0, 2)
@@ -33,8 +33,10 @@ class Running(Learner):
 
     def share(self, slot, agents):
         told = (self.mixed + self.fresh)[agents]
-        self.fresh[agents] = 0
         self.log.append((slot, agents, told.sum(axis=0)))
+        for agent, step, row, fresh in zip(agents, self.steps[agents], told, self.fresh[agents], strict=True):
+            self.by_step[agent, step] = row, fresh.copy()
+        self.fresh[agents] = 0
         return told.reshape(len(agents), -1)
 
     def mix(self, slot, agents, mixed, largest):
@@ -137,3 +139,78 @@ def test_what_cannot_be_is_refused(place, override, said):
         study(place, override, text=SCENE)
     (line,) = error.value.lines
     assert said in line
+
+
+@pytest.mark.parametrize("override", [
+    "links.peer.latency=0 ms", "links.peer.latency=1 slots",
+    "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",
+    'links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }',
+    'links.peer.latency={ uniform = ["0 ns", "1 slots"] }',
+    'links.peer.latency={ uniform = ["2.1 slots", "2.9 slots"] }', "protocol.weights=metropolis", "protocol.pace=slot",
+    "topology.family=star", "protocol.timing=asynchronous", "run.horizon=7",
+])  # fmt: skip
+def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, override):
+    single, bulk = [], []
+    for runs, alike in ((single, False), (bulk, True)):
+        monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage, alike=alike: alike)
+        runs += [
+            run(place, override, "run.horizon=40", override, text=SCENE, replication=number) for number in range(2)
+        ]
+        runs.append(learner().mixed.copy())
+    for one, other in zip(single[:2], bulk[:2], strict=True):
+        assert one.fingerprint == other.fingerprint
+        assert {**one.metrics, "wall_s": 0} == {**other.metrics, "wall_s": 0}
+        for column in ("messages", "bytes", "activations"):
+            np.testing.assert_array_equal(getattr(one.links, column), getattr(other.links, column))
+        np.testing.assert_array_equal(one.curves["regret"].values, other.curves["regret"].values)
+    np.testing.assert_array_equal(single[2], bulk[2])
+
+
+@pytest.mark.parametrize(("override", "alike"), [
+    ("links.peer.latency=2.5 slots", True), ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', True),
+    ('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }', False), ("links.peer.bandwidth=1 Gbit/s", False),
+    ("protocol.pace=slot", True), ("topology.agents=3", True),
+])  # fmt: skip
+def test_all_at_once_is_only_where_everybody_steps_together(place, monkeypatch, override, alike):
+    from netbandit.simulation import bulk_exchanges
+
+    found = []
+    fits = bulk_exchanges.fits
+    monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage: found.append(fits(stage)) or found[0])
+    run(place, override, "run.horizon=20", text=SCENE)
+    assert found == [alike]
+
+
+def sums_are_kept(steps):
+    """Check that all that agents tell in a step is what they told in the one before and what they gathered since."""
+    rows = learner().by_step
+    for step in range(steps):
+        before, after = ([rows[agent, number] for agent in range(6)] for number in (step, step + 1))
+        np.testing.assert_allclose(
+            sum(row - fresh for row, fresh in after), sum(row for row, _ in before), rtol=1e-12, atol=1e-12
+        )
+
+
+def test_where_messages_are_lost_all_tell_in_every_slot_and_sums_are_kept(place):
+    metrics = run(place, "links.peer.loss=0.3", "links.peer.latency=0 ms", text=SCENE).metrics
+    assert metrics["messages"] == 2 * 6 * 300
+    assert 0.25 < metrics["lost"] / metrics["messages"] < 0.35  # five standard deviations
+    assert metrics["rounds"] > 60
+    sums_are_kept(metrics["rounds"])
+
+
+def test_a_cut_holds_everybody_up_until_it_is_mended(place):
+    cut = '[[faults.outages]]\nlinks = [[0, 1]]\nfrom = "100 ms"\nuntil = "200 ms"\n'
+    metrics = run(place, text=SCENE + cut).metrics
+    assert metrics["stalled"] == 0
+    # Neighbours are never more than one step apart, so the cut reaches the other side of the ring in three steps.
+    assert 300 - 100 - 5 <= metrics["rounds"] <= 300 - 100 + 5
+    sums_are_kept(metrics["rounds"])
+
+
+def test_with_retries_nothing_is_lost_for_good_and_each_row_is_told_once(place):
+    retry = 'links.peer.retry={ timeout = "3 ms", attempts = 20 }'
+    metrics = run(place, "links.peer.loss=0.2", "links.peer.latency=0.1 ms", retry, text=SCENE).metrics
+    assert metrics["retransmissions"] > 0
+    assert metrics["rounds"] > 20
+    sums_are_kept(metrics["rounds"])

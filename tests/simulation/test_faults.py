@@ -160,3 +160,23 @@ def test_only_agents_that_leave_out_slots_can_be_down():
 def test_a_timeout_shorter_than_a_round_trip_is_noted():
     study = check(load("s.toml", ['links.peer={ latency = "30 ms", retry = { timeout = "50 ms" } }'], text=BASE))
     assert any("shorter than a round trip without queueing, 60 ms" in note for note in study.notes)
+
+
+def test_a_server_answers_at_its_deadline_with_what_it_has():
+    """Uploads take 1 ms but that of agent 3, whose uplink is slow: with a deadline nobody waits for it."""
+    server = ('protocol={ kind = "master-worker" }', 'links.uplink={ latency = { uniform = ["1 ms", "80 ms"] } }')
+    patient, hasty = run(*server), run(*server, 'protocol.deadline="5 ms"')
+    assert patient.metrics["rounds"] >= 1
+    assert hasty.metrics["round_slots"] < patient.metrics["round_slots"]
+    assert hasty.metrics["late"] > 0
+    assert "late" not in patient.metrics
+    assert run(*server, 'protocol.deadline="1 s"').fingerprint == patient.fingerprint
+
+
+def test_a_deadline_ends_a_round_of_which_uploads_are_lost():
+    server = ('protocol={ kind = "master-worker" }', 'faults.outages=[{ nodes = [3], from = "5 ms" }]')
+    assert run(*server).metrics["rounds"] == 0
+    assert run(*server, 'protocol.deadline="5 ms"').metrics["late"] == 0
+    linear = ('bandit={ kind = "linear", dimension = 2, arms = 4 }', 'learner={ kind = "feducb" }')
+    with pytest.raises(ScenarioError, match="learners of rounds only"):
+        point_of(*linear, 'protocol={ kind = "master-worker", deadline = "5 ms" }')

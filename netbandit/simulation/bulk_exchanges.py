@@ -1,0 +1,112 @@
+"""Exchanges of everybody over links that are all alike: not message by message, but all at once.
+
+Where every row takes the same number of slots all agents step together, and single messages would be the whole cost of
+a run. What agents mix, to the last bit, what is counted and the fingerprint are those of single messages; `fits` says
+when, and nobody is asked.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.network.message import HEADER_BYTES
+from netbandit.network.network import Network
+from netbandit.protocols.consensus import MIX, Consensus
+from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
+from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+
+
+def fits(stage: ReplicationContext) -> bool:
+    """Return whether all agents step together, over links that never fail nor queue."""
+    protocol, network = stage.point.protocol, stage.network
+    if type(protocol) is not Consensus or type(network) is not Network or network.trace is not None:
+        return False
+    if network.transmission(10**6):
+        return False
+    delays = _delays(stage)
+    return len(delays) <= 1 and (protocol.pace == "step" or delays <= {1})
+
+
+def _delays(stage: ReplicationContext) -> set[int]:
+    """Return in how many slots a row takes effect over each link."""
+    slot = stage.clock.slot
+    return {max(1, -(-channel.latency // slot)) for channels in stage.network.channels for channel in channels}
+
+
+class BulkExchanges(Communication):
+    """As `Exchanges`: all agents tell in slots 0, d, 2 d, ..., and step at the boundaries d, 2 d, ...
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        protocol, topology = stage.point.protocol, stage.network.topology
+        assert isinstance(protocol, Consensus)
+        agents = len(self.everybody)
+        self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)
+        self._every = max(_delays(stage), default=1)
+        self.isolated = False
+        self.eigenvalue = second_eigenvalue(self._matrix)
+        self.members = np.full(agents, agents)
+        channels = sorted((one.receiver, one.sender, one.latency) for out in stage.network.channels for one in out)
+        table = np.array(channels, dtype=np.int64).reshape(-1, 3)
+        order = np.lexsort((table[:, 1], table[:, 0], table[:, 2]))  # by time, then receiver, then sender
+        self._receivers, self._latencies = table[order, 0], table[order, 2]
+        self._rows: NDArray[np.float64] | None = None
+        self._times = self._steps = self._size = 0
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner."""
+        super().open(learners)
+        (self._learner,) = learners
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after a slot in which all tell, and before the next: then they step."""
+        return min(last, first + (-first % self._every or 1))
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether all tell in *slot*."""
+        return slot % self._every == 0
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Keep what all tell, and note its deliveries."""
+        rows = self._learner.share(slot, self.everybody)
+        assert rows is not None, "in every step an agent tells something"
+        self._rows = rows.copy()
+        self._times += 1
+        self._size = HEADER_BYTES + self._learner.item_bytes(rows.shape[1])
+        events = np.empty((len(self._receivers), 4), dtype=np.int64)
+        events[:, 0] = slot * self.clock.slot + self._latencies
+        events[:, 1] = self._receivers
+        events[:, 2] = MIX.code
+        events[:, 3] = self._size
+        self.stage.fingerprint.record_all(events)
+
+    def hand_on(self, slot: int) -> None:
+        """Let all agents step, if it is time."""
+        rows = self._rows
+        if rows is None or slot % self._every:
+            return
+        self._rows = None
+        self._steps += 1
+        matrix = self._matrix
+        mixed, largest = mixed_rows(matrix, self.everybody, rows, lambda links, _: rows[matrix.senders[links]])
+        self._learner.mix(slot, self.everybody, mixed, largest)
+
+    @property
+    def releases(self) -> int:
+        """What nobody can hear is not told."""
+        return self._times if len(self._receivers) else 0
+
+    def finish(self) -> None:
+        """Count all messages."""
+        self.stage.network.count_everywhere(MIX, self._size, self._times)
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the same figures as `Exchanges`."""
+        return {"rounds": self._steps, "round_slots": self.clock.horizon / self._steps if self._steps else None}

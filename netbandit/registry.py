@@ -154,6 +154,10 @@ def _imported(table: str, kind: str, folder: Path) -> Any:
         return getattr(module, class_name)
     except AttributeError:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may import what it is asked for
+        raise KindError(f"cannot import {target}: {complaint(error)}") from None
 
 
 def key_names(part: type[Part]) -> set[str]:

@@ -29,7 +29,8 @@ def draw_learners(arrangement: Arrangement) -> "Figure":
     """
     upward = compared(arrangement.points)
     prices = _prices(arrangement)
-    what = ", ".join(called(price).replace("bytes", "data").replace(" slots", "") for price in prices)
+    short = {"bytes": "data", "round_slots": "waiting", "delay_slots": "delay"}
+    what = ", ".join(short.get(price, called(price)) for price in prices)
     title = f"{arrangement.name}: {called(upward)} of each learner against {what}"
     return draw_panels(arrangement, LEARNER, [(price, upward) for price in prices], title)
 

@@ -192,7 +192,7 @@ def left_out(points: Sequence[PointResult], metric: str, keys: Sequence[str]) ->
     names = _together(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
     if len(names) == _NAMED and len(missing) > _NAMED:
         names.append(f"{len(missing) - _NAMED} more")
-    what = {"round_slots": "waiting left out, where a round did not end", "epsilon": "left out, where it has no bound"}
+    what = {"round_slots": "waiting left out, where no round ended", "epsilon": "left out, where it has no bound"}
     return f"{what.get(metric, f'{called(metric)} left out, where there is none')}: {'; '.join(names)}"
 
 

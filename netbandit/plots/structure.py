@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from netbandit.plots.bands import Band
 from netbandit.plots.grouping import Arrangement
-from netbandit.plots.metrics import Estimates, compared, label, left_out, mean_of, means, privacy_differs, title_of
+from netbandit.plots.metrics import Estimates, compared, label, left_out, mean_of, means, privacy_differs
 from netbandit.plots.points import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import drawing, figure, legend_beside, readable
@@ -75,7 +75,7 @@ def _mark(point: PointResult, shapes: Shapes, arrangement: Arrangement, cost: Es
     x, y = cost.of(point), regret.of(point)
     assert x is not None
     assert y is not None
-    return Mark(x, y, shapes.look(point), title_of(point, [key for key in arrangement.keys if key == PROTOCOL]))
+    return Mark(x, y, shapes.look(point), shapes.text(point))
 
 
 def _axes(panel: "Axes", near: list[Mark], costs: list[Band], upward: str) -> float | None:

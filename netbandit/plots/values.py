@@ -24,6 +24,8 @@ _WORDS = {
     "topology.inside": "inside a component",
     "links.peer.latency": "latency of a peer link",
     "links.peer.bandwidth": "bandwidth of a peer link",
+    "links.peer.loss": "loss on a peer link (share of messages)",
+    "links.peer.retry.attempts": "attempts at a message",
     "links.peer.cost": "cost of a peer link, c2",
     "links.uplink.latency": "latency of an uplink",
     "links.uplink.bandwidth": "bandwidth of an uplink",

@@ -165,7 +165,7 @@ def test_check_schema_plot_and_topology(place):
     assert (code, str(Path("results/ring/regret.png")) in output.splitlines()) == (0, True)
     assert (place / "results" / "ring" / "regret.png").exists()
     code, output, _ = call(place, "topology", "ring.toml", "--agents", 50)
-    assert (code, output.splitlines()[-1].split()[-1]) == (0, "1250")
+    assert (code, "1250" in output.split()) == (0, True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends the signal of Ctrl-C to a group of processes, uses /proc")

@@ -85,7 +85,7 @@ def test_who_says_nothing_and_is_worse_by_far_stands_at_the_edge_with_what_it_ca
     figure = draw_structures(arranged(runs()))
     assert "up to 161" in subtitle(figure)
     (panel,) = figure.axes
-    assert [text.get_text() for text in panel.texts] == ["silent ↑ 50,010"] * 2
+    assert [text.get_text() for text in panel.texts] == ["silent, star ↑ 50,010", "silent, ring ↑ 50,010"]
     assert panel.get_ylim()[1] < 2_000
 
 
@@ -120,7 +120,7 @@ def test_a_wait_that_did_not_end_is_no_wait_of_zero():
         if run.parameters["protocol.kind"] == "gis" and run.replication == 1:
             run.metrics["round_slots"] = None
     figure = draw_structures(arranged(some))
-    assert "waiting not drawn as size (dotted), where a round did not end: gis" in subtitle(figure)
+    assert "waiting not drawn as size (dotted), where no round ended: gis" in subtitle(figure)
     dotted = [marks for marks in circles(figure.axes[0]) if marks.get_linestyle()[0][1] is not None]
     assert [marks.get_offsets().tolist()[0][0] for marks in dotted] == [400.0]
 

@@ -16,6 +16,7 @@ from netbandit.plots.network import network
 from netbandit.results.run_folder import load_run
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
+from netbandit.trace.perfetto import find_trace
 from netbandit.trace.read import SERVER, Lines, Phase, TraceError, read_trace
 
 LIMIT = 20_000
@@ -62,6 +63,16 @@ def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
     total = len(lines.messages)
     write_whole(target, page(run, lines, limit))
     return Animated(target, min(total, limit), total)
+
+
+def animated(folder: Path) -> str | None:
+    """Return the page of the first traced run in a results folder, for a frame inside a report; None without one."""
+    try:
+        trace = find_trace(folder)
+        run = load_run(trace.parent)
+        return None if run is None else page(run, read_trace(trace))
+    except TraceError:
+        return None  # there is none, or it is damaged: a report without it says all the rest
 
 
 def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.report.age import mark_of
+from netbandit.report.animation import animated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
@@ -59,6 +60,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),
+        "animation": animated(folder),
         "graphs": graphs(study),
         "privacy": spent,
         "units": units,

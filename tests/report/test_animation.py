@@ -112,6 +112,18 @@ def made(tmp_path_factory):
     return page
 
 
+def test_the_report_of_a_traced_study_plays_it_back(made):
+    results = made.parent / "results"
+    done = CliRunner().invoke(main, ["report", str(results)])
+    assert done.exit_code == 0, done.output
+    report = (results / "report.html").read_text()
+    assert 'srcdoc="&lt;!doctype html&gt;' in report
+    for trace in results.rglob("trace.jsonl"):
+        trace.unlink()
+    CliRunner().invoke(main, ["report", str(results)])
+    assert "srcdoc" not in (results / "report.html").read_text()
+
+
 def test_a_folder_without_a_trace_is_a_mistake(tmp_path):
     done = CliRunner().invoke(main, ["trace", str(tmp_path), "--format", "html"])
     assert done.exit_code == 2

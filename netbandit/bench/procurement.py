@@ -21,9 +21,9 @@ from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
-from netbandit.simulation.account import Account
 from netbandit.simulation.kernels import procurement as market
 from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
 from netbandit.streams import Streams
 

@@ -1,4 +1,7 @@
-"""A network in which anything may go wrong: the one place that decides what happens to a message."""
+"""A network in which anything may go wrong: it decides what happens to each message, and whether it arrives.
+
+Where nothing but losses of messages between agents is asked for, `lossy_network` does the same with less.
+"""
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush

@@ -32,6 +32,9 @@ METRICS: dict[str, MetricEntry] = {
         "for procurement and arm sets, and the best arm of the slot where means change.",
     ),
     "regret_per_agent": MetricEntry("reward", "Regret divided by the number of agents."),
+    "regret_worst_agent": MetricEntry(
+        "reward", "Regret of the agent that is worst off.", "ucb, klucb, thompson and learners of one's own on arms"
+    ),
     "regret_per_decision": MetricEntry(
         "reward",
         "Regret divided by the decisions that were made: what to compare where users go away unserved, agents are "

@@ -92,19 +92,25 @@ def perform_packed(
         topic: Under which the client hears what a user should know.
         version: The client's version of netbandit.
     """
-    compiling.tell = lambda line: _tell_client(topic, line)
+    with compiling.telling(lambda line: _tell_client(topic, line)):
+        return _perform_packed(packed, replication, Path(folder), trace, imports, version)
+
+
+def _perform_packed(
+    packed: bytes, replication: int, folder: Path, trace: bool, imports: str | None, version: str
+) -> Failure | None:
     if version != netbandit.__version__:
         return Failure(f"a worker has netbandit {netbandit.__version__}, this is {version}")
     if imports is not None:
         find_beside(Path(imports))
-    if complete(Path(folder), trace):
+    if complete(folder, trace):
         return None
     try:
-        return perform(_unpacked(packed), replication, Path(folder), trace)
+        return perform(_unpacked(packed), replication, folder, trace)
     except StorageError:
         raise
     except BaseException as error:  # Ctrl-C never comes here: what looks like it is the user's own code
-        return _failure(error, Path(folder))
+        return _failure(error, folder)
 
 
 def _tell_client(topic: str, line: str) -> None:

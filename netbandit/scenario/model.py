@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from netbandit.scenario.durations import duration_text
+from netbandit.scenario.duration_keys import duration_text
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.settings import Raw, Settings

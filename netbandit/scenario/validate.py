@@ -1,7 +1,7 @@
 """The tables that every scenario has, and what cannot be together among them."""
 
 from netbandit.reading import read
-from netbandit.scenario.combinations import combinations
+from netbandit.scenario.link_checks import combinations
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.model import RunSettings, Scenario
 from netbandit.settings import Problem, Raw

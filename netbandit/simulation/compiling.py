@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,17 @@ def to_stderr(line: str) -> None:
 
 tell: Callable[[str], None] = to_stderr
 """Who is told; a process that works for another one tells that, which hears it from several and says it once."""
+
+
+@contextmanager
+def telling(teller: Callable[[str], None]) -> Iterator[None]:
+    """Have *teller* told in place of who is told now."""
+    global tell
+    before, tell = tell, teller
+    try:
+        yield
+    finally:
+        tell = before
 
 
 def announce(loop: Any, what: str) -> None:

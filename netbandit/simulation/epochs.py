@@ -16,8 +16,8 @@ from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.epoch_regret import RegretAccount
 from netbandit.simulation.presence import Presence
-from netbandit.simulation.regret import RegretAccount
 from netbandit.simulation.result import Metric
 
 EXPLORE = Kind("explore")

@@ -16,7 +16,7 @@ from netbandit.protocols.adapters import gather_protocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.regret import thinned
+from netbandit.simulation.epoch_regret import thinned
 from netbandit.simulation.result import Curve, Metric
 
 DECIDE = Kind("decide")

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
-from netbandit.simulation.account import Account
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
+from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import SlotWorld
 
 Play = Callable[[int, int], int]

@@ -14,9 +14,9 @@ from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
 from netbandit.learners.ucb import Ucb
-from netbandit.simulation.account import Account
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
+from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld, MarketWorld, SlotWorld
 
 Play = Callable[[int, int], int]

@@ -12,8 +12,8 @@ from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
-from netbandit.simulation.account import PRIME
 from netbandit.simulation.result import Metric
+from netbandit.simulation.slot_account import PRIME
 
 CHOOSE = Kind("choose")
 PROCURE = Kind("procure")

@@ -8,12 +8,12 @@ from simpy import Event
 
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
-from netbandit.simulation.account import Account
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
 

@@ -25,7 +25,7 @@ def play(  # type: ignore[no-untyped-def]
         log_log: c, of KL-UCB.
         divergence: Whether it is KL-UCB.
         missed: The regret of each agent, shape (M,); updated.
-        account: `netbandit.simulation.account.Account`, one row.
+        account: `netbandit.simulation.slot_account.Account`, one row.
     """
     pulls, sums, arms, counts = known
     digests = account.digests

@@ -24,7 +24,7 @@ def play(  # type: ignore[no-untyped-def]
         bonus_terms: What makes the bonus of each agent, shape (M, 5); see `bonus_in`.
         threshold: D of each agent, shape (M,).
         every: Slots from one synchronisation to the next, or 0 where the test decides.
-        account: `netbandit.simulation.account.Account`, one row.
+        account: `netbandit.simulation.slot_account.Account`, one row.
 
     Returns:
         The first slot that has not been played.

@@ -138,7 +138,7 @@ def play(first, last, uniforms, market, learner, account):  # type: ignore[no-un
         uniforms: Numbers from [0, 1) that decide how many units are good, shape (n, slots, m).
         market: `Market`.
         learner: `Statistics`.
-        account: `netbandit.simulation.account.Account`, a row an agent.
+        account: `netbandit.simulation.slot_account.Account`, a row an agent.
     """
     # Unpacked once: to reach into a tuple for an array costs as much as to read a number of it.
     rho, threshold, all_costs, all_capacities, qualities, all_revenues = market[:6]

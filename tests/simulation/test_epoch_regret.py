@@ -7,7 +7,7 @@ from helpers.scenes import run, study
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.simulation.regret import MOST_KNOTS, RegretAccount, thinned
+from netbandit.simulation.epoch_regret import MOST_KNOTS, RegretAccount, thinned
 from netbandit.simulation.result import Curve
 
 BLOCKS = st.lists(

@@ -1,4 +1,7 @@
-"""Regret, counted by phases: a block of pulls costs the same few numbers whatever its length."""
+"""Regret of agents that work in epochs, counted by phases: a block of pulls costs the same few numbers at any length.
+
+The knots of curves are here too; where agents decide in every slot regret is added up in `slot_account`.
+"""
 
 from collections.abc import Hashable
 from math import fsum

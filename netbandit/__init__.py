@@ -14,7 +14,8 @@ The parts of a scenario
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
     ``Learner`` or ``EpochLearner``, ``RoundProtocol`` or ``NetworkProtocol``, ``Family``; their checks yield a
-    ``Mistake`` or a ``Note``. ``audit`` measures how private what leaves an agent is.
+    ``Mistake`` or a ``Note``. ``audit`` measures how private what leaves an agent is,
+    ``advise_links`` says which links to add to a network.
 """
 
 from typing import Any
@@ -53,6 +54,7 @@ _LAZY = {
     "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
     "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
     "audit": "netbandit.api.auditing:audit",
+    "advise_links": "netbandit.api.advice:advise_links",
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""
 

@@ -9,6 +9,7 @@ from netbandit.api import compare as compare
 from netbandit.api import load_results as load_results
 from netbandit.api import run as run
 from netbandit.api import sweep as sweep
+from netbandit.api.advice import advise_links as advise_links
 from netbandit.api.auditing import audit as audit
 from netbandit.auditing.mechanisms import Mechanism as Mechanism
 from netbandit.bandits.action_set import ActionSetBandit as ActionSetBandit

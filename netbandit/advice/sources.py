@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.describe import Graph, graph_of, own_family
+from netbandit.advice.round_times import HANDSHAKE
 from netbandit.advice.timed_graph import TimedGraph
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import TopologyError
@@ -38,6 +39,11 @@ class Source:
     timed: TimedGraph
     point: "RunnablePoint"
     scenario: bool
+
+    @property
+    def trips(self) -> int:
+        """How often a hop of the scenario's protocol crosses its link: 3 where hands are shaken, else 1."""
+        return HANDSHAKE if self.point.resolved["protocol"]["kind"] == "gis" else 1
 
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what links that do not exist would take, shape (k,): -1 where that is not known.

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from netbandit.advice.sources import Source
     from netbandit.advice.what_if import Advice
 
-_CONFIRMED = 3
-"""How many of the best links are confirmed by running the scenario."""
-
 
 @click.command()
 @click.argument("source", metavar="FILE-OR-FAMILY")
@@ -130,31 +127,21 @@ def _advice(network: "Source", count: int, measure: str, lose: bool, replication
     from rich.console import Console
 
     from netbandit.advice import tables
-    from netbandit.advice.confirm import confirm
     from netbandit.advice.what_if import MEASURES, what_if
+    from netbandit.api.advice import confirm_best
 
-    trips = 3 if network.point.resolved["protocol"]["kind"] == "gis" else 1
     chosen = next(each for each in MEASURES if each == measure)
     console = Console(stderr=True)
     with console.status("trying links") if console.is_terminal else nullcontext():
-        steps = what_if(network.timed, count, chosen, network.latency_of, lose=lose, trips=trips)
+        steps = what_if(network.timed, count, chosen, network.latency_of, lose=lose, trips=network.trips)
     shape = network.timed.topology
     if not steps:
         click.echo("there is no link to lose" if lose else "every link is there already")
     for line in tables.advice_lines(shape, steps):
         click.echo(line)
     if network.scenario and replications and steps and steps[0].best:
-        best = [change for change in steps[0].best if change.value is not None][:_CONFIRMED]
-        timed = network.timed
-        changed = [
-            (
-                change.link,
-                (timed.without_link(*change.link) if lose else timed.with_link(*change.link, change.latency)).topology,
-            )
-            for change in best
-        ]
         with console.status("running the scenario") if console.is_terminal else nullcontext():
-            before, found = confirm(network, changed, replications)
+            before, found = confirm_best(network, steps[0], replications)
         for line in tables.confirmed_lines(shape, before, found, replications):
             click.echo(line)
     return steps
@@ -176,6 +163,7 @@ def _write(network: "Source", steps: "list[Advice]", target: Path) -> None:
 def _draw(source: str, network: "Source", steps: "list[Advice]", placements: "list[Placement]", picture: Path) -> None:
     from netbandit.advice import describe
     from netbandit.advice.picture import draw_advice
+    from netbandit.api.advice import BEST
     from netbandit.plots.style import encoded
     from netbandit.results.safe_files import storage
 
@@ -183,7 +171,7 @@ def _draw(source: str, network: "Source", steps: "list[Advice]", placements: "li
         if not steps and not placements:
             describe.draw(source, network.graph, picture)
         else:
-            links = [change.link for step in steps for change in step.best[: _CONFIRMED if len(steps) == 1 else 1]]
+            links = [change.link for step in steps for change in step.best[: BEST if len(steps) == 1 else 1]]
             hosts = [node for placement in placements for node in placement.nodes]
             lose = bool(steps) and steps[0].lose
             title = (

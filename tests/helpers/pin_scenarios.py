@@ -39,7 +39,9 @@ _THREE_LATENCIES = 'sweep.links.peer.latency=["0 slots", "1 slots", "3 slots"]'
 
 CUTS: dict[str, Cut] = {
     # Elimination computes phase by phase: a horizon that is long enough for rounds to end is cheap.
-    **_cut("abilene delay_regret equal_cost hybrid quickstart random ring star structures", "run.horizon=10_000"),
+    **_cut(
+        "abilene advice delay_regret equal_cost hybrid quickstart random ring star structures", "run.horizon=10_000"
+    ),
     "continents": ["run.horizon=10_000", 'sweep.run.slot=["100 ms", "3 ms", "100 us"]'],
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],
     # Long enough for a round to stall, or for an outage to end.

@@ -1,0 +1,68 @@
+"""Advice on networks from Python."""
+
+from dataclasses import dataclass, field
+
+from netbandit.advice.confirm import Confirmed, confirm
+from netbandit.advice.sources import Source, source_of
+from netbandit.advice.what_if import Advice, Measure, what_if
+from netbandit.results.statistics import Interval
+from netbandit.scenario.toml_text import toml_value
+
+BEST = 3
+"""How many of the best links are confirmed by running the scenario."""
+
+
+@dataclass(frozen=True)
+class LinkAdvice:
+    """Which links to add or to lose.
+
+    Attributes:
+        steps: For each link asked for, what the search has found; `Advice` says what was measured.
+        unchanged: What the scenario costs as it is, by metric; empty where nothing was run.
+        confirmed: For the best links of the first step, what changes in runs of the scenario.
+    """
+
+    steps: list[Advice]
+    unchanged: dict[str, Interval] = field(default_factory=dict)
+    confirmed: list[Confirmed] = field(default_factory=list)
+
+
+def advise_links(
+    source: str,
+    links: int = 1,
+    *,
+    measure: Measure = "time",
+    lose: bool = False,
+    replications: int = 0,
+    **overrides: object,
+) -> LinkAdvice:
+    """Say which links to add to a network, or which would hurt most to lose; each single candidate is measured exactly.
+
+    Args:
+        source: A scenario (``.toml``), a graph file, or the name of a family.
+        links: How many; beyond one the best is kept and the search goes on (greedy).
+        measure: ``time``: until everybody has everything; ``cost``: activations of a round of gis; ``resilience``:
+            pairs of agents that the failure of one link can separate.
+        lose: Find the links whose loss hurts most.
+        replications: Of a scenario: runs of it with each of the best links, beside as many without.
+        overrides: Keys of the scenario to set, with ``__`` for each dot: ``links__peer__latency="5 ms"``.
+
+    Raises:
+        ScenarioError: There is no such network.
+    """
+    changes = [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()]
+    network = source_of(source, None, changes)
+    steps = what_if(network.timed, links, measure, network.latency_of, lose=lose, trips=network.trips)
+    if not (network.scenario and replications and steps):
+        return LinkAdvice(steps)
+    unchanged, confirmed = confirm_best(network, steps[0], replications)
+    return LinkAdvice(steps, unchanged, confirmed)
+
+
+def confirm_best(network: Source, step: Advice, replications: int) -> tuple[dict[str, Interval], list[Confirmed]]:
+    """Run the scenario of *network* as it is, and with each of the best links of *step*."""
+    timed, changed = network.timed, []
+    for change in [change for change in step.best if change.value is not None][:BEST]:
+        other = timed.without_link(*change.link) if step.lose else timed.with_link(*change.link, change.latency)
+        changed.append((change.link, other.topology))
+    return confirm(network, changed, replications) if changed else ({}, [])

@@ -52,13 +52,13 @@ def draw_advice(
                 s=160,
                 marker="s",
                 facecolor="none",
-                edgecolor=_MARKED[0],
+                edgecolor=_MARKED[3],
                 linewidth=2.0,
                 zorder=4,
                 label="host: " + ", ".join(drawn_name(graph, host) for host in hosts[:4]),
             )
         if links or hosts:
-            panel.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+            panel.legend(loc="lower left", framealpha=0.9)
     return figure
 
 

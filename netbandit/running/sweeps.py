@@ -19,6 +19,7 @@ from netbandit.results.safe_files import StorageError, remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
 from netbandit.results.table import PARQUET, TABLE, write_table
 from netbandit.running import cluster
+from netbandit.running.patience import patience
 from netbandit.running.worker import Failure, SweepPoint, perform, perform_packed
 from netbandit.simulation.compiling import to_stderr
 from netbandit.simulation.result import versions
@@ -325,16 +326,19 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
             return list(futures)
 
         ended = as_completed(send(_IN_FLIGHT), loop=client.loop)  # a worker forgets what nobody holds the future of
-        for future in ended:
-            task = task_of.pop(future.key)
-            failure = _outcome(future)
-            # A worker that has written the folder and dies before it has said so has done its run.
-            done = failure is not None and failure.report is None and complete(task.folder, task.trace)
-            if failure is not None and not done and client.status != "running":
-                raise OSError("the scheduler is gone")
-            yield task.key, None if done else failure
-            if len(task_of) <= _IN_FLIGHT // 2:
-                ended.update(send(_IN_FLIGHT // 2))
+        with patience(client, lambda: client.cancel(list(ended.futures))) as gone:
+            for future in ended:
+                if gone.is_set():
+                    raise cluster.SchedulerError("no worker is left, and none could be started again")
+                task = task_of.pop(future.key)
+                failure = _outcome(future)
+                # A worker that has written the folder and dies before it has said so has done its run.
+                done = failure is not None and failure.report is None and complete(task.folder, task.trace)
+                if failure is not None and not done and client.status != "running":
+                    raise OSError("the scheduler is gone")
+                yield task.key, None if done else failure
+                if len(task_of) <= _IN_FLIGHT // 2:
+                    ended.update(send(_IN_FLIGHT // 2))
 
 
 _IN_FLIGHT = 2_000

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from distributed import LocalCluster
@@ -104,3 +105,16 @@ def test_runs_that_are_there_name_the_versions_they_are_of(tmp_path):
     (line,) = sweep.run(fake_study(3, replications=3), tmp_path).others
     assert line.startswith("2 of the runs already there are of netbandit 0, python unknown, ")
     assert f"; this is netbandit {netbandit.__version__}, python " in line
+
+
+def test_a_sweep_whose_workers_are_all_gone_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("netbandit.running.patience.PATIENCE", 1.0)
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
+    ) as workers:
+        timer = threading.Timer(0.5, lambda: workers.scale(0))
+        timer.start()
+        study = fake_study(3, replications=40, waits=dict.fromkeys(range(40), 0.2))
+        with pytest.raises(SchedulerError, match="no worker is left"):
+            sweep.run(study, tmp_path, scheduler=workers.scheduler_address)
+        timer.join()

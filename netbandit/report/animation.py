@@ -82,10 +82,8 @@ def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
     environment = Environment(
         loader=PackageLoader(__package__), autoescape=select_autoescape(["html"]), undefined=StrictUndefined
     )
-    # Inside a script "</" and "<!--" mean something, whatever a node or a scenario is called.
-    data = (
-        json.dumps(playback(run, lines, limit), separators=(",", ":")).replace("</", "<\\/").replace("<!--", "<\\!--")
-    )
+    # In JSON any sign may be written by its number, so that neither "</" nor "<!--" can mean anything.
+    data = json.dumps(playback(run, lines, limit), separators=(",", ":")).replace("<", "\\u003c")
     return environment.get_template("animation.html").render(name=run.name, data=data)
 
 
@@ -138,7 +136,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
 
 def _slot(run: RunResult) -> int:
     """Return the length of a slot in nanoseconds, from the simulated time of a run."""
-    horizon, simulated = int(run.resolved["run"]["horizon"]), float(run.metrics["simulated_s"] or 0)
+    horizon, simulated = int(run.resolved["run"]["horizon"]), float(run.metrics.get("simulated_s") or 0)
     return max(1, round(simulated * 1e9 / horizon))
 
 

@@ -172,22 +172,11 @@ def longest_with_link(
         candidates: Ends of each new link, shape (k, 2).
         times: How long a hop over each takes, shape (k,).
     """
-    agents = len(table)
-    first, second = np.triu_indices(agents, 1)
-    order = np.argsort(-table[first, second], kind="stable")
-    return _longest_with_link(table, first[order], second[order], candidates, times)
-
-
-def _longest_with_link(
-    table: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    times: NDArray[np.int64],
-) -> NDArray[np.int64]:
     from netbandit.advice.kernels import longest_with_link as compiled
 
-    found: NDArray[np.int64] = compiled(table, first, second, candidates, times)
+    first, second = np.triu_indices(len(table), 1)
+    order = np.argsort(-table[first, second], kind="stable")
+    found: NDArray[np.int64] = compiled(table, first[order], second[order], candidates, times)
     return found
 
 

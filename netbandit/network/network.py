@@ -1,5 +1,6 @@
 """The network: puts messages on channels and delivers them when they arrive."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import chain
@@ -11,7 +12,7 @@ from simpy.core import Infinity
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
-from netbandit.network.link import Arrival, Channel, Link, LinkClass
+from netbandit.network.link import NOTHING_YET, Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
@@ -191,6 +192,8 @@ class Network:
             arrival = now + channel.latency
             flight = channel.flight
             if not flight:
+                if flight is NOTHING_YET:
+                    flight = channel.flight = deque()
                 if arrival in due:
                     due[arrival].append(channel.rank)
                 else:
@@ -274,6 +277,8 @@ class Network:
                 arrival = max(arrival, channel.flight[-1][0])
             else:
                 self._expect(arrival, channel)
+                if channel.flight is NOTHING_YET:
+                    channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
             if self.trace is not None:
                 self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
@@ -346,6 +351,8 @@ class Network:
             arrival = channel.free_at + channel.latency
             if not channel.flight:
                 self._expect(arrival, channel)
+                if channel.flight is NOTHING_YET:
+                    channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
             channel.messages += 1
             channel.bytes += size

@@ -118,6 +118,7 @@ class Network:
         self._up: dict[int, Channel] = {}
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
+        self._no_link = Link(self.server, self.server)  # a broadcast needs none, and none is counted for it
 
     @property
     def agents_fail(self) -> bool:
@@ -270,8 +271,8 @@ class Network:
         for agent in agents:
             channel = self._air.get(agent)
             if channel is None:
-                link = Link(agent, self.server)
-                channel = self._air[agent] = self._channel(self.server, agent, self._uplink_latency[agent], link, True)
+                latency = self._uplink_latency[agent]
+                channel = self._air[agent] = self._channel(self.server, agent, latency, self._no_link, True)
             arrival = now + transmission + channel.latency
             if channel.flight:
                 arrival = max(arrival, channel.flight[-1][0])

@@ -289,12 +289,12 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
     """Return what the width of an arm is multiplied with, in *slot*, from 0.
 
     Args:
-        terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, and scale times what does
-            not grow, shape (5,).
+        terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, scale times what does not
+            grow, and the slot in which the agent began, shape (6,).
         dimension: d.
         slot: The slot.
     """
-    growth = log(terms[2] + (slot + 1) / terms[3])
+    growth = log(terms[2] + (slot + 1 - terms[5]) / terms[3])
     return terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
 
 

@@ -14,7 +14,7 @@ from netbandit.simulation.result import Metric
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import SlotWorld
 
-Play = Callable[[int, int], int]
+Play = Callable[[int, int, NDArray[np.int64]], int]
 """See `netbandit.simulation.play.Play`."""
 
 
@@ -35,13 +35,19 @@ class InTurn(Communication):
         self.log = protocol.log
         self.members = np.full(agents, agents)
         self.isolated = agents == 1
-        self._others = [np.delete(self.everybody, agent) for agent in range(agents)]
         self._told = 0
+        self._agents: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._others: list[NDArray[np.int64]] = []
 
-    def decide(self, slot: int, learner: Learner, world: SlotWorld, account: Account) -> None:
-        """Let all agents decide in *slot*, in order of number."""
-        missed: list[NDArray[np.float64]] = []
-        for agent, others in enumerate(self._others):
+    def decide(
+        self, slot: int, agents: NDArray[np.int64], learner: Learner, world: SlotWorld, account: Account
+    ) -> None:
+        """Let *agents* decide in *slot*, in order of number; the others are down, and hear nothing."""
+        missed: list[NDArray[np.float64]] = [np.empty(0)]
+        if agents is not self._agents:
+            self._agents = agents
+            self._others = [np.delete(agents, place) for place in range(len(agents))]
+        for agent, others in zip(agents.tolist(), self._others, strict=True):
             who = self.everybody[agent : agent + 1]
             world.show(who)
             arms: NDArray[Any] = learner.choose(slot, who)
@@ -54,7 +60,7 @@ class InTurn(Communication):
                 sources, said = np.full(len(others), agent), np.full(len(others), slot)
                 learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
                 self._told = slot + 1
-        account.add(slot, self.everybody, np.concatenate(missed))
+        account.add(slot, agents, np.concatenate(missed))
 
     @property
     def releases(self) -> int:
@@ -69,9 +75,9 @@ class InTurn(Communication):
 def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account) -> Play:
     """Return the loop of agents that take turns."""
 
-    def run(first: int, last: int) -> int:
+    def run(first: int, last: int, agents: NDArray[np.int64]) -> int:
         for slot in range(first, last):
-            talking.decide(slot, learner, world, account)
+            talking.decide(slot, agents, learner, world, account)
         return last
 
     return run

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
@@ -19,8 +20,9 @@ from netbandit.simulation.compiling import announce
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld, MarketWorld, SlotWorld
 
-Play = Callable[[int, int], int]
-"""Plays the slots from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
+Play = Callable[[int, int, NDArray[np.int64]], int]
+"""Lets some agents, ascending, play the slots from the first to before the last, or fewer if anybody calls; returns the
+next slot to be played. The other agents are down."""
 
 
 def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
@@ -77,8 +79,9 @@ def _linear(world: SlotWorld, learner: FedUcb, account: Account) -> Play:
     beliefs, bonus_terms, threshold, every = learner.beliefs, learner.bonus_terms, learner.thresholds, learner.interval
     columns = learner.columns
 
-    def run(first: int, last: int) -> int:
-        return int(play(first, last, draws, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account))
+    def run(first: int, last: int, agents: NDArray[np.int64]) -> int:
+        parts = draws, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account
+        return int(play(first, last, agents, *parts))
 
     return run
 
@@ -92,12 +95,12 @@ def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account) -> Play:
     divergence = isinstance(learner, KlUcb)
     width, log_log = (0.0, learner.log_log) if isinstance(learner, KlUcb) else (learner.width(), 0.0)
 
-    def run(first: int, last: int) -> int:
+    def run(first: int, last: int, agents: NDArray[np.int64]) -> int:
         while first < last:
             numbers.reach(first)
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
-            play(first, until, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
+            play(first, until, agents, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
             first = until
         return last
 
@@ -110,13 +113,15 @@ def _procurement(world: MarketWorld, learner: Pfcb, account: Account) -> Play:
     market, statistics = procurement.market(world), procurement.statistics(learner)
     numbers = world.numbers
 
-    def run(first: int, last: int) -> int:
+    def run(first: int, last: int, agents: NDArray[np.int64]) -> int:
         while first < last:
             numbers.reach(first)
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
-            procurement.play(first, until, uniforms, market, statistics, account)
+            procurement.play(first, until, agents, uniforms, market, statistics, account)
             first = until
+        if len(agents) < len(account.digests):
+            account.pass_over(np.setdiff1d(np.arange(len(account.digests)), agents), last)
         return last
 
     return run
@@ -125,21 +130,24 @@ def _procurement(world: MarketWorld, learner: Pfcb, account: Account) -> Play:
 def generic(world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication) -> Play:
     """Return the loop of any pair, with the same law: one call of each method a slot, until an agent calls."""
     sets = len(learners)
-    everybody = np.arange(len(account.digests))
+    nothing = np.empty(0)
 
-    def run(first: int, last: int) -> int:
+    def run(first: int, last: int, agents: NDArray[np.int64]) -> int:
         account.calls[:] = False
         for slot in range(first, last):
             param_set = slot % sets
             learner = learners[param_set]
-            world.show(everybody)
-            arms = learner.choose(slot, everybody)
-            rewards, missed = world.pull(slot, everybody, arms)
-            learner.learn(slot, everybody, arms, rewards)
-            world.digest(account.digests, everybody, arms, rewards)
-            account.add(slot, everybody, missed)
+            if not len(agents):
+                account.add(slot, agents, nothing)
+                continue
+            world.show(agents)
+            arms = learner.choose(slot, agents)
+            rewards, missed = world.pull(slot, agents, arms)
+            learner.learn(slot, agents, arms, rewards)
+            world.digest(account.digests, agents, arms, rewards)
+            account.add(slot, agents, missed)
             if talking.asks:
-                free = everybody[~talking.quiet[param_set]]
+                free = agents[~talking.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)
                 if account.calls.any():
                     return slot + 1

@@ -48,7 +48,9 @@ class Account(NamedTuple):
 
     def add(self, slot: int, agents: NDArray[np.int64], missed: NDArray[np.float64]) -> None:
         """Add what *agents* have *missed* in *slot*, shape (n,); to be called once a slot."""
-        if len(self.regret) == 1:
+        if not len(agents):
+            pass  # all of them are down
+        elif len(self.regret) == 1:
             self.regret[0] += missed.cumsum()[-1]  # one after the other, as compiled loops add
         else:
             self.regret[agents] += missed
@@ -56,6 +58,13 @@ class Account(NamedTuple):
         if self.knots[knot] == slot + 1:
             self.curve[:, knot] = self.regret
             self.next_knot[:] = knot + 1
+
+    def pass_over(self, absent: NDArray[np.int64], last: int) -> None:
+        """Note that agents with rows of their own were *absent* up to slot *last*, and missed nothing."""
+        end = int(np.searchsorted(self.knots, last, side="right"))
+        for agent in absent.tolist():
+            self.curve[agent, self.next_knot[agent] : end] = self.regret[agent]
+            self.next_knot[agent] = end
 
     def total(self) -> NDArray[np.float64]:
         """Return the regret of all agents at each knot, shape (k,)."""

@@ -59,8 +59,8 @@ class SlotWorld(ABC):
         """Take what *agents* chose into their hashes."""
         digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
 
-    def metrics(self, horizon: int) -> dict[str, Metric]:
-        """Return figures of its own."""
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return figures of its own, after so many *decisions* of all agents together."""
         return {}
 
 
@@ -151,7 +151,7 @@ class ArmWorld(SlotWorld):
             self._missed_static += float(self._varied.static_regrets(slot, arms).sum())
         return rewards, missed
 
-    def metrics(self, horizon: int) -> dict[str, Metric]:
+    def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return the regret of the agent that is worst off, and that against one arm where means change."""
         static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
         return {"regret_worst_agent": float(self.missed.max()), **static}
@@ -264,11 +264,11 @@ class MarketWorld(SlotWorld):
             found = np.where(bought[:, producer] > 0, (found ^ seen) * PRIME, found)
         digests[agents] = found
 
-    def metrics(self, horizon: int) -> dict[str, Metric]:
+    def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return how often the threshold was violated, and for how many agents it costs anything."""
         bandit = self.bandit
         return {
-            "violations": float(self.violations.sum()) / (bandit.agents * horizon),
+            "violations": float(self.violations.sum()) / max(1, decisions),
             "binding": float(bandit.binding.mean()),
         }
 

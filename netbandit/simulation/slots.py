@@ -31,6 +31,9 @@ class Slots(Driver):
     which it could have reached them. What reaches an agent at a boundary is taken in before its decision; what it says
     there, it says after it.
 
+    An agent that is down when a slot begins does not play it: a node that goes down or comes back is an event like any
+    other, and until the next one the same agents play.
+
     Three parts work together: the world (`slot_worlds`), the learner, and how its agents talk (`communication`). The
     slots themselves are played by numpy calls or by a compiled loop (`play`).
 
@@ -45,6 +48,8 @@ class Slots(Driver):
         self.world = slot_world(stage.bandit)
         self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
         self._played = 0
+        self._decisions = 0
+        self._up = np.ones(self._agents, dtype=np.bool_)
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
     def start(self) -> None:
@@ -71,6 +76,7 @@ class Slots(Driver):
                 matrix=talking.matrix,
                 sets=talking.sets,
                 param_set=param_set,
+                forgets=self._forgets,
                 **self.world.facts(),
             )
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
@@ -84,7 +90,31 @@ class Slots(Driver):
             if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking)
         )
+        if stage.network.agents_fail:
+            self._up[stage.network.watch_agents(self._changed)] = False
+            talking.present = np.flatnonzero(self._up)
         self._appoint()
+
+    @property
+    def _forgets(self) -> bool:
+        """Whether agents that were down come back knowing nothing."""
+        outages = self.stage.network.outages
+        return outages is not None and outages.forgets
+
+    def _changed(self, agent: int, up: bool) -> None:
+        """Leave *agent* out of the slots that begin while it is down; it has played all those that began before."""
+        self._up[agent] = up
+        talking = self.talking
+        talking.present = np.flatnonzero(self._up)
+        slot = self._clock.boundary(self._clock.now)
+        if not up:
+            talking.gone(agent, forgets=self._forgets)
+        elif slot < self._clock.horizon:
+            back = np.array([agent])
+            if self._forgets:
+                for learner in self.learners:
+                    learner.forget(slot, back)
+            talking.back(slot, back)
 
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
@@ -104,7 +134,7 @@ class Slots(Driver):
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
-            **self.world.metrics(self._clock.horizon),
+            **self.world.metrics(self._decisions),
             **learner.figures(),
             **talked,
         }
@@ -129,7 +159,9 @@ class Slots(Driver):
         talking.hand_on(first)
         due = environment.peek()
         last = clock.horizon if due == inf else min(clock.horizon, -(-int(due) // slot))
-        self._played = self._play(first, talking.last(first, max(last, first + 1)))
+        present = talking.present
+        self._played = self._play(first, talking.last(first, max(last, first + 1)), present)
+        self._decisions += len(present) * (self._played - first)
         latest = self._played - 1
         if talking.speaks(latest, self.account.calls):
             if latest > first:  # nothing else is due before

@@ -9,19 +9,20 @@ from netbandit.learners.ellipsoid import bonus_in, choose_fixed, choose_fresh, l
 
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]
-    first, last, world, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account
+    first, last, agents, world, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account
 ):
-    """Play the slots from *first* to before *last*, all agents slot by slot; stop after one in which anybody calls.
+    """Let *agents* play the slots from *first* to before *last*; stop after one in which anybody calls.
 
     Args:
         first: The first slot.
         last: The slot after the last one.
+        agents: Those that are up, ascending.
         world: `linear_draws.World`.
         actions: The fixed actions, or room for fresh ones, shape (1 or M, K, d).
         fixed: Whether they stay the same.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         beliefs: `Ellipsoids`.
-        bonus_terms: What makes the bonus of each agent, shape (M, 5); see `bonus_in`.
+        bonus_terms: What makes the bonus of each agent, shape (M, 6); see `bonus_in`.
         threshold: D of each agent, shape (M,).
         every: Slots from one synchronisation to the next, or 0 where the test decides.
         account: `netbandit.simulation.slot_account.Account`, one row.
@@ -29,7 +30,7 @@ def play(  # type: ignore[no-untyped-def]
     Returns:
         The first slot that has not been played.
     """
-    sets, agents = beliefs.uses.shape
+    sets = beliefs.uses.shape[0]
     dimension = world.theta.size
     product = np.empty(dimension)
     account.calls[:] = False
@@ -38,10 +39,12 @@ def play(  # type: ignore[no-untyped-def]
         called = False
         bonus = 0.0
         regret = 0.0
-        for agent in range(agents):
+        before = -1
+        for agent in agents:
             terms = bonus_terms[agent]
-            if agent == 0 or not np.array_equal(terms, bonus_terms[agent - 1]):
+            if before < 0 or not np.array_equal(terms, bonus_terms[before]):
                 bonus = bonus_in(terms, dimension, slot)
+            before = agent
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:

@@ -48,9 +48,9 @@ class Counts(NamedTuple):
 class CountingLearner(Learner):
     """Keeps N and S of every arm, from its own observations and those of others that it accepts.
 
-    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it tells others
-    its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021); how far
-    that goes is the protocol's affair.
+    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it tells
+    others its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021);
+    how far that goes is the protocol's affair.
 
     State: ``known``, see `Counts`.
     """

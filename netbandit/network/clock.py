@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import simpy
 from simpy import Event
@@ -70,6 +70,7 @@ class Clock:
     Attributes:
         postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
             time itself unless it is down; infinity: never.
+        queues: What nodes deal with later, all of it.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -78,6 +79,7 @@ class Clock:
         self.horizon = horizon
         self.end = slot * horizon
         self.postpone: Callable[[int, int], float] | None = None
+        self.queues: list[InstantQueue[Any]] = []
 
     @property
     def now(self) -> int:
@@ -136,6 +138,7 @@ class InstantQueue(Generic[What]):
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}
         self._callbacks: list[Callable[[Event], None]] = [self._now]
+        clock.queues.append(self)
 
     def at(self, time: int, node: int, what: What) -> None:
         """Let *node* deal with *what* at *time* (ns), now or later."""
@@ -145,6 +148,11 @@ class InstantQueue(Generic[What]):
             environment = self._clock.environment
             environment.schedule(ScheduledEvent(self._callbacks), self._turn, time - environment.now)
         due.setdefault(node, []).append(what)
+
+    def drop(self, node: int) -> None:
+        """Let *node* forget all that it had to deal with."""
+        for due in self._due.values():
+            due.pop(node, None)
 
     def _now(self, _: Event) -> None:
         due = sorted(self._due.pop(self._clock.now).items())

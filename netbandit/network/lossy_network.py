@@ -52,7 +52,7 @@ class LossyNetwork(Network):
             _varying if isinstance(loss, BurstLoss) or loss is None else loss.of_size
         )
         super().__init__(*arguments, streams=streams, **keywords)
-        self.loses = True
+        self.loses = self.may_lose = True
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         if sender == self.server or receiver == self.server:

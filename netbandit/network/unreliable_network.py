@@ -111,8 +111,17 @@ class UnreliableNetwork(Network):
         super().__init__(*arguments, streams=streams, **keywords)
         self.outages = outages
         self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
+        self.may_lose = bool(faults.peer.loss or faults.uplink.loss or faults.plan)
         if outages.any_agents:
             self.clock.postpone = self._postponed
+        if outages.any_agents and outages.forgets:
+            self.watch_agents(self._forget)
+
+    def _forget(self, agent: int, up: bool) -> None:
+        """Let what an agent was to deal with later be forgotten with all it knew."""
+        if not up:
+            for queue in self.clock.queues:
+                queue.drop(agent)
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         rank = self._rank(sender, receiver, broadcast)

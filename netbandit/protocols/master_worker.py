@@ -42,6 +42,10 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
             kind = others.kinds["learner"]
             yield Mistake("deadline", f'works with learners of rounds only, such as elimination, not with "{kind}"')
 
+    def answered(self, round: int) -> bool:
+        """See `CallbackRoundProtocol.answered`."""
+        return round <= self._server.latest
+
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Upload the item of a participant; everybody waits for the answer."""
         if item is not None:

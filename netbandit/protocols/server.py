@@ -32,6 +32,7 @@ class Server:
 
     Attributes:
         late: Items that came after their round had been answered.
+        latest: The latest round that it has answered.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Server:
         self._deadline = deadline
         self._answered: set[int] = set()
         self.late = 0
+        self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, int] = {}
@@ -97,6 +99,7 @@ class Server:
     def _answer(self, round: int) -> None:
         """Answer with what has come."""
         uploads = self._uploads.pop(round)
+        self.latest = max(self.latest, round)
         if self._deadline is not None:
             self._answered.add(round)
         uploaders = self._uploaders(round)

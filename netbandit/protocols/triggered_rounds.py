@@ -1,13 +1,13 @@
 """Synchronisations over any protocol of rounds: a call, itself a message, then a round in which all take part."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from simpy import Event
 
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import state
@@ -48,12 +48,14 @@ class TriggeredRounds(CallProtocol):
         super().start(network, sync_handler)
         self.rounds.start(network, Everybody(network.agents, sync_handler.aggregate))
         self._receive_round = self.rounds.handler
-        self.rounds.ended = self.ended
+        if not network.may_lose:  # else a round may end for some alone
+            self.rounds.ended = self.ended
         self.groups = [0] * network.agents
         served, by_peers = self.rounds.served, self.rounds.uses_peer_links
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
-        self._signal: Signal = signal(network, self.slotted, self._hear)
+        self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
+        self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
     def call(self, agent: int, param_set: int) -> None:
@@ -87,32 +89,55 @@ class TriggeredRounds(CallProtocol):
         if self.clock.now >= self.clock.end:
             return
         for agent, (round, *_) in due:
+            if not self.rounds.served and round in self.rounds.ended:  # while it was down
+                self.sync_handler.sync_missed(agent, 0)
+                continue
             informed = self.rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
-            assert informed.callbacks is not None  # nobody is informed before all have contributed
-            informed.callbacks.append(self._applying(agent, round))
+            if informed.callbacks is None:  # the answer came first
+                self._apply(agent, round, informed)
+            else:
+                informed.callbacks.append(self._applying(agent, round))
 
     def _applying(self, agent: int, round: int) -> Callable[[Event], None]:
-        def apply(informed: Event) -> None:
-            aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
-            self.sync_handler.apply_sync(agent, 0, aggregate, round)
+        return lambda informed: self._apply(agent, round, informed)
 
-        return apply
+    def _apply(self, agent: int, round: int, informed: Event) -> None:
+        """Let *agent* take over what a round has concluded, unless it is, or was, down meanwhile."""
+        if self.network.is_down(agent) or (round <= self._left[agent] and not self.rounds.served):
+            return
+        aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
+        self.sync_handler.apply_sync(agent, 0, aggregate, round)
+        if self.network.may_lose:
+            self.end(round)  # others may never be informed
+
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """See `CallProtocol.leave`."""
+        self._left[agent] = self._joined[agent]
+        if forgets:
+            self._joined[agent] = 0
+            self._signal.forget(agent)
 
 
 class Signal(ABC):
     """How a call gets to everybody.
 
+    Who was down may have missed some, and call to a round that was called for before: it is then told of the latest.
+
     Args:
         network: The network.
         slotted: Whether a hop between agents takes effect at a slot boundary.
         hear: Called with (agent, round) when an agent hears the call to a round.
+        over: Says whether a round has ended.
     """
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
         self._network = network
         self._clock = network.clock
         self._slotted = slotted
         self._tell = hear
+        self._over = over
 
     @abstractmethod
     def call(self, agent: int, round: int) -> None:
@@ -122,12 +147,18 @@ class Signal(ABC):
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear, and pass on, what has arrived."""
 
+    def forget(self, agent: int) -> None:
+        """Let *agent* forget what it has heard; by default nothing is kept."""
+        return
+
 
 class FloodedCall(Signal):
     """A label that every node passes on to its other neighbours when it is new."""
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
-        super().__init__(network, slotted, hear)
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
+        super().__init__(network, slotted, hear, over)
         self._heard = [0] * network.agents
         self._steps: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._hear_all, AGENTS)
 
@@ -139,6 +170,8 @@ class FloodedCall(Signal):
         """See :meth:`Signal.receive`."""
         _, sender, message = arrival
         if message.round <= self._heard[node]:
+            if message.round < self._heard[node] and self._network.agents_fail:
+                self._call(node, self._heard[node], [self._network.channel(node, sender)])
             return
         if self._slotted:
             self._steps.at(self._clock.effective_time(message.value, self._clock.now), node, (sender, message.round))
@@ -155,15 +188,23 @@ class FloodedCall(Signal):
             return
         self._heard[node] = round
         self._tell(node, round)
-        channels = [channel for channel in self._network.channels[node] if channel.receiver != sender]
+        self._call(node, round, [channel for channel in self._network.channels[node] if channel.receiver != sender])
+
+    def _call(self, node: int, round: int, channels: Sequence[Channel]) -> None:
         self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), channels)
+
+    def forget(self, agent: int) -> None:
+        """See :meth:`Signal.forget`."""
+        self._heard[agent] = 0
 
 
 class ServerCall(Signal):
     """A request up to the server, and a call down to everybody. Uplinks are never slotted."""
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
-        super().__init__(network, slotted, hear)
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
+        super().__init__(network, slotted, hear, over)
         self._called = 0
 
     def call(self, agent: int, round: int) -> None:
@@ -172,19 +213,28 @@ class ServerCall(Signal):
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """See :meth:`Signal.receive`."""
-        message = arrival[2]
+        _, sender, message = arrival
         if message.kind is CALL:
             self._tell(node, message.round)
-        elif message.round > self._called:
-            self._called = message.round
-            self._network.send_down(Message(CALL, HEADER_BYTES, None, message.round), range(self._network.agents))
+            return
+        round = message.round
+        if round <= self._called and self._network.agents_fail:
+            if not self._over(self._called):
+                self._network.send_down(Message(CALL, HEADER_BYTES, None, self._called), (sender,))
+                return
+            round = self._called + 1
+        if round > self._called:
+            self._called = round
+            self._network.send_down(Message(CALL, HEADER_BYTES, None, round), range(self._network.agents))
 
 
 class SinkCall(FloodedCall):
     """A flooded label within a component; its sink tells the server, and that the sinks of the other components."""
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
-        super().__init__(network, slotted, hear)
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
+        super().__init__(network, slotted, hear, over)
         self._sinks = network.topology.sinks
         self._called = 0
 

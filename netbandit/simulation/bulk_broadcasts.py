@@ -26,7 +26,7 @@ def fits(stage: ReplicationContext, learner: Learner) -> bool:
     if learner.has("next_share") or network.trace is not None:
         return False
     if type(protocol) is Pooled:
-        return True
+        return not network.agents_fail
     one_hop = type(protocol) is Local and protocol.ttl == 1 and protocol.slotted and not protocol.absorb
     return one_hop and type(network) is Network and not network.transmission(10**6)
 

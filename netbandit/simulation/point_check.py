@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
+from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.memory import affordable, shown
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
@@ -26,8 +26,9 @@ from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import absence_problems, fault_notes, outage_problems
+from netbandit.simulation.build_faults import fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
@@ -261,8 +262,7 @@ class PointCheck:
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         self.problems += outage_problems(scenario.faults, graph, slot)
-        if not issubclass(type(parts.learner), EpochLearner):
-            self.problems += absence_problems(scenario.faults, self._kind("learner"))
+        self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)

@@ -1,0 +1,32 @@
+"""Whether a learner can begin anew when an agent that was down comes back without its memory."""
+
+from collections.abc import Iterator
+
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.slots import Learner
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.settings import Problem
+from netbandit.simulation.drivers import talk_of
+from netbandit.wording import show
+
+
+def memory_problems(faults: FaultsSettings, bandit: Bandit, learner: AnyLearner, kind: str) -> Iterator[Problem]:
+    """Yield a memory that is lost where the learner cannot begin anew.
+
+    Args:
+        faults: ``[faults]``.
+        bandit: The world.
+        learner: The learner.
+        kind: Its kind.
+    """
+    if faults.nodes is None or faults.nodes.memory == "kept":
+        return
+    here = ("faults", "nodes", "memory")
+    if isinstance(learner, EpochLearner):
+        yield here, f'must be "kept" with learner.kind = {show(kind)}, whose agents move through its epochs together'
+    elif talk_of(type(bandit), type(learner)) == "exchange":
+        text = "whose neighbours need the row of each of its steps"
+        yield here, f'must be "kept" with learner.kind = {show(kind)}, {text}'
+    elif isinstance(learner, Learner) and not learner.has("forget"):
+        yield here, f'"lost" needs a learner with a method forget(slot, agents), which {kind} has not'

@@ -5,6 +5,7 @@ from netbandit.learners.feducb import FedUcb as FedUcb
 from netbandit.learners.klucb import KlUcb as KlUcb
 from netbandit.learners.linear import LinTs as LinTs
 from netbandit.learners.linear import LinUcb as LinUcb
+from netbandit.learners.oful import Oful as Oful
 from netbandit.learners.pfcb import Pfcb as Pfcb
 from netbandit.learners.thompson import Thompson as Thompson
 from netbandit.learners.ucb import Ucb as Ucb

@@ -46,6 +46,11 @@ ADDED: Mapping[str, Any] = {
     "bandit:bernoulli.drift": 0.0,
     "bandit:bernoulli.arms_per_agent": None,
     "bandit:bernoulli.arm_sets": None,
+    **{
+        f"learner:{kind}.{key}": default
+        for kind in ("linucb", "lints")
+        for key, default in (("upload", 2.0), ("push", None), ("decide", "all"))
+    },
 }
 """Keys that came after format 1, with the defaults they came with.
 

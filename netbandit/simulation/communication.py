@@ -35,6 +35,7 @@ class Communication:
         sets: Sets of parameters that agents keep and use in turn.
         asks: Whether agents are to be asked if they want to synchronise.
         in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
+        deposits: Whether agents deposit what they know with a keeper.
         log: What is counted for the time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         eigenvalue, matrix: Where agents exchange: see `World`.
@@ -50,6 +51,7 @@ class Communication:
         self.sets = 1
         self.asks = False
         self.in_turn = False
+        self.deposits = False
         self.log: Literal["slots", "pulls"] = "slots"
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
         self.eigenvalue = 0.0

@@ -11,6 +11,7 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.klucb import KlUcb
+from netbandit.learners.oful import Oful
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
@@ -31,7 +32,7 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
     """
     kind, world = type(learner), type(bandit)
     if world is Linear:
-        return kind in (FedUcb, SharedLinUcb)
+        return kind in (FedUcb, Oful, SharedLinUcb)
     if world is Procurement:
         return kind is Pfcb
     plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
@@ -44,7 +45,7 @@ def say_if_new(bandit: Bandit) -> None:
     if isinstance(bandit, Linear):
         from netbandit.simulation.kernels.linear import play as linear
 
-        announce(linear, "feducb and linear")
+        announce(linear, "feducb, oful and linear")
     elif isinstance(bandit, Bernoulli):
         from netbandit.simulation.kernels.arms import play as arms
 

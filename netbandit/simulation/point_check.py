@@ -75,6 +75,7 @@ class PointCheck:
         if bandit_class is not None and learner_class is not None:
             talks = self._check_world(bandit_class, learner_class)
         fits = learner_class is not None and protocol_class is not None and self._check_pair(talks, protocol_class)
+        carried = talks & protocol_class.patterns if fits else talks
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
         bandit = self._with_files("bandit", bandit, inputs)
@@ -83,7 +84,7 @@ class PointCheck:
             "learner": learner,
             "protocol": protocol if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
-            "talk": next(iter(talks)) if len(talks) == 1 else None,
+            "talk": next(iter(carried)) if len(carried) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
         }
         self._check_among(known)
@@ -166,7 +167,10 @@ class PointCheck:
         """Return how the learner talks in this world."""
         try:
             talk = talk_of(bandit, learner)
-            return learner.talks if talk is None else frozenset({talk})
+            if talk is None:
+                return learner.talks
+            # Agents that can call for each other may be able to deposit with a keeper, too.
+            return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
             self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
@@ -306,6 +310,7 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "deposit": "an agent leaves what it has learnt with a keeper",
     "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }
 """What happens in each way to talk, for the reader of a message."""

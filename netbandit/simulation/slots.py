@@ -67,6 +67,7 @@ class Slots(Driver):
                 in_turn=talking.in_turn,
                 log=talking.log,
                 isolated=talking.isolated,
+                deposits=talking.deposits,
                 eigenvalue=talking.eigenvalue,
                 matrix=talking.matrix,
                 sets=talking.sets,

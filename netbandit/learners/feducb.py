@@ -155,6 +155,10 @@ class FedUcb(Learner):
         """Whether a synchronisation must be called for by a message."""
         return self.interval == 0
 
+    def next_share(self, slot: int) -> int:
+        """Return the first slot from *slot* on that ends a fixed interval: not everybody may decide in it."""
+        return -(-(slot + 1) // self.interval) * self.interval - 1 if self.interval else slot
+
     def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float]:
         scale = self.beta_scale
         return (
@@ -201,7 +205,8 @@ class FedUcb(Learner):
         if self.threshold == "paper":
             return paper_threshold(radius, world.horizon)
         if self.threshold == "dislinucb":
-            return dislinucb_threshold(world.dimension, world.agents, world.horizon)
+            slots = world.expected_decisions or world.horizon
+            return dislinucb_threshold(world.dimension, world.agents, slots)
         return self.threshold
 
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -17,6 +17,8 @@ class World:
     Attributes:
         agents: The number M of agents.
         horizon: T, in slots.
+        expected_decisions: How many of its slots an agent decides in, in the mean over agents: T where all decide in
+            every slot; 0: nobody has said.
         streams: The random streams of this replication, for what each agent draws alone: ``streams.generator(purpose,
             agent)``; what is drawn for all at once comes from the generator that `SlotLearner.start` is given.
         arms: The number K of arms, or of actions in a slot; 0 in a market.
@@ -47,6 +49,7 @@ class World:
     agents: int
     horizon: int
     streams: Streams
+    expected_decisions: float = 0.0
     arms: int = 0
     sub_gaussian: float = 0.5
     law: str = "other"

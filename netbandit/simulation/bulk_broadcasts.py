@@ -23,7 +23,7 @@ from netbandit.simulation.result import Metric
 def fits(stage: ReplicationContext, learner: Learner) -> bool:
     """Return whether all items take one hop, in slots that are known ahead, over links that never fail nor queue."""
     protocol, network = stage.point.protocol, stage.network
-    if learner.has("next_share") or network.trace is not None:
+    if learner.has("next_share") or network.trace is not None or stage.point.scenario.run.activity != "every":
         return False
     if type(protocol) is Pooled:
         return True

@@ -2,6 +2,6 @@
 
 Where a message is delayed, lost or delivered: `network` where nothing goes wrong, `lossy_network` where messages
 between agents are lost and nothing else, `unreliable_network` for everything else. `netbandit.simulation.build`
-chooses. What is told in every slot over links where nothing is irregular is counted in bulk
-(`Network.count_everywhere`).
+chooses. What is told in every slot over links where each message fares by itself goes in bulk, with the same numbers:
+`bulk_links`.
 """

@@ -1,12 +1,13 @@
 """A network in which messages between agents may be lost, and nothing else goes wrong: nearly as fast as without."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappush
 from typing import Any
 
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.ledger import Fates
-from netbandit.network.link import Channel, Link
+from netbandit.network.link import NOTHING_YET, Channel, Link
 from netbandit.network.loss import BurstLoss, Chance
 from netbandit.network.luck import ClassLuck
 from netbandit.network.message import Message
@@ -96,6 +97,8 @@ class LossyNetwork(Network):
             arrival = now + channel.latency
             flight = channel.flight
             if not flight:
+                if flight is NOTHING_YET:
+                    flight = channel.flight = deque()
                 if arrival in due:
                     due[arrival].append(channel.rank)
                 else:

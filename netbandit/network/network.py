@@ -1,5 +1,6 @@
 """The network: puts messages on channels and delivers them when they arrive."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import chain
@@ -12,7 +13,7 @@ from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
-from netbandit.network.link import Arrival, Channel, Link, LinkClass
+from netbandit.network.link import NOTHING_YET, Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
@@ -118,6 +119,7 @@ class Network:
         self._up: dict[int, Channel] = {}
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
+        self._no_link = Link(self.server, self.server)  # a broadcast needs none, and none is counted for it
 
     @property
     def agents_fail(self) -> bool:
@@ -192,6 +194,8 @@ class Network:
             arrival = now + channel.latency
             flight = channel.flight
             if not flight:
+                if flight is NOTHING_YET:
+                    flight = channel.flight = deque()
                 if arrival in due:
                     due[arrival].append(channel.rank)
                 else:
@@ -304,13 +308,15 @@ class Network:
         for agent in agents:
             channel = self._air.get(agent)
             if channel is None:
-                link = Link(agent, self.server)
-                channel = self._air[agent] = self._channel(self.server, agent, self._uplink_latency[agent], link, True)
+                latency = self._uplink_latency[agent]
+                channel = self._air[agent] = self._channel(self.server, agent, latency, self._no_link, True)
             arrival = now + transmission + channel.latency
             if channel.flight:
                 arrival = max(arrival, channel.flight[-1][0])
             else:
                 self._expect(arrival, channel)
+                if channel.flight is NOTHING_YET:
+                    channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
             if self.trace is not None:
                 self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
@@ -383,6 +389,8 @@ class Network:
             arrival = channel.free_at + channel.latency
             if not channel.flight:
                 self._expect(arrival, channel)
+                if channel.flight is NOTHING_YET:
+                    channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
             channel.messages += 1
             channel.bytes += size

@@ -1,7 +1,7 @@
 """Broadcasts of everybody, in every slot, over every link: not message by message, but all at once.
 
 Where nothing is irregular single messages would be the whole cost of a run, and say nothing. What agents hear, what is
-counted and the fingerprint are those of single messages; `bulk_broadcasts` says when, and nobody is asked.
+counted and the fingerprint are those of single messages; `netbandit.simulation.bulk` says when, and nobody is asked.
 """
 
 from abc import abstractmethod
@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.network import bulk_links
 from netbandit.network.bulk_links import BulkLinks
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS
-from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import RELAY
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
@@ -165,26 +163,3 @@ class BulkNeighbours(BulkBroadcasts):
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
         return {**super().metrics(), **({"items": self.items} if self._floods else {})}
-
-
-def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcasts | None:
-    """Return how agents talk in bulk; None: something is irregular, and goes message by message.
-
-    All agents must share in slots that are known as they come, by one hop or by floods, slotted, over links that never
-    queue nor fail, though they may lose messages, delay or double them.
-    """
-    protocol, network = stage.point.protocol, stage.network
-    if learner.has("next_share") or network.trace is not None:
-        return None
-    if type(protocol) is Pooled:
-        return BulkPooled(stage, learner)
-    if type(protocol) is not Local or not protocol.slotted or not protocol.ttl or not bulk_links.fits(network):
-        return None
-    if protocol.ttl == 1 and not protocol.absorb:
-        return BulkNeighbours(stage, learner)
-    if protocol.route == "flood":
-        from netbandit.simulation.bulk_floods import BulkFloods, fits
-
-        if fits(stage, learner):
-            return BulkFloods(stage, learner)
-    return None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import bulk_exchanges
-from netbandit.simulation.bulk_broadcasts import bulk_broadcasts
+from netbandit.simulation.bulk import bulk_broadcasts
 from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.driver import ReplicationContext

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from netbandit.scenario.load import load
 from netbandit.simulation import patterns
-from netbandit.simulation.bulk_broadcasts import bulk_broadcasts
+from netbandit.simulation.bulk import bulk_broadcasts
 from netbandit.simulation.check import check
 
 SCENARIO = """\

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heappush
 from typing import Any, cast
 
-from netbandit.network.faults import Faults
+from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.ledger import Fates
 from netbandit.network.link import NOTHING_YET, Channel, Link
 from netbandit.network.loss import BurstChance, BurstLoss
@@ -50,6 +50,12 @@ class LossyNetwork(Network):
         self._loss = faults.peer.loss
         super().__init__(*arguments, streams=streams, **keywords)
         self.loses = True
+        self._peer_faults = faults.peer
+
+    @property
+    def peer_faults(self) -> ChannelFaults | None:
+        """See `Network.peer_faults`."""
+        return self._peer_faults
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         if sender == self.server or receiver == self.server:

@@ -102,8 +102,9 @@ def build_network(
     if peers:
         neighbours = topology.neighbours
         drawn = peer_latencies(links.peer, topology, clock.slot, streams)
+        nodes = list(range(topology.agents))  # one object for each number: a link does not bring its own
         latencies = {
-            (first, second): latency
+            (nodes[first], nodes[second]): latency
             for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
         }
     uplinks = uplink_latencies(links.uplink, topology.agents, clock.slot, streams)

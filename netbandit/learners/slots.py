@@ -139,7 +139,8 @@ class Learner(AnyLearner):
     def share(self, slot: int, agents: Agents) -> Numbers | None:
         """Return what each of *agents* tells after its decision of *slot*, a row each; None: nobody tells anything.
 
-        Without it nothing is ever told.
+        Without it nothing is ever told. In exchanges None means that all wait with their first step: the next slot asks
+        again.
         """
         raise NotImplementedError
 

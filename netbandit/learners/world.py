@@ -38,6 +38,7 @@ class World:
         degrees: How many neighbours each agent has in the graph, shape (M,).
         eigenvalue: Where agents exchange: the second largest modulus of the eigenvalues of the matrix P with which they
             mix, what is left of a difference after a step at most; 0 for one agent, and where nobody hears anything.
+        matrix: Returns this P, shape (M, M); the identity where nobody hears anything.
         in_turn: Whether agents decide one after the other within a slot, each knowing all before it.
         log: What is counted for the time in logarithms: slots played, or all pulls of all agents so far.
         isolated: Whether nothing is ever shared.
@@ -64,6 +65,7 @@ class World:
     members: NDArray[np.int64] | None = None
     degrees: NDArray[np.int64] | None = None
     eigenvalue: float = 0.0
+    matrix: Callable[[], NDArray[np.float64]] | None = None
     in_turn: bool = False
     log: Literal["slots", "pulls"] = "slots"
     isolated: bool = False

@@ -87,6 +87,7 @@ class Consensus(ExchangeProtocol):
         self._latest: list[tuple[_Row, ...]] = [()] * network.agents
         self._row_bytes = 0
         self._repeats = network.loses and self.pace == "step"
+        self._repeating = False
         self._callbacks: list[Callable[[Event], None]] = [self._repeat]
 
     @cached_property
@@ -98,6 +99,10 @@ class Consensus(ExchangeProtocol):
     def degrees(self) -> NDArray[np.int64]:
         """See `ExchangeProtocol.degrees`."""
         return self._matrix.degrees
+
+    def matrix(self) -> NDArray[np.float64]:
+        """See `ExchangeProtocol.matrix`."""
+        return self._matrix.dense()
 
     def tell(self, agents: Agents, rows: Rows, row_bytes: int) -> None:
         """See `ExchangeProtocol.tell`."""
@@ -115,7 +120,8 @@ class Consensus(ExchangeProtocol):
                 self._latest[agent] = (*self._latest[agent][-1:], _Row(step, row))
             else:
                 self._send(agent, (_Row(step, row),))
-        if self._repeats and not slot:
+        if self._repeats and not self._repeating:
+            self._repeating = True
             clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, 0)
         following = (slot + 1) * clock.slot
         if following >= clock.end:
@@ -188,22 +194,16 @@ class Consensus(ExchangeProtocol):
     def _step(self, agents: Agents) -> None:
         """Let *agents* mix what they hold."""
         matrix = self._matrix
-        parity = self.steps[agents] & 1 if self.pace == "step" else np.zeros(len(agents), dtype=np.int64)
-        own = self._own[agents]
-
-        def rows_of(links: NDArray[np.int64], some: NDArray[np.bool_]) -> Rows:
-            rows: Rows = self._rows[parity[some], links]
-            if self.pace == "slot":
-                rows = np.where((self._newest[0, links] > self._used[links])[:, None], rows, own[some]).astype(float)
-            return rows
-
-        mixed, largest = mixed_rows(matrix, agents, own, rows_of)
+        links = matrix.links_to(agents)
         if self.pace == "step":
+            parity = self.steps[agents] & 1
+            places = np.repeat(parity, matrix.degrees[agents]) * len(self._link) + links
             self._missing[parity, agents] = matrix.degrees[agents]
         else:
-            for agent in agents.tolist():
-                near = slice(matrix.first[agent], matrix.first[agent + 1])
-                self._used[near] = self._newest[0, near]
+            places = np.where(self._newest[0, links] > self._used[links], links, -1)
+            self._used[links] = self._newest[0, links]
+        table = self._rows.reshape(2 * len(self._link), self._rows.shape[2])
+        mixed, largest = mixed_rows(matrix, agents, self._own[agents], table, places)
         self.steps[agents] += 1
         self.ready[agents] = True
         self.mix(agents, mixed, largest)

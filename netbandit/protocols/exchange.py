@@ -59,6 +59,10 @@ class ExchangeProtocol(NetworkProtocol):
         """The number of neighbours of each agent, shape (M,)."""
 
     @abstractmethod
+    def matrix(self) -> NDArray[np.float64]:
+        """Return the matrix P that rows are mixed with, shape (M, M)."""
+
+    @abstractmethod
     def tell(self, agents: Agents, rows: Rows, row_bytes: int) -> None:
         """Let *agents*, who are all that are ready, tell their neighbours a row each, from this instant on.
 

@@ -1,6 +1,5 @@
 """Weights with which agents mix what their neighbours tell them, and how fast that evens things out."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,6 +37,18 @@ class Mixing:
         """The number of neighbours of each agent, shape (M,)."""
         return np.diff(self.first)
 
+    def links_to(self, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of all directed links to *agents*, agent after agent, ascending."""
+        degrees = self.degrees[agents]
+        starts = np.repeat(self.first[agents] - np.cumsum(degrees) + degrees, degrees)
+        return np.asarray(starts + np.arange(len(starts)))
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return P, shape (M, M)."""
+        whole = np.diag(self.own)
+        whole[self.receivers, self.senders] = self.weights
+        return whole
+
 
 def mixing(agents: int, edges: NDArray[np.int64], rule: Rule, step: float | None = None) -> Mixing:
     """Return the matrix of a graph.
@@ -74,28 +85,25 @@ def mixed_rows(
     matrix: Mixing,
     agents: NDArray[np.int64],
     own: NDArray[np.float64],
-    rows_of: Callable[[NDArray[np.int64], NDArray[np.bool_]], NDArray[np.float64]],
+    table: NDArray[np.float64],
+    places: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return what some agents mix of their own rows and their neighbours', and the largest of each number among these.
 
-    One neighbour after the other, own term first, then ascending, for all agents at once: so the last bit of a sum does
-    not hinge on who else steps.
+    Own term first, then neighbours ascending: so the last bit of a sum does not hinge on who else steps.
 
     Args:
         matrix: P.
         agents: Who mixes, shape (n,).
         own: Their rows, shape (n, k).
-        rows_of: Returns the rows that some links bring, given these links, shape (m,), and whose they are, a mask of
-            shape (n,).
+        table: Rows that links have brought, in any order, shape (r, k).
+        places: Which of these each link to these agents has brought, in the order of `Mixing.links_to`; -1: none, the
+            agent's own row stands in for it.
     """
-    mixed, largest = matrix.own[agents, None] * own, own.copy()
-    degrees = matrix.degrees[agents]
-    for neighbour in range(int(degrees.max(initial=0))):
-        some = degrees > neighbour
-        links = matrix.first[agents[some]] + neighbour
-        rows = rows_of(links, some)
-        mixed[some] += matrix.weights[links, None] * rows
-        largest[some] = np.maximum(largest[some], rows)
+    from netbandit.protocols.mixing_steps import mix
+
+    mixed, largest = np.empty_like(own), np.empty_like(own)
+    mix(matrix.own, matrix.weights, matrix.first, agents, own, table, places, mixed, largest)
     return mixed, largest
 
 

@@ -67,6 +67,10 @@ class ExchangedSilent(ExchangeProtocol):
         """See `ExchangeProtocol.degrees`."""
         return np.zeros(self.network.agents, dtype=np.int64)
 
+    def matrix(self) -> NDArray[np.float64]:
+        """See `ExchangeProtocol.matrix`."""
+        return np.eye(self.network.agents)
+
     def start(self, network: Network, mix: Mix) -> None:
         """See `ExchangeProtocol.start`."""
         super().start(network, mix)

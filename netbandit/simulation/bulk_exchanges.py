@@ -38,7 +38,9 @@ def _delays(stage: ReplicationContext) -> set[int]:
 
 
 class BulkExchanges(Communication):
-    """As `Exchanges`: all agents tell in slots 0, d, 2 d, ..., and step at the boundaries d, 2 d, ...
+    """As `Exchanges`: all agents tell in slots b, b + d, b + 2 d, ..., and step at the boundaries from b + d on.
+
+    b is the first slot in which the learner has something to tell.
 
     Args:
         stage: All that the driver works with.
@@ -61,6 +63,8 @@ class BulkExchanges(Communication):
         self._receivers, self._latencies = table[order, 0], table[order, 2]
         self._rows: NDArray[np.float64] | None = None
         self._times = self._steps = self._size = 0
+        self._due = 0  # the next slot in which all tell, having stepped at its boundary
+        self.matrix = self._matrix.dense
 
     def open(self, learners: Learners) -> None:
         """Take the learner."""
@@ -69,16 +73,20 @@ class BulkExchanges(Communication):
 
     def last(self, first: int, last: int) -> int:
         """Stop after a slot in which all tell, and before the next: then they step."""
-        return min(last, first + (-first % self._every or 1))
+        return min(last, max(self._due, first + 1))
 
     def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether all tell in *slot*."""
-        return slot % self._every == 0
+        return slot == self._due
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Keep what all tell, and note its deliveries."""
         rows = self._learner.share(slot, self.everybody)
-        assert rows is not None, "in every step an agent tells something"
+        if rows is None:
+            assert not self._times, "who has begun to exchange tells something in every step"
+            self._due = slot + 1
+            return
+        self._due = slot + self._every
         self._rows = rows.copy()
         self._times += 1
         self._size = HEADER_BYTES + self._learner.item_bytes(rows.shape[1])
@@ -92,12 +100,12 @@ class BulkExchanges(Communication):
     def hand_on(self, slot: int) -> None:
         """Let all agents step, if it is time."""
         rows = self._rows
-        if rows is None or slot % self._every:
+        if rows is None or slot != self._due:
             return
         self._rows = None
         self._steps += 1
         matrix = self._matrix
-        mixed, largest = mixed_rows(matrix, self.everybody, rows, lambda links, _: rows[matrix.senders[links]])
+        mixed, largest = mixed_rows(matrix, self.everybody, rows, rows, matrix.senders)
         self._learner.mix(slot, self.everybody, mixed, largest)
 
     @property

@@ -1,6 +1,6 @@
 """How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -38,7 +38,7 @@ class Communication:
         log: What is counted for the time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that have decided in the turn after which they may talk, ascending.
-        eigenvalue: Where agents exchange: see `World`.
+        eigenvalue, matrix: Where agents exchange: see `World`.
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
@@ -55,6 +55,7 @@ class Communication:
         self.log: Literal["slots", "pulls"] = "slots"
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
         self.eigenvalue = 0.0
+        self.matrix: Callable[[], NDArray[np.float64]] = lambda: np.eye(agents)
         self.learners: Learners = ()
 
     def open(self, learners: Learners) -> None:
@@ -364,6 +365,7 @@ class Exchanges(Communication):
         self._protocol = exchange_protocol(stage.point.protocol, stage.network, self._mix)
         self.isolated = self._protocol.isolated
         self.eigenvalue = self._protocol.eigenvalue
+        self.matrix = self._protocol.matrix
         if not self.isolated:
             self.members = np.full(len(self.everybody), len(self.everybody))
         self._told = np.zeros(len(self.everybody), dtype=np.int64)
@@ -386,7 +388,9 @@ class Exchanges(Communication):
         """Let those who have stepped tell their rows."""
         agents = np.flatnonzero(self._protocol.ready)
         rows = self._learner.share(slot, agents)
-        assert rows is not None, "in every step an agent tells something"
+        if rows is None:
+            assert not self._told.any(), "who has begun to exchange tells something in every step"
+            return
         self._told[agents] += 1
         self._protocol.tell(agents, rows, self._learner.item_bytes(rows.shape[1]))
 

@@ -8,6 +8,7 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import Procurement
+from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.klucb import KlUcb
 from netbandit.learners.pfcb import Pfcb
@@ -66,26 +67,24 @@ def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account, tu
     if isinstance(first, Ucb | KlUcb):
         assert isinstance(world, ArmWorld)
         return _arms(world, first, account)
-    assert isinstance(first, FedUcb)
+    assert isinstance(first, EllipsoidLearner)
     return _linear(world, first, account, turns)
 
 
-def _linear(world: SlotWorld, learner: FedUcb, account: Account, turns: Turns) -> Play:
+def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account, turns: Turns) -> Play:
     from netbandit.simulation.kernels.linear import play
 
     assert isinstance(world, ActionSetWorld)
     bandit = world.bandit
     assert isinstance(bandit, Linear)
     draws, actions, fixed = bandit.world, bandit.shown, bandit.fixed
-    beliefs, bonus_terms, threshold = learner.beliefs, learner.bonus_terms, learner.thresholds
-    every = learner.interval if turns.everybody else 0  # else all know the slots of its rounds
-    columns = learner.columns
+    beliefs, bonus_terms, trigger, columns = learner.beliefs, learner.bonus_terms, learner.trigger, learner.columns
+    if not turns.everybody:
+        trigger = trigger._replace(every=0)  # all know the slots in which rounds begin
 
     def run(first: int, last: int) -> int:
         who = turns.block, turns.everybody
-        return int(
-            play(first, last, *who, draws, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account)
-        )
+        return int(play(first, last, *who, draws, actions, fixed, columns, beliefs, bonus_terms, trigger, account))
 
     return run
 

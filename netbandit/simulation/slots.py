@@ -73,6 +73,7 @@ class Slots(Driver):
                 log=talking.log,
                 isolated=talking.isolated,
                 eigenvalue=talking.eigenvalue,
+                matrix=talking.matrix,
                 sets=talking.sets,
                 param_set=param_set,
                 **self.world.facts(),

@@ -1,0 +1,35 @@
+"""The step of a consensus, compiled: each agent adds up its own row and its neighbours', weighted."""
+
+from numba import njit
+
+
+@njit(cache=True)
+def mix(own_weights, weights, first, agents, own, table, places, mixed, largest):  # type: ignore[no-untyped-def]
+    """Fill in what `netbandit.protocols.mixing.mixed_rows` returns.
+
+    Args:
+        own_weights: P_ii, shape (M,).
+        weights: P_ij of each directed link, sorted by receiver, then by sender, shape (2E,).
+        first: Where the links of each receiver begin, and the end, shape (M + 1,).
+        agents: Who mixes, shape (n,).
+        own: Their rows, shape (n, k).
+        table: Rows that links have brought, shape (r, k).
+        places: Which of these each link to these agents has brought; -1: the agent's own.
+        mixed: The weighted sums; filled in, shape (n, k).
+        largest: The largest of each number; filled in, shape (n, k).
+    """
+    place = 0
+    numbers = own.shape[1]
+    for row in range(agents.size):
+        agent = agents[row]
+        weight = own_weights[agent]
+        for number in range(numbers):
+            mixed[row, number] = weight * own[row, number]
+            largest[row, number] = own[row, number]
+        for link in range(first[agent], first[agent + 1]):
+            weight = weights[link]
+            told = own[row] if places[place] < 0 else table[places[place]]
+            place += 1
+            for number in range(numbers):
+                mixed[row, number] += weight * told[number]
+                largest[row, number] = max(largest[row, number], told[number])

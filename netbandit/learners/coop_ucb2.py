@@ -51,7 +51,7 @@ class CoopUcb2(ExchangingLearner):
 
         super().start(world, agents, rng)
         self._compiled = coop_ucb2_steps
-        self.mixed, self.told, self.fresh = np.zeros((3, agents, 2, world.arms))
+        self.mixed, self.told, self.gathered = np.zeros((3, agents, 2, world.arms))
         self._told_in = np.zeros(agents, dtype=np.int64)
         self._ones = np.ones(agents)
         self._by_place = self.index == "coop-ucb"
@@ -74,7 +74,7 @@ class CoopUcb2(ExchangingLearner):
         time = slot if self.discount == 1 else -1
         return checked(
             self._compiled.choose(
-                agents, self.own_arms, self.counts, self.mixed, self.told, self.fresh, self.group, time,
+                agents, self.own_arms, self.counts, self.mixed, self.told, self.gathered, self.group, time,
                 self._spread, self.extra, not self._by_place,
             )
         )  # fmt: skip
@@ -82,30 +82,30 @@ class CoopUcb2(ExchangingLearner):
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
         """Let what was seen fade, then choose."""
         if self.discount < 1:
-            for kept in (self.mixed, self.told, self.fresh):
+            for kept in (self.mixed, self.told, self.gathered):
                 kept[agents] *= self.discount
             self.own_pulls[agents] *= self.discount
         return super().choose(slot, agents)
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Count own pulls."""
-        self._compiled.learn(agents, arms, rewards, self.own_pulls, self.fresh)
+        self._compiled.learn(agents, arms, rewards, self.own_pulls, self.gathered)
 
     def share(self, slot: int, agents: Agents) -> Numbers:
         """Return n^ and s^ with what was pulled since the last step, shape (n, 2 K)."""
         rows = np.empty((len(agents), 2 * self.world.arms))
         self.mass.add(self.steps[agents], agents, self._counted)
-        self._compiled.share(agents, self.mixed, self.told, self.fresh, rows)
+        self._compiled.share(agents, self.mixed, self.told, self.gathered, rows)
         self._told_in[agents] = slot
         return rows
 
     def _counted(self, agents: Agents) -> Numbers:
-        return np.asarray(self._compiled.counted(agents, self.mixed, self.fresh, self.own_pulls))
+        return np.asarray(self._compiled.counted(agents, self.mixed, self.gathered, self.own_pulls))
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
         """Go on from what was mixed; what has faded since it was told has faded in it as well."""
         factors = self._ones[agents]
         if self.discount < 1:
-            factors = self.discount ** (slot - self._told_in[agents] - 1.0)
+            factors = np.power(self.discount, slot - self._told_in[agents] - 1.0)
         self._compiled.take(agents, mixed, factors, self.mixed, self.told)
         self.steps[agents] += 1

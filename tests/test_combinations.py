@@ -34,7 +34,7 @@ def table():
     for row in rows:
         what, *cells = row.split("|")[1:-1]
         learners, worlds = what.split(" in ")
-        for learner in re.findall(r"`(\w+)`", learners):
+        for learner in re.findall(r"`([\w-]+)`", learners):
             for bandit in re.findall(r"`(\w+)`", worlds):
                 for protocol, cell in zip(protocols, cells, strict=True):
                     yield learner, bandit, protocol, cell.strip() == "●"

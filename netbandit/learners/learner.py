@@ -27,6 +27,8 @@ class AnyLearner(Part, ABC):
 
     talks: ClassVar[frozenset[Talk]] = frozenset()
     """The ways to talk it can use; the protocol must offer one of them."""
+    counts_slots: ClassVar[bool] = False
+    """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class EpochLearner(AnyLearner):
     """
 
     talks: ClassVar[frozenset[Talk]] = frozenset({"round"})
+    counts_slots: ClassVar[bool] = True
 
     def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:
         """Make the state of a cohort before its first epoch.

@@ -83,6 +83,8 @@ class NetworkProtocol(Part, ABC):
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
+    counts_slots: ClassVar[bool] = False
+    """Whether it goes by slots in which every agent decides, so that no other activity fits."""
     out_of_band: ClassVar[bool] = False
     """Whether agents tell each other what they know without any message."""
 

@@ -18,6 +18,8 @@ NUMBERS = 1
 """Raised by whoever changes a number or a fingerprint that a scenario gives: runs made before are then not taken."""
 
 ADDED: Mapping[str, Any] = {
+    "run.activity": "every",
+    "run.skew": 0.0,
     "protocol:vertical.unserved": "free",
     "learner:elimination.difference": 0.0,
     **{

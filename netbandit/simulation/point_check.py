@@ -25,6 +25,7 @@ from netbandit.scenario.sweep import Point
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
+from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.build_faults import absence_problems, fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
@@ -86,12 +87,15 @@ class PointCheck:
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(carried)) if len(carried) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
+            "activity": None if scenario is None else scenario.run.activity,
         }
         self._check_among(known)
+        self.problems += activity_problems(scenario, known)
         if scenario is not None:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None or family is None:
             return None
+        self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         point = RunnablePoint(

@@ -44,6 +44,7 @@ class Pfcb(Learner):
     """
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
+    counts_slots: ClassVar[bool] = True
 
     epsilon: PositiveOrInfinite = 1.0
     """Privacy budget of all rounds together; ``inf``: no noise."""

@@ -13,8 +13,9 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import SlotWorld
+from netbandit.simulation.turns import Turns
 
-Play = Callable[[int, int, NDArray[np.int64]], int]
+Play = Callable[[int, int], int]
 """See `netbandit.simulation.play.Play`."""
 
 
@@ -36,18 +37,18 @@ class InTurn(Communication):
         self.members = np.full(agents, agents)
         self.isolated = agents == 1
         self._told = 0
-        self._agents: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._others: list[NDArray[np.int64]] = []
+        self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._others: dict[int, NDArray[np.int64]] = {}
 
-    def decide(
-        self, slot: int, agents: NDArray[np.int64], learner: Learner, world: SlotWorld, account: Account
-    ) -> None:
-        """Let *agents* decide in *slot*, in order of number; the others are down, and hear nothing."""
-        missed: list[NDArray[np.float64]] = [np.empty(0)]
-        if agents is not self._agents:
-            self._agents = agents
-            self._others = [np.delete(agents, place) for place in range(len(agents))]
-        for agent, others in zip(agents.tolist(), self._others, strict=True):
+    def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
+        """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
+        missed: list[NDArray[np.float64]] = [np.zeros(0)]
+        slot, agents = turns.slot(turn), turns.agents(turn)
+        if self._here is not turns.here:
+            self._here = turns.here
+            self._others = {agent: self._here[self._here != agent] for agent in self._here.tolist()}
+        for agent in agents.tolist():
+            others = self._others[agent]
             who = self.everybody[agent : agent + 1]
             world.show(who)
             arms: NDArray[Any] = learner.choose(slot, who)
@@ -60,7 +61,7 @@ class InTurn(Communication):
                 sources, said = np.full(len(others), agent), np.full(len(others), slot)
                 learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
                 self._told = slot + 1
-        account.add(slot, agents, np.concatenate(missed))
+        account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))
 
     @property
     def releases(self) -> int:
@@ -72,12 +73,12 @@ class InTurn(Communication):
         return {"rounds": self._told, "round_slots": 0.0, "delay_slots": 0.0 if self._told else None}
 
 
-def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account) -> Play:
+def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account, turns: Turns) -> Play:
     """Return the loop of agents that take turns."""
 
-    def run(first: int, last: int, agents: NDArray[np.int64]) -> int:
-        for slot in range(first, last):
-            talking.decide(slot, agents, learner, world, account)
+    def run(first: int, last: int) -> int:
+        for turn in range(first, last):
+            talking.decide(turn, turns, learner, world, account)
         return last
 
     return run

@@ -1,7 +1,6 @@
-"""The driver of slots: every agent decides in every slot, from one network event to the next in a single step."""
+"""The driver of slots: agents decide turn by turn, from one network event to the next in a single step."""
 
 from collections.abc import Callable
-from math import inf
 
 import numpy as np
 from simpy import Event
@@ -16,6 +15,7 @@ from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
+from netbandit.simulation.turns import turns_of
 
 _DIGEST = (1 << 63) - 1
 
@@ -23,19 +23,19 @@ _GENERIC = "this learner and this bandit have no compiled loop: the generic one 
 
 
 class Slots(Driver):
-    """Agents that decide in every slot, whatever the world, and however they talk.
+    """Agents that decide in every slot, or in turns (`turns`), whatever the world, and however they talk.
 
-    Nothing but a message changes an agent's mind between two of its slots. So when it wakes, all slots that begin
-    before the next event of the network are played in one step; the first slot after which anybody has something to say
-    ends it, because from there on a message is under way that others could hear. Nobody has then passed a moment at
-    which it could have reached them. What reaches an agent at a boundary is taken in before its decision; what it says
-    there, it says after it.
+    Nothing but a message changes an agent's mind between two of its decisions. So when it wakes, all turns before the
+    next event of the network are played in one step; the first turn after which anybody has something to say ends it,
+    because from there on a message is under way that others could hear. Nobody has then passed a moment at which it
+    could have reached them. What reaches an agent at an instant is taken in before its decision; what it says there, it
+    says after it.
 
-    An agent that is down when a slot begins does not play it: a node that goes down or comes back is an event like any
-    other, and until the next one the same agents play.
+    An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
+    and until the next one the same agents are up.
 
-    Three parts work together: the world (`slot_worlds`), the learner, and how its agents talk (`communication`). The
-    slots themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: who decides when (`turns`), the world (`slot_worlds`), the learner, and how its agents
+    talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
         stage: All that it works with.
@@ -47,9 +47,12 @@ class Slots(Driver):
         self._agents = stage.topology.agents
         self.world = slot_world(stage.bandit)
         self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
+        run = stage.point.scenario.run
+        self.turns = turns_of(
+            run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
+        )
         self._played = 0
         self._decisions = 0
-        self._up = np.ones(self._agents, dtype=np.bool_)
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
     def start(self) -> None:
@@ -59,19 +62,21 @@ class Slots(Driver):
         self.talking = talking = communication(stage, template)
         fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
         if fast:
-            say_if_new(stage.bandit)
+            say_if_new(stage.bandit, template)
         self.learners = template.replicas(talking.sets)
         degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
                 agents=self._agents,
                 horizon=self._clock.horizon,
+                expected_decisions=self.turns.expected,
                 streams=stage.streams,
                 members=talking.members,
                 degrees=degrees,
                 in_turn=talking.in_turn,
                 log=talking.log,
                 isolated=talking.isolated,
+                deposits=talking.deposits,
                 eigenvalue=talking.eigenvalue,
                 matrix=talking.matrix,
                 sets=talking.sets,
@@ -81,18 +86,19 @@ class Slots(Driver):
             )
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
-        self.world.start(stage.streams.generator, self._clock.horizon)
+        self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow = not fast and template.plays == "vectors" and type(template).__module__.startswith("netbandit.")
         self._play = (
-            compiled(self.world, self.learners, self.account)
+            compiled(self.world, self.learners, self.account, self.turns)
             if fast
-            else one_after_the_other(talking, self.learners[0], self.world, self.account)
+            else one_after_the_other(talking, self.learners[0], self.world, self.account, self.turns)
             if isinstance(talking, InTurn)
-            else generic(self.world, self.learners, self.account, talking)
+            else generic(self.world, self.learners, self.account, talking, self.turns)
         )
         if stage.network.agents_fail:
-            self._up[stage.network.watch_agents(self._changed)] = False
-            talking.present = np.flatnonzero(self._up)
+            for agent in stage.network.watch_agents(self._changed):
+                self.turns.note(agent, up=False)
+            talking.present = self.turns.here
         self._appoint()
 
     @property
@@ -102,10 +108,10 @@ class Slots(Driver):
         return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
-        """Leave *agent* out of the slots that begin while it is down; it has played all those that began before."""
-        self._up[agent] = up
+        """Leave *agent* out of the turns while it is down; it has played all those before."""
+        self.turns.note(agent, up=up)
         talking = self.talking
-        talking.present = np.flatnonzero(self._up)
+        talking.present = self.turns.here
         slot = self._clock.boundary(self._clock.now)
         if not up:
             talking.gone(agent, forgets=self._forgets)
@@ -134,6 +140,7 @@ class Slots(Driver):
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
+            **({} if self.turns.everybody else self._counted()),
             **self.world.metrics(self._decisions),
             **learner.figures(),
             **talked,
@@ -143,28 +150,35 @@ class Slots(Driver):
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 
+    def _counted(self) -> dict[str, Metric]:
+        """Return how many decisions were made, and in how many turns of agents they were down."""
+        due = self.turns.decisions
+        absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
+        return {"decisions": self._decisions, **(absent if self.stage.network.agents_fail else {})}
+
     def _appoint(self) -> None:
-        """Wake at the next slot, after what arrives and is adopted at its boundary."""
-        if self._played < self._clock.horizon:
+        """Wake at the next turn, after what arrives and is adopted at its instant."""
+        if self.turns.reach(self._played):
             environment = self._clock.environment
             environment.schedule(
-                ScheduledEvent(self._callbacks), DECISIONS, self._played * self._clock.slot - environment.now
+                ScheduledEvent(self._callbacks), DECISIONS, self.turns.time(self._played) - environment.now
             )
 
     def _wake(self, _: Event) -> None:
         """Play on until something else is due, or somebody wants to talk."""
-        clock, talking = self._clock, self.talking
-        environment, slot = clock.environment, clock.slot
+        talking, turns, environment = self.talking, self.turns, self._clock.environment
         first = self._played
-        talking.hand_on(first)
-        due = environment.peek()
-        last = clock.horizon if due == inf else min(clock.horizon, -(-int(due) // slot))
-        present = talking.present
-        self._played = self._play(first, talking.last(first, max(last, first + 1)), present)
-        self._decisions += len(present) * (self._played - first)
+        slot = turns.slot(first)
+        talking.hand_on(slot)
+        last = turns.before(environment.peek())
+        stop = turns.after(talking.last(slot, self._clock.horizon) - 1)
+        self._played = self._play(first, max(first + 1, min(last, stop)))
+        self._decisions += turns.decided(first, self._played)
         latest = self._played - 1
-        if talking.speaks(latest, self.account.calls):
+        talking.deciding = turns.agents(latest)
+        slot = turns.slot(latest)
+        if talking.speaks(slot, self.account.calls):
             if latest > first:  # nothing else is due before
-                environment.advance(latest * slot)
-            talking.talk(latest, self.account.calls)
+                environment.advance(turns.time(latest))
+            talking.talk(slot, self.account.calls)
         self._appoint()

@@ -1,5 +1,6 @@
 """Local: agents that are near to each other synchronise, by messages that live for a few hops."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 from weakref import WeakValueDictionary
@@ -12,6 +13,7 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
+from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 SYNC = Kind("SYNC")
@@ -62,8 +64,14 @@ class _Progress:
         self.adopted = 0
 
 
-_Part = tuple[Meeting, _Progress]
-"""A meeting that an agent takes part in."""
+class _Part:
+    """A meeting that an agent takes part in, until it adopts or goes down."""
+
+    __slots__ = ("meeting", "progress")
+
+    def __init__(self, meeting: Meeting, progress: _Progress) -> None:
+        self.meeting = meeting
+        self.progress = progress
 
 
 class _Word(NamedTuple):
@@ -102,7 +110,8 @@ class Local(LocalKeys, CallProtocol):
     Every message goes from neighbour to neighbour, but not back to those it came from, and is dropped after ttl hops; a
     node passes it on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary
     after the one it began at; asynchronous, at once. Where several messages queue for a link of limited bandwidth, one
-    may come too late: it is then left out by those who have not heard it.
+    may come too late: it is then left out by those who have not heard it. Where something can be lost, or with a
+    deadline, who has not heard the release of a member in time goes on with the newest one that it has of it.
     """
 
     counts_slots: ClassVar[bool] = True
@@ -141,6 +150,11 @@ class Local(LocalKeys, CallProtocol):
             self._members[clique] += 1
         self._meetings: WeakValueDictionary[Meeting, _Progress] = WeakValueDictionary()
         self._met = 0
+        self._naming = network.may_lose or self.deadline is not None
+        self._sums = NamedSums(sync_handler.aggregate)
+        self._releasing = Releasing(network.agents, self.sets)
+        # Of each agent and set of parameters, where something can be lost.
+        self._held: defaultdict[tuple[int, int], NewestReleases] = defaultdict(NewestReleases)
         self._joined: list[dict[int, _Part]] = [{} for _ in self.groups]
         self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
         self._adoptions: InstantQueue[_Part] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
@@ -219,10 +233,14 @@ class Local(LocalKeys, CallProtocol):
         """Let *agent* act on a word of its own clique that it has not heard before."""
         if word.item is None:
             self._join(agent, word.meeting, progress, self.delay)
-        elif (word.meeting, progress) == self._joined[agent].get(word.meeting.param_set):
-            progress.heard.setdefault(agent, {})[word.source] = word.item
         else:
-            self.late += 1
+            if self._naming:
+                self._held[agent, word.meeting.param_set].take(word.item.value)
+            part = self._joined[agent].get(word.meeting.param_set)
+            if part is not None and part.progress is progress:
+                progress.heard.setdefault(agent, {})[word.source] = word.item
+            else:
+                self.late += 1
 
     def _say(self, node: int, word: _Word, told_by: Sequence[int] = ()) -> None:
         """Put *word* on the channels of *node*, with one hop less to go, but not to those who have told it."""
@@ -247,7 +265,7 @@ class Local(LocalKeys, CallProtocol):
         joined = self._joined[agent]
         if meeting.param_set in joined:
             return
-        part = joined[meeting.param_set] = meeting, progress
+        part = joined[meeting.param_set] = _Part(meeting, progress)
         progress.joined += 1
         self.ended.pop(progress.number, None)  # it is not over yet
         self.sync_handler.sync_started(agent, meeting.param_set)
@@ -260,12 +278,15 @@ class Local(LocalKeys, CallProtocol):
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `CallProtocol.leave`."""
-        for _, progress in self._joined[agent].values():
-            progress.heard.pop(agent, None)
-            progress.joined -= 1
-            self._end_if_over(progress)
+        for part in self._joined[agent].values():
+            part.progress.heard.pop(agent, None)
+            part.progress.joined -= 1
+            self._end_if_over(part.progress)
         self._joined[agent].clear()
         if forgets:
+            self._releasing.begin_anew(agent)
+            for param_set in range(self.sets):
+                self._held.pop((agent, param_set), None)
             for progress in self._meetings.values():
                 for place in [place for place in progress.furthest if place[0] == agent]:
                     del progress.furthest[place]
@@ -275,10 +296,13 @@ class Local(LocalKeys, CallProtocol):
             return
         for agent, parts in due:
             for part in parts:
-                meeting, progress = part
-                if self._joined[agent].get(meeting.param_set) != part or agent in progress.heard.get(agent, ()):
+                meeting, progress = part.meeting, part.progress
+                if self._joined[agent].get(meeting.param_set) is not part:
                     continue  # it was down meanwhile
                 item = self.sync_handler.release(agent, meeting.param_set)
+                if self._naming:
+                    item = self._releasing.name(agent, item, meeting.param_set)
+                    self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
                 self._say(agent, _Word(meeting, progress, agent, item, self.ttl, self.clock.now))
 
@@ -287,12 +311,17 @@ class Local(LocalKeys, CallProtocol):
             return
         for agent, parts in due:
             for part in parts:
-                meeting, progress = part
-                if self._joined[agent].get(meeting.param_set) != part:
+                param_set, progress = part.meeting.param_set, part.progress
+                if self._joined[agent].get(param_set) is not part:
                     continue  # it was down meanwhile
-                del self._joined[agent][meeting.param_set]
-                conclusion = self._conclusion(progress, progress.heard.pop(agent))
-                self.sync_handler.apply_sync(agent, meeting.param_set, conclusion, progress.number)
+                del self._joined[agent][param_set]
+                heard = progress.heard.pop(agent)
+                if self._naming:
+                    held = self._held[agent, param_set]
+                    included = self._releasing.included(agent, held)
+                    self.sync_handler.apply_sync(agent, param_set, self._sums.of(held), progress.number, included)
+                else:
+                    self.sync_handler.apply_sync(agent, param_set, self._conclusion(progress, heard), progress.number)
                 progress.adopted += 1
                 self._end_if_over(progress)
 

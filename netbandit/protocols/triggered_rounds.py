@@ -13,6 +13,7 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.everybody import Everybody
+from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releases, Releasing
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")
@@ -26,6 +27,9 @@ class TriggeredRounds(CallProtocol):
     the server and down to everybody; who hears it contributes after the decision of that slot. A call that finds a
     synchronisation under way is dropped: the agent that sent it takes part in that one. What starts without a call
     begins with the contributions.
+
+    Where something can be lost, who sums (the server, or else each agent) keeps the newest release of every agent, and
+    the sum names the releases that are in it. An agent that goes down leaves the synchronisation under way.
     """
 
     rounds: CallbackRoundProtocol = state()
@@ -46,7 +50,14 @@ class TriggeredRounds(CallProtocol):
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
-        self.rounds.start(network, Everybody(network.agents, sync_handler.aggregate))
+        self._naming = network.may_lose or getattr(self.rounds, "deadline", None) is not None
+        self._sums = NamedSums(sync_handler.aggregate)
+        self._releasing = Releasing(network.agents)
+        self._held = [NewestReleases() for _ in range(network.agents)]
+        everybody = Everybody(network.agents, sync_handler.aggregate)
+        if self._naming:
+            everybody = EverybodyNamed(network.agents, self._sums, self.rounds.served)
+        self.rounds.start(network, everybody)
         self._receive_round = self.rounds.handler
         if not network.may_lose:  # else a round may end for some alone
             self.rounds.ended = self.ended
@@ -55,6 +66,7 @@ class TriggeredRounds(CallProtocol):
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
         self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
+        self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
@@ -92,7 +104,14 @@ class TriggeredRounds(CallProtocol):
             if not self.rounds.served and round in self.rounds.ended:  # while it was down
                 self.sync_handler.sync_missed(agent, 0)
                 continue
-            informed = self.rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
+            if round <= self._contributed[agent]:
+                continue  # in an earlier life, and the round is still on
+            self._contributed[agent] = round
+            item = self.sync_handler.release(agent, 0)
+            if self._naming:
+                item = self._releasing.name(agent, item)
+                self._held[agent].take(item.value)
+            informed = self.rounds.contribute(round, agent, item)
             if informed.callbacks is None:  # the answer came first
                 self._apply(agent, round, informed)
             else:
@@ -103,10 +122,21 @@ class TriggeredRounds(CallProtocol):
 
     def _apply(self, agent: int, round: int, informed: Event) -> None:
         """Let *agent* take over what a round has concluded, unless it is, or was, down meanwhile."""
-        if self.network.is_down(agent) or (round <= self._left[agent] and not self.rounds.served):
+        if self.network.is_down(agent):
+            return
+        if round <= self._left[agent] and not self.rounds.served:
+            self.sync_handler.sync_missed(agent, 0)
             return
         aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
-        self.sync_handler.apply_sync(agent, 0, aggregate, round)
+        if not self._naming:
+            self.sync_handler.apply_sync(agent, 0, aggregate, round)
+            return
+        releases: Releases = aggregate.value
+        if not self.rounds.served:  # it sums by itself
+            self._held[agent].take(releases)
+            releases = self._held[agent]
+        included = self._releasing.included(agent, releases)
+        self.sync_handler.apply_sync(agent, 0, self._sums.of(releases), round, included)
         if self.network.may_lose:
             self.end(round)  # others may never be informed
 
@@ -116,6 +146,39 @@ class TriggeredRounds(CallProtocol):
         if forgets:
             self._joined[agent] = 0
             self._signal.forget(agent)
+            self._held[agent].clear()
+            self._releasing.begin_anew(agent)
+
+
+class EverybodyNamed(Everybody):
+    """As `Everybody`, where some may be missing: the server keeps the newest release of each agent.
+
+    Args:
+        agents: The number of agents.
+        sums: What makes the sums.
+        served: Whether there is a server; if not, each agent sums by itself.
+    """
+
+    def __init__(self, agents: int, sums: NamedSums, served: bool) -> None:
+        super().__init__(agents, self._put_together)
+        self._sums = sums
+        self._kept = NewestReleases() if served else None
+
+    def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        return self._summed([item.value for item in items])
+
+    def _summed(self, parts: Sequence[Releases]) -> Item:
+        found = NewestReleases()
+        for part in parts:
+            found.take(part)
+        return Item(self._sums.of(found).size, found)
+
+    def conclude(self, round: int, group: int, aggregate: Item) -> Item:
+        """Return all that the server has of the agents, or the *aggregate* itself."""
+        if self._kept is None:
+            return aggregate
+        self._kept.take(aggregate.value)
+        return self._summed([self._kept])
 
 
 class Signal(ABC):

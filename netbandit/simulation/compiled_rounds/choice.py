@@ -1,6 +1,6 @@
 """Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from netbandit.network.network import Network
 from netbandit.protocols import adapters
@@ -51,8 +51,9 @@ def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
     return CompiledFlooding(timing=protocol.timing)
 
 
-def _flood_hops(network: Network) -> int:
+def _each_item_over_each_link(network: Network) -> int:
     return 2 * len(network.links) * network.agents
 
 
-_HOPS: Mapping[type, object] = {Flooding: _flood_hops}
+_HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {Flooding: _each_item_over_each_link}
+"""About how many hops a round takes, of each protocol that has a loop."""

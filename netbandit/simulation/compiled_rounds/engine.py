@@ -13,11 +13,9 @@ from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
-from netbandit.simulation.compiled_rounds.links import doubled, more_messages, traffic_of, write_back
+from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.traffic import Traffic
-
-_ROOM_FOR = 1 << 16
 
 
 class CompiledRounds(CallbackRoundProtocol):
@@ -49,7 +47,7 @@ class CompiledRounds(CallbackRoundProtocol):
         self._items: list[Item | None] = []
         self._informed = self._environment.event()
         self._left = 0
-        network.before_close(lambda: write_back(self.traffic, network))
+        network.before_close(self.count)
 
     @abstractmethod
     def begin(self, round: int) -> None:
@@ -66,6 +64,10 @@ class CompiledRounds(CallbackRoundProtocol):
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""
         raise RuntimeError(f"the loop of {self.name} has stopped for an unknown reason, {why}")
+
+    def count(self) -> None:
+        """Write back what was counted, at the end."""
+        write_back(self.traffic, self.network)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """See `CallbackRoundProtocol.contribute`."""
@@ -145,9 +147,7 @@ class CompiledRounds(CallbackRoundProtocol):
 
     def _more(self, why: int) -> None:
         traffic = self.traffic
-        if why == columns.MESSAGES_FULL:
-            self.traffic = more_messages(traffic, max(len(traffic.messages), _ROOM_FOR))
-        elif why == columns.INBOX_FULL:
+        if why == columns.INBOX_FULL:
             self.traffic = traffic._replace(inbox=doubled(traffic.inbox))
         elif why == columns.STEPS_FULL:
             self.traffic = traffic._replace(steps=doubled(traffic.steps), order=doubled(traffic.order))

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.sorting import STACK
 from netbandit.simulation.kernels.traffic import Traffic
 
 _EVENTS = 1 << 14
@@ -38,9 +39,10 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
     channels[:, columns.LATENCY] = table[:, 2]
     channels[:, columns.FIRST] = -1
     channels[:, columns.LINK] = _link_of(network, table[:, :2])
+    channels[:, columns.REVERSE] = np.lexsort((table[:, 0], table[:, 1]))  # every link has both directions
     buckets = 1 << max(4, len(table)).bit_length()
     longest = int(table[:, 2].max(initial=0))
-    state = np.zeros(columns.STATES, dtype=np.int64)
+    state = np.zeros(columns.STATES + STACK, dtype=np.int64)
     state[columns.SLOT_NS] = clock.slot
     state[columns.END] = clock.end
     state[columns.WIDTH_BITS] = min((2 * longest // buckets).bit_length(), _WIDEST_BITS)
@@ -48,7 +50,7 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
     counts = np.zeros((len(kinds), 3), dtype=np.int64)
     counts[:, columns.CODE] = [kind.code for kind in kinds]
     rows = max(_LEAST_ROOM, 2 * len(table))
-    found = Traffic(
+    return Traffic(
         state=state,
         channels=channels,
         links=np.column_stack([np.full(len(network.links), -1), np.zeros(len(network.links))]).astype(np.int64),
@@ -56,15 +58,12 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
         out=out,
         buckets=np.full(buckets, -1, dtype=np.int64),
         window=np.zeros(2 * len(table) + 2, dtype=np.int64),
-        messages=np.empty((0, columns.MESSAGE_COLUMNS), dtype=np.int64),
         inbox=np.empty((rows, 2), dtype=np.int64),
         events=np.empty((_EVENTS, 4), dtype=np.int64),
         kinds=counts,
         steps=np.empty((rows, 3), dtype=np.int64),
         order=np.empty(rows, dtype=np.int64),
     )
-    state[columns.UNUSED] = -1
-    return more_messages(found, rows)
 
 
 def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -75,18 +74,6 @@ def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     wanted = ends.min(axis=1, initial=network.agents) * network.agents + ends.max(axis=1, initial=0)
     found: NDArray[np.int64] = order[np.searchsorted(keys[order], wanted)]
     return found
-
-
-def more_messages(traffic: Traffic, more: int) -> Traffic:
-    """Return *traffic* with so many more unused rows for messages."""
-    before = len(traffic.messages)
-    messages = np.empty((before + more, columns.MESSAGE_COLUMNS), dtype=np.int64)
-    messages[:before] = traffic.messages
-    messages[before:, columns.FOLLOWING] = np.arange(before + 1, before + more + 1)
-    messages[-1, columns.FOLLOWING] = traffic.state[columns.UNUSED]
-    traffic.state[columns.UNUSED] = before
-    traffic.state[columns.UNUSED_COUNT] += more
-    return traffic._replace(messages=messages)
 
 
 def doubled(array: NDArray[np.int64]) -> NDArray[np.int64]:

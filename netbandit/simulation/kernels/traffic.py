@@ -1,8 +1,9 @@
-"""What is under way on the links of a network, as arrays: sent, put in order, delivered, counted; all compiled.
+"""The links of a network as arrays, and the calendar of what arrives on them; all compiled.
 
-The rules are those of `netbandit.network.network`, which is the reference: a channel brings its messages in the order of
-sending, an instant is handled in passes, and a pass in order of the channels' ranks. The calendar has an entry for each
-channel with something under way, not for each message, in buckets of time.
+The rules are those of `netbandit.network.network`, which is the reference: a channel brings its messages in the order
+of sending, an instant is handled in passes, and a pass in order of the channels' ranks. The calendar has an entry for
+each channel with something under way, not for each message, in buckets of time. What it is that is under way is known
+to `queues`, where each channel has messages of its own, and to `flooding`, where they are what nodes have said.
 
 Source:
     R. Brown, Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem,
@@ -15,23 +16,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.sorting import sort
+
 Integers = NDArray[np.int64]
 
 NEVER = 1 << 62
 """Later than any time."""
 
 # Columns of `Traffic.channels`, a row a channel, in order of (receiver, sender).
-LATENCY, RECEIVER, SENDER, LINK, FIRST, LAST, DUE, NEXT, MESSAGES, BYTES, FREE_AT = range(11)
-CHANNEL_COLUMNS = 12
-
-# Columns of `Traffic.messages`. `FOLLOWING` leads to the next on the channel, or among unused rows.
-ARRIVAL, FOLLOWING, KIND, SIZE, ROUND, BEGUN, LABELS, COUNT = range(8)
-MESSAGE_COLUMNS = 8
+# `FIRST` and `LAST` are of what is under way, `REVERSE` is the channel the other way.
+LATENCY, RECEIVER, SENDER, DUE, NEXT, FIRST, LAST, LINK, MESSAGES, BYTES, REVERSE = range(11)
+CHANNEL_COLUMNS = 16  # a row begins with what is needed for each message, and fills whole lines of a cache
 
 # Columns of `Traffic.links`, `Traffic.kinds`, `Traffic.inbox` and `Traffic.steps`.
 LATEST, ACTIVATIONS = range(2)
 CODE, KIND_MESSAGES, KIND_BYTES = range(3)
-MESSAGE, CHANNEL = range(2)
+CHANNEL, MESSAGE = range(2)
 NODE, STEP_LABELS, STEP_COUNT = range(3)
 
 # Places in `Traffic.state`.
@@ -51,19 +51,21 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     INBOX_AT,
     INBOX_END,
     EVENTS,
-    UNUSED,  # the first unused row of messages
-    UNUSED_COUNT,
     STEP_TIME,
     STEPS,
-    STEP_AT,  # of the steps of this instant, the one that is next; -1: none has begun
-    STEPS_BEGUN,
+    STEP_AT,  # of the steps of this instant, the one that is next
+    STEPS_BEGUN,  # whether this instant's have begun
     NEXT_ARRIVAL,  # when it stopped
-) = range(22)
+) = range(20)
 STATES = 24
 
 # Why a loop returns.
-STOPPED, ENDED_ROUND, EVENTS_FULL, MESSAGES_FULL, INBOX_FULL, STEPS_FULL, LABELS_FULL, CHOICES_USED = range(8)
+STOPPED, ENDED_ROUND, EVENTS_FULL, MESSAGES_FULL, INBOX_FULL, STEPS_FULL, LISTS_FULL, CHOICES_USED = range(8)
 ARRIVED, STEP = 100, 101
+
+CHANNEL_BITS = 32
+CHANNEL_MASK = (1 << CHANNEL_BITS) - 1
+"""The part of an entry of the window that is the channel."""
 
 
 class Traffic(NamedTuple):
@@ -77,8 +79,7 @@ class Traffic(NamedTuple):
         buckets: For each bucket of time the first channel whose next message arrives in it, or -1.
         window: What arrives in the present bucket, and before: time within it and channel in one number, so that
             sorting these sorts by (time, rank).
-        messages: A row a message under way, and unused rows.
-        inbox: What has arrived at this instant and is not handled yet.
+        inbox: What has arrived in this pass: the channel, and a message.
         events: What has arrived since the fingerprint was told: time, node, code, size.
         kinds: A row a kind of message: its code, messages and bytes so far.
         steps: What nodes deal with at the next step: node, and what is learnt.
@@ -92,7 +93,6 @@ class Traffic(NamedTuple):
     out: Integers
     buckets: Integers
     window: Integers
-    messages: Integers
     inbox: Integers
     events: Integers
     kinds: Integers
@@ -100,10 +100,7 @@ class Traffic(NamedTuple):
     order: Integers
 
 
-_CHANNEL_BITS = 32
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def expect(traffic: Traffic, channel: int, arrival: int) -> None:
     """Have a channel looked at when its next message arrives."""
     state, channels = traffic.state, traffic.channels
@@ -115,7 +112,7 @@ def expect(traffic: Traffic, channel: int, arrival: int) -> None:
     if bucket == state[WINDOW]:
         within = arrival - (bucket << state[WIDTH_BITS])
         end = state[WINDOW_END]
-        traffic.window[end] = (within << _CHANNEL_BITS) | channel
+        traffic.window[end] = (within << CHANNEL_BITS) | channel
         state[WINDOW_END] = end + 1
     else:
         place = bucket & (len(traffic.buckets) - 1)
@@ -124,20 +121,20 @@ def expect(traffic: Traffic, channel: int, arrival: int) -> None:
         state[WAITING] += 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def _put_back(traffic: Traffic) -> None:
     """Put what is in the window back into its bucket: something comes before it."""
     state, channels = traffic.state, traffic.channels
     place = state[WINDOW] & (len(traffic.buckets) - 1)
     for at in range(state[WINDOW_AT], state[WINDOW_END]):
-        channel = traffic.window[at] & ((1 << _CHANNEL_BITS) - 1)
+        channel = traffic.window[at] & CHANNEL_MASK
         channels[channel, NEXT] = traffic.buckets[place]
         traffic.buckets[place] = channel
         state[WAITING] += 1
     state[WINDOW_AT] = state[WINDOW_SORTED] = state[WINDOW_END] = 0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def _load(traffic: Traffic, bucket: int) -> None:
     """Move the channels that are due in *bucket* to the window; others are due laps later."""
     state, channels = traffic.state, traffic.channels
@@ -150,7 +147,7 @@ def _load(traffic: Traffic, bucket: int) -> None:
         following = channels[channel, NEXT]
         due = channels[channel, DUE]
         if due >> bits == bucket:
-            traffic.window[end] = ((due - (bucket << bits)) << _CHANNEL_BITS) | channel
+            traffic.window[end] = ((due - (bucket << bits)) << CHANNEL_BITS) | channel
             end += 1
         else:
             channels[channel, NEXT] = kept
@@ -162,7 +159,7 @@ def _load(traffic: Traffic, bucket: int) -> None:
     state[WINDOW] = bucket
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def _earliest(traffic: Traffic) -> int:
     """Return the bucket of time in which the first channel is due, however far away."""
     earliest = NEVER
@@ -174,7 +171,7 @@ def _earliest(traffic: Traffic) -> int:
     return int(earliest >> traffic.state[WIDTH_BITS])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def _sort_window(traffic: Traffic) -> None:
     """Sort the rest of the window: a few new entries into the others, or all."""
     state, window = traffic.state, traffic.window
@@ -182,7 +179,7 @@ def _sort_window(traffic: Traffic) -> None:
     if sorted_to < at:
         sorted_to = at
     if end - sorted_to > 16:
-        window[at:end].sort()
+        sort(window, at, end, state, STATES)
     else:
         for place in range(sorted_to, end):
             entry = window[place]
@@ -194,7 +191,7 @@ def _sort_window(traffic: Traffic) -> None:
     state[WINDOW_SORTED] = end
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def next_arrival(traffic: Traffic) -> int:
     """Return when (ns) the next message arrives, and have it first in the window; `NEVER`: nothing is under way."""
     state = traffic.state
@@ -220,83 +217,10 @@ def next_arrival(traffic: Traffic) -> int:
         state[WINDOW_END] = end - at
     if state[WINDOW_SORTED] < state[WINDOW_END]:
         _sort_window(traffic)
-    return int((state[WINDOW] << state[WIDTH_BITS]) + (traffic.window[state[WINDOW_AT]] >> _CHANNEL_BITS))
+    return int((state[WINDOW] << state[WIDTH_BITS]) + (traffic.window[state[WINDOW_AT]] >> CHANNEL_BITS))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def put(
-    traffic: Traffic, channel: int, kind: int, size: int, round: int, begun: int, labels: int, count: int
-) -> None:
-    """Put a message on a channel now, before the horizon; there is an unused row for it."""
-    state, channels, messages = traffic.state, traffic.channels, traffic.messages
-    message = state[UNUSED]
-    state[UNUSED] = messages[message, FOLLOWING]
-    state[UNUSED_COUNT] -= 1
-    arrival = state[NOW] + channels[channel, LATENCY]
-    messages[message, ARRIVAL] = arrival
-    messages[message, FOLLOWING] = -1
-    messages[message, KIND] = kind
-    messages[message, SIZE] = size
-    messages[message, ROUND] = round
-    messages[message, BEGUN] = begun
-    messages[message, LABELS] = labels
-    messages[message, COUNT] = count
-    if channels[channel, FIRST] < 0:
-        channels[channel, FIRST] = message
-        expect(traffic, channel, arrival)
-    else:
-        messages[channels[channel, LAST], FOLLOWING] = message
-    channels[channel, LAST] = message
-    channels[channel, MESSAGES] += 1
-    channels[channel, BYTES] += size
-    link = channels[channel, LINK]
-    if traffic.links[link, LATEST] != state[SLOT]:
-        traffic.links[link, LATEST] = state[SLOT]
-        traffic.links[link, ACTIVATIONS] += 1
-    traffic.kinds[kind, KIND_MESSAGES] += 1
-    traffic.kinds[kind, KIND_BYTES] += size
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def release(traffic: Traffic, message: int) -> None:
-    """Give back the row of a message that has been handled."""
-    traffic.messages[message, FOLLOWING] = traffic.state[UNUSED]
-    traffic.state[UNUSED] = message
-    traffic.state[UNUSED_COUNT] += 1
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _take(traffic: Traffic) -> int:
-    """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
-    state, channels, messages = traffic.state, traffic.channels, traffic.messages
-    now = state[NOW]
-    while state[WINDOW_AT] < state[PASS_END]:
-        channel = traffic.window[state[WINDOW_AT]] & ((1 << _CHANNEL_BITS) - 1)
-        message = channels[channel, FIRST]
-        receiver = channels[channel, RECEIVER]
-        while message >= 0 and messages[message, ARRIVAL] == now:
-            end, event = state[INBOX_END], state[EVENTS]
-            if event == len(traffic.events):
-                return EVENTS_FULL
-            if end == len(traffic.inbox):
-                return INBOX_FULL
-            traffic.inbox[end, MESSAGE] = message
-            traffic.inbox[end, CHANNEL] = channel
-            state[INBOX_END] = end + 1
-            traffic.events[event, 0] = now
-            traffic.events[event, 1] = receiver
-            traffic.events[event, 2] = traffic.kinds[messages[message, KIND], CODE]
-            traffic.events[event, 3] = messages[message, SIZE]
-            state[EVENTS] = event + 1
-            message = messages[message, FOLLOWING]
-            channels[channel, FIRST] = message
-        state[WINDOW_AT] += 1
-        if message >= 0:
-            expect(traffic, channel, messages[message, ARRIVAL])
-    return ARRIVED
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def _move_to(state: Integers, time: int) -> None:
     state[NOW] = time
     if time >= state[SLOT_ENDS]:
@@ -304,16 +228,9 @@ def _move_to(state: Integers, time: int) -> None:
         state[SLOT_ENDS] = (state[SLOT] + 1) * state[SLOT_NS]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def is_ready(traffic: Traffic) -> bool:
-    """Return whether all of a pass is in the inbox, and some of it is not handled yet."""
-    state = traffic.state
-    return bool(state[INBOX_AT] < state[INBOX_END] and state[WINDOW_AT] >= state[PASS_END])
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
-    """Go on to the next instant, once the inbox is empty and no step has begun.
+    """Go on to the next pass or step, once all of the one before is handled.
 
     Args:
         traffic: What is under way.
@@ -321,11 +238,10 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
         steps_until: and steps made up to this one: what comes later comes after something outside.
 
     Returns:
-        `ARRIVED`: a pass is in the inbox; `STEP`: it is time for the next step; else why to stop.
+        `ARRIVED`: the window begins with a pass, up to `PASS_END`; `STEP`: it is time for the next step; else why to
+        stop.
     """
     state, window = traffic.state, traffic.window
-    if state[WINDOW_AT] < state[PASS_END]:  # it stopped for want of room
-        return _take(traffic)
     state[PASS_END] = 0
     state[INBOX_AT] = state[INBOX_END] = 0
     arrival = state[NEXT_ARRIVAL] = next_arrival(traffic)
@@ -334,19 +250,19 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
             return STOPPED
         _move_to(state, arrival)
         at = state[WINDOW_AT]
-        last = ((window[at] >> _CHANNEL_BITS) + 1) << _CHANNEL_BITS
+        last = ((window[at] >> CHANNEL_BITS) + 1) << CHANNEL_BITS
         end = at + 1
         while end < state[WINDOW_END] and window[end] < last:
             end += 1
         state[PASS_END] = end
-        return _take(traffic)
+        return ARRIVED
     if state[STEP_TIME] > steps_until:
         return STOPPED
     _move_to(state, state[STEP_TIME])
     return STEP
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def inbox_of_one(traffic: Traffic) -> int:
     """Return where in the inbox what has reached the first receiver ends."""
     inbox, channels = traffic.inbox, traffic.channels
@@ -358,7 +274,7 @@ def inbox_of_one(traffic: Traffic) -> int:
     return int(end)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def step_time(traffic: Traffic, begun: int) -> int:
     """Return when (ns) a slotted hop takes effect that has brought something now; see `Clock.effective_time`."""
     state = traffic.state
@@ -366,7 +282,7 @@ def step_time(traffic: Traffic, begun: int) -> int:
     return int(max(begun // slot + 1, (state[NOW] + slot - 1) // slot) * slot)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) -> None:
     """Let *node* deal with something at *time*, the time of the next step; there is room for it."""
     state = traffic.state
@@ -378,19 +294,20 @@ def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) ->
     state[STEP_TIME] = time
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def begin_steps(traffic: Traffic) -> None:
     """Sort what is due in this step by node, for each in the order in which it came."""
     state, order = traffic.state, traffic.order
     number = state[STEPS]
+    state[STEPS_BEGUN] = 1
     for place in range(number):
-        order[place] = (traffic.steps[place, NODE] << _CHANNEL_BITS) | place
-    order[:number].sort()
+        order[place] = (traffic.steps[place, NODE] << CHANNEL_BITS) | place
+    sort(order, 0, number, state, STATES)
     for place in range(number):
-        order[place] &= (1 << _CHANNEL_BITS) - 1
+        order[place] &= CHANNEL_MASK
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
 def end_steps(traffic: Traffic) -> None:
     """Forget what was due: the step has been made."""
     state = traffic.state

@@ -102,4 +102,5 @@ class CompiledFlooding(CompiledRounds):
             self.flood = self.flood._replace(
                 tellers=np.empty(room, dtype=np.int64), following=np.empty(room, dtype=np.int64)
             )
-        return loop.play(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)
+        why: int = loop.play(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)
+        return why

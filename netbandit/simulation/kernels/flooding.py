@@ -274,7 +274,7 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
     round, known = flood.round, flood.state
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
-            why = _take(traffic, flood)
+            why: int = _take(traffic, flood)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:

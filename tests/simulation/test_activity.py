@@ -239,7 +239,7 @@ def test_what_counts_slots_needs_every_agent_in_each(tmp_path, overrides, said):
 )
 def test_users_fit_what_needs_no_slots(tmp_path, overrides, said):
     study(tmp_path, 'run.activity={poisson="3 ms"}', text=LINEAR)
-    with pytest.raises(ScenarioError, match="run.activity") as raised:
+    with pytest.raises(ScenarioError, match=r"run\.activity") as raised:
         study(tmp_path, 'run.activity={poisson="3 ms"}', *overrides, text=LINEAR)
     assert said in raised.value.lines[0]
 

@@ -1,7 +1,7 @@
 """The network: puts messages on channels and delivers them when they arrive."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import chain
 from typing import ClassVar
@@ -10,6 +10,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
 from netbandit.network.link import NOTHING_YET, Arrival, Channel, Link, LinkClass
@@ -93,6 +94,7 @@ class Network:
         self._uplink = uplink
         self._uplink_latency = uplink_latency
         self._fingerprint = fingerprint
+        self._before_close: list[Callable[[], None]] = []
         self.trace = trace
         # Whether an answer may arrive at the very instant of what it answers.
         self._instantaneous = False
@@ -231,6 +233,42 @@ class Network:
         if self.trace is not None:
             self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
 
+    @property
+    def peer_faults(self) -> ChannelFaults | None:
+        """What can go wrong on the channels between agents; None: more than a message's own luck decides."""
+        return ChannelFaults()
+
+    def count_in_bulk(
+        self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int = 0
+    ) -> None:
+        """Count messages that were put on channels and delivered elsewhere.
+
+        Args:
+            kind: Their kind.
+            channels: For each channel its sender, its receiver, messages, bytes, how many were lost, and in how many
+                slots its link was used in either direction.
+            copies: How many of them arrived twice.
+        """
+        sent = size = losses = 0
+        for sender, receiver, messages, total, lost, activations in channels:
+            channel = self._out[sender][receiver]
+            channel.messages += messages
+            channel.bytes += total
+            channel.lost += lost
+            if channel.link.first == sender:
+                channel.link.activations += activations
+            sent += messages
+            size += total
+            losses += lost
+        if sent:
+            counts = self.ledger.counts[kind]
+            counts[0] += sent
+            counts[1] += size
+        self._note_fates(sent, losses, copies)
+
+    def _note_fates(self, sent: int, lost: int, copies: int) -> None:
+        """Note what became of messages that were counted in bulk; here that follows from the counts of channels."""
+
     def count_everywhere(self, kind: Kind, size: int, times: int) -> None:
         """Count a message of *size* bytes on every channel in each of so many slots; it is delivered elsewhere."""
         for channels in self.channels:
@@ -289,8 +327,19 @@ class Network:
         """The peer links, in the order in which they were given."""
         return self._links
 
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What takes in every delivery."""
+        return self._fingerprint
+
+    def before_close(self, act: Callable[[], None]) -> None:
+        """Have *act* called, once, before all is added up: it counts what it has put on links itself."""
+        self._before_close.append(act)
+
     def close(self) -> Fates:
         """Add up, after the last event, what became of all that was put on links."""
+        for act in self._before_close:
+            act()
         fates = self.ledger.fates
         messages = self.peer_totals().messages + self.uplink_totals().messages
         self._count_ends(messages, fates)

@@ -4,44 +4,68 @@ import numpy as np
 from numba import njit
 
 from netbandit.bandits.linear_draws import draw_reward, draw_set
-from netbandit.learners.ellipsoid import bonus_in, choose_fixed, choose_fresh, learn, wants
+from netbandit.learners.ellipsoid import (
+    SLOTS,
+    bonus_of,
+    choose_fixed,
+    choose_fresh,
+    learn,
+    pass_instant,
+    take_in,
+    wants,
+)
 
 
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]
-    first, last, world, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account
+    first, last, turns, everybody, world, actions, fixed, columns, beliefs, bonus_terms, trigger, account
 ):
-    """Play the slots from *first* to before *last*, all agents slot by slot; stop after one in which anybody calls.
+    """Play the turns from *first* to before *last*; stop after one in which anybody calls.
 
     Args:
-        first: The first slot.
-        last: The slot after the last one.
+        first: The first turn.
+        last: The turn after the last one.
+        turns: `netbandit.simulation.turns.TurnBlock` that has them.
+        everybody: Whether all agents decide in every slot, so that turns are slots.
         world: `linear_draws.World`.
         actions: The fixed actions, or room for fresh ones, shape (1 or M, K, d).
         fixed: Whether they stay the same.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         beliefs: `Ellipsoids`.
-        bonus_terms: What makes the bonus of each agent, shape (M, 5); see `bonus_in`.
-        threshold: D of each agent, shape (M,).
-        every: Slots from one synchronisation to the next, or 0 where the test decides.
+        bonus_terms: What makes the bonus of each agent, shape (M, 6); see `bonus_of`.
+        trigger: `Trigger`.
         account: `netbandit.simulation.slot_account.Account`, one row.
 
     Returns:
-        The first slot that has not been played.
+        The first turn that has not been played.
     """
     sets, agents = beliefs.uses.shape
     dimension = world.theta.size
     product = np.empty(dimension)
     account.calls[:] = False
-    for slot in range(first, last):
+    before, slots, starts, deciding = turns
+    for turn in range(first, last):
+        slot = turn
+        begin = 0
+        count = agents
+        ends = True
+        if not everybody:
+            slot = slots[turn - before]
+            begin = starts[turn - before]
+            count = starts[turn - before + 1] - begin
+            ends = slots[turn - before + 1] != slot
         param_set = slot % sets
         called = False
         bonus = 0.0
         regret = 0.0
-        for agent in range(agents):
+        other = -1  # the agent whose bonus it is
+        for place in range(count):
+            agent = place if everybody else deciding[begin + place]
+            take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
-            if agent == 0 or not np.array_equal(terms, bonus_terms[agent - 1]):
-                bonus = bonus_in(terms, dimension, slot)
+            if other < 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[other]):
+                bonus = bonus_of(beliefs, param_set, agent, terms, slot)
+            other = agent
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:
@@ -54,15 +78,17 @@ def play(  # type: ignore[no-untyped-def]
             learn(beliefs, param_set, agent, shown[arm], reward, columns, product)
             regret += means.max() - means[arm]
             account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
-            if wants(beliefs, param_set, agent, threshold[agent], every, sets):
+            if wants(beliefs, param_set, agent, trigger, sets):
                 beliefs.quiet[param_set, agent] = True
                 account.calls[agent] = True
                 called = True
+        pass_instant(beliefs, count)
         account.regret[0] += regret
-        knot = account.next_knot[0]
-        if account.knots[knot] == slot + 1:
-            account.curve[0, knot] = account.regret[0]
-            account.next_knot[0] = knot + 1
+        if ends:
+            knot = account.next_knot[0]
+            if account.knots[knot] == slot + 1:
+                account.curve[0, knot] = account.regret[0]
+                account.next_knot[0] = knot + 1
         if called:
-            return slot + 1
+            return turn + 1
     return last

@@ -287,8 +287,8 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
     def counted(*world):
         play = original(*world)
 
-        def run(first, last, agents):
-            calls.append((first, reached := play(first, last, agents)))
+        def run(first, last):
+            calls.append((first, reached := play(first, last)))
             return reached
 
         return run

@@ -149,9 +149,11 @@ class CountingLearner(Learner):
         beginning = decided < known.counts[agents]
         if beginning.all():
             return np.asarray(known.arms[agents, decided])
-        arms = self.best(slot, agents)
-        if beginning.any():
-            arms[beginning] = known.arms[agents[beginning], decided[beginning]]
+        if not beginning.any():
+            return self.best(slot, agents)
+        arms = np.empty(len(agents), dtype=np.int64)
+        arms[beginning] = known.arms[agents[beginning], decided[beginning]]
+        arms[~beginning] = self.best(slot, agents[~beginning])
         return arms
 
     def log_time(self, slot: int, agents: Agents) -> Numbers:

@@ -270,7 +270,9 @@ class PointCheck:
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         self.problems += outage_problems(scenario.faults, graph, slot)
-        self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
+        self.problems += memory_problems(
+            scenario.faults, parts.bandit, parts.learner, parts.protocol, self._kind("learner")
+        )
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)

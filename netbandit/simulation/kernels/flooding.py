@@ -44,6 +44,7 @@ from netbandit.simulation.kernels.traffic import (
     STEP_AT,
     STEP_COUNT,
     STEP_LABELS,
+    STEP_TIME,
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
@@ -315,7 +316,7 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 return ENDED_ROUND
             _pass_on(traffic, flood, node, fresh)
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, arrivals_until, steps_until)
+            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:

@@ -51,12 +51,13 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     INBOX_AT,
     INBOX_END,
     EVENTS,
-    STEP_TIME,
+    STEP_TIME,  # when the steps below are due
     STEPS,
     STEP_AT,  # of the steps of this instant, the one that is next
     STEPS_BEGUN,  # whether this instant's have begun
-    NEXT_ARRIVAL,  # when it stopped
-) = range(20)
+    NEXT_ARRIVAL,  # when it stopped: when it would have gone on
+    NEXT_STEP,
+) = range(21)
 STATES = 24
 
 # Why a loop returns.
@@ -229,13 +230,14 @@ def _move_to(state: Integers, time: int) -> None:
 
 
 @njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
-def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
+def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) -> int:
     """Go on to the next pass or step, once all of the one before is handled.
 
     Args:
         traffic: What is under way.
         arrivals_until: Messages are delivered up to this time (ns),
         steps_until: and steps made up to this one: what comes later comes after something outside.
+        step: When the next step is due (ns).
 
     Returns:
         `ARRIVED`: the window begins with a pass, up to `PASS_END`; `STEP`: it is time for the next step; else why to
@@ -245,7 +247,8 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
     state[PASS_END] = 0
     state[INBOX_AT] = state[INBOX_END] = 0
     arrival = state[NEXT_ARRIVAL] = next_arrival(traffic)
-    if arrival <= state[STEP_TIME]:
+    state[NEXT_STEP] = step
+    if arrival <= step:
         if arrival > arrivals_until or arrival == NEVER:
             return STOPPED
         _move_to(state, arrival)
@@ -256,9 +259,9 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
             end += 1
         state[PASS_END] = end
         return ARRIVED
-    if state[STEP_TIME] > steps_until:
+    if step > steps_until:
         return STOPPED
-    _move_to(state, state[STEP_TIME])
+    _move_to(state, step)
     return STEP
 
 

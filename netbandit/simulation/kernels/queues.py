@@ -55,7 +55,7 @@ class Queues(NamedTuple):
     unused: Integers
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def put(
     traffic: Traffic,
     queues: Queues,
@@ -98,7 +98,7 @@ def put(
     traffic.kinds[kind, KIND_BYTES] += size
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def release(queues: Queues, message: int) -> None:
     """Give back the row of a message that has been handled."""
     queues.messages[message, FOLLOWING] = queues.unused[UNUSED]
@@ -106,7 +106,7 @@ def release(queues: Queues, message: int) -> None:
     queues.unused[UNUSED_COUNT] += 1
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def take(traffic: Traffic, queues: Queues) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
     state, channels, messages = traffic.state, traffic.channels, queues.messages

@@ -101,7 +101,7 @@ class Traffic(NamedTuple):
     order: Integers
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def expect(traffic: Traffic, channel: int, arrival: int) -> None:
     """Have a channel looked at when its next message arrives."""
     state, channels = traffic.state, traffic.channels
@@ -122,7 +122,7 @@ def expect(traffic: Traffic, channel: int, arrival: int) -> None:
         state[WAITING] += 1
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _put_back(traffic: Traffic) -> None:
     """Put what is in the window back into its bucket: something comes before it."""
     state, channels = traffic.state, traffic.channels
@@ -135,7 +135,7 @@ def _put_back(traffic: Traffic) -> None:
     state[WINDOW_AT] = state[WINDOW_SORTED] = state[WINDOW_END] = 0
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _load(traffic: Traffic, bucket: int) -> None:
     """Move the channels that are due in *bucket* to the window; others are due laps later."""
     state, channels = traffic.state, traffic.channels
@@ -160,7 +160,7 @@ def _load(traffic: Traffic, bucket: int) -> None:
     state[WINDOW] = bucket
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _earliest(traffic: Traffic) -> int:
     """Return the bucket of time in which the first channel is due, however far away."""
     earliest = NEVER
@@ -172,7 +172,7 @@ def _earliest(traffic: Traffic) -> int:
     return int(earliest >> traffic.state[WIDTH_BITS])
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _sort_window(traffic: Traffic) -> None:
     """Sort the rest of the window: a few new entries into the others, or all."""
     state, window = traffic.state, traffic.window
@@ -192,7 +192,7 @@ def _sort_window(traffic: Traffic) -> None:
     state[WINDOW_SORTED] = end
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def next_arrival(traffic: Traffic) -> int:
     """Return when (ns) the next message arrives, and have it first in the window; `NEVER`: nothing is under way."""
     state = traffic.state
@@ -221,7 +221,7 @@ def next_arrival(traffic: Traffic) -> int:
     return int((state[WINDOW] << state[WIDTH_BITS]) + (traffic.window[state[WINDOW_AT]] >> CHANNEL_BITS))
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _move_to(state: Integers, time: int) -> None:
     state[NOW] = time
     if time >= state[SLOT_ENDS]:
@@ -229,7 +229,7 @@ def _move_to(state: Integers, time: int) -> None:
         state[SLOT_ENDS] = (state[SLOT] + 1) * state[SLOT_NS]
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) -> int:
     """Go on to the next pass or step, once all of the one before is handled.
 
@@ -265,7 +265,7 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) 
     return STEP
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def inbox_of_one(traffic: Traffic) -> int:
     """Return where in the inbox what has reached the first receiver ends."""
     inbox, channels = traffic.inbox, traffic.channels
@@ -277,7 +277,7 @@ def inbox_of_one(traffic: Traffic) -> int:
     return int(end)
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def step_time(traffic: Traffic, begun: int) -> int:
     """Return when (ns) a slotted hop takes effect that has brought something now; see `Clock.effective_time`."""
     state = traffic.state
@@ -285,7 +285,7 @@ def step_time(traffic: Traffic, begun: int) -> int:
     return int(max(begun // slot + 1, (state[NOW] + slot - 1) // slot) * slot)
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) -> None:
     """Let *node* deal with something at *time*, the time of the next step; there is room for it."""
     state = traffic.state
@@ -297,7 +297,7 @@ def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) ->
     state[STEP_TIME] = time
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def begin_steps(traffic: Traffic) -> None:
     """Sort what is due in this step by node, for each in the order in which it came."""
     state, order = traffic.state, traffic.order
@@ -310,7 +310,7 @@ def begin_steps(traffic: Traffic) -> None:
         order[place] &= CHANNEL_MASK
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def end_steps(traffic: Traffic) -> None:
     """Forget what was due: the step has been made."""
     state = traffic.state

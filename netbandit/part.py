@@ -210,7 +210,7 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: Literal["round", "call", "broadcast", "gather", "exchange"]
+    talk: Literal["round", "call", "broadcast", "gather", "exchange", "ask"]
     horizon: int
     slot: int
     agents: int

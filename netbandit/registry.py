@@ -40,6 +40,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "ucb": "netbandit.learners.ucb:Ucb",
         "klucb": "netbandit.learners.klucb:KlUcb",
         "thompson": "netbandit.learners.thompson:Thompson",
+        "gosine": "netbandit.learners.gosine:Gosine",
         "feducb": "netbandit.learners.feducb:FedUcb",
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from netbandit.part import Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
-Talk = Literal["round", "call", "broadcast", "gather", "exchange"]
+Talk = Literal["round", "call", "broadcast", "gather", "exchange", "ask"]
 """``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
 ``broadcast``: an item reaches others one by one; ``gather``: one node needs all parts before it can act;
-``exchange``: in every step each agent tells its neighbours, and mixes what they tell."""
+``exchange``: in every step each agent tells its neighbours, and mixes what they tell; ``ask``: an agent asks one
+neighbour, which answers."""
 
 
 class AnyLearner(Part, ABC):

@@ -12,10 +12,11 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import Part, state
 
-Pattern = Literal["round", "call", "broadcast", "gather", "exchange"]
+Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "ask"]
 """A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
 for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
-act; ``exchange``: in every step each agent tells its neighbours a row of numbers, and mixes theirs."""
+act; ``exchange``: in every step each agent tells its neighbours a row of numbers, and mixes theirs; ``ask``: an agent
+asks one neighbour, which answers."""
 
 
 class Item(NamedTuple):

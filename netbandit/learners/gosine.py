@@ -1,6 +1,7 @@
 """GosInE (Chawla, Sankararaman, Ganesh, Shakkottai 2020): agents with few arms each ask one another for good ones."""
 
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ _LABEL_BYTES = 4
 class Gosine(Learner):
     """UCB over a small set of arms, one of which is replaced by what a random neighbour recommends.
 
-    Agent i holds q = ceil(K / M) sticky arms, ``(i q + 0 .. q - 1) mod K``, and two more, U and L, at first the two arms
+    Agent i holds q = ceil(K / M) sticky arms, ``(i q + 0 .. q - 1) mod K``, and two more, U and L, at first the two
     that follow. Phase j ends at boundary j^power. Then, by the pulls of the phase, U and L change places if U was
     pulled less often; and the agent asks one random neighbour, which answers with the arm of its set that it pulled
     most in its last phase (its first arm before any phase has ended). If the asking agent does not hold that arm when
@@ -26,6 +27,8 @@ class Gosine(Learner):
 
     State: ``held``: the arms that each agent holds, in the order of its set: sticky arms, U, L; shape (M, q + 2).
     """
+
+    counts_slots: ClassVar[bool] = True
 
     exploration: float = Field(default=8.0, ge=0)
     """alpha of the index ``S/N + sigma sqrt(2 alpha ln tau / N)``; 8 is the paper's 4 ln t / n on [0, 1]."""

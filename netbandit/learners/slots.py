@@ -100,7 +100,7 @@ class Learner(AnyLearner):
             return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
         if cls.has("ask") or cls.has("answer"):
             missing = [name for name in ("ask", "answer", "hear") if not cls.has(name)]
-            return f"agents that ask need the methods ask, answer and hear; {missing[0]} is missing" if missing else None
+            return f"agents that ask need ask, answer and hear: it has no {missing[0]}" if missing else None
         if not cls.has("share") and any(map(cls.has, ("hear", "adopt", "wants", "mix"))):
             return "nothing is ever told: it has no method share"
         if cls.has("wants") and not cls.has("adopt"):
@@ -165,7 +165,7 @@ class Learner(AnyLearner):
         raise NotImplementedError
 
     def next_ask(self, slot: int) -> int | None:
-        """Return the first slot from *slot* on at whose beginning any agent may ask, None if none; by default *slot*."""
+        """Return the first slot from *slot* on at whose beginning agents may ask, None if none; by default *slot*."""
         return slot
 
     def ask(self, slot: int, agents: Agents) -> NDArray[np.bool_]:

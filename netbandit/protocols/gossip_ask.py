@@ -28,10 +28,10 @@ class _Said(NamedTuple):
 
 
 class GossipAsk(AskProtocol):
-    """GosInE's way to talk (Chawla et al. 2020): a request (header only) to a neighbour drawn uniformly, and its answer.
+    """GosInE's way to talk (Chawla et al. 2020): a request, a header alone, to a random neighbour, and its answer.
 
-    Slotted, each of the two takes effect at a boundary after the one it was sent at; asynchronous, at once, so that over
-    links without latency the answer is there at the instant of the question. What is lost is not asked for again.
+    Slotted, each of the two takes effect at a boundary after the one it was sent at; asynchronous, at once, so that
+    over links without latency the answer is there at the instant of the question. What is lost is not asked for again.
     """
 
     def start(self, network: Network, answer: Answer, hear: HearAnswer) -> None:

@@ -315,6 +315,7 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "ask": "an agent asks one neighbour, which answers",
     "deposit": "an agent leaves what it has learnt with a keeper",
     "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }

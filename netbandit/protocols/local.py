@@ -99,6 +99,7 @@ class Local(LocalKeys, CallProtocol):
     may come too late: it is then left out by those who have not heard it.
     """
 
+    counts_slots: ClassVar[bool] = True
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast"})
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"broadcast": LocalBroadcast}
 

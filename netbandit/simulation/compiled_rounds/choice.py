@@ -55,16 +55,16 @@ def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
     if isinstance(protocol, Flooding):
         from netbandit.simulation.compiled_rounds import flooding
 
-        kind, loop = flooding.CompiledFlooding, flooding.loop.play
+        kind = flooding.CompiledFlooding
     elif isinstance(protocol, Gis):
         from netbandit.simulation.compiled_rounds import gis
 
-        kind, loop = gis.CompiledGis, gis.loop.play
+        kind = gis.CompiledGis
     else:
         from netbandit.simulation.compiled_rounds import gossip
 
-        kind, loop = gossip.CompiledGossip, gossip.loop.play
-    announce(loop, f"{kind.name} rounds")
+        kind = gossip.CompiledGossip
+    announce(kind.compiled, f"{kind.name} rounds")
     return kind(timing=protocol.timing)
 
 

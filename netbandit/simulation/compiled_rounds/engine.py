@@ -29,6 +29,8 @@ class CompiledRounds(CallbackRoundProtocol):
     """The kinds of its messages, by their numbers in the loop."""
     name: ClassVar[str]
     """What it stands for."""
+    compiled: ClassVar[Any]
+    """Its loop."""
 
     traffic: Traffic = state()
     """What is under way."""

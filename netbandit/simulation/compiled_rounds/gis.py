@@ -1,6 +1,6 @@
 """Compiled rounds of `gis`."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class CompiledGis(QueuedRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
     name: ClassVar[str] = "gis"
+    compiled: ClassVar[Any] = loop.play
 
     handshakes: loop.Handshakes = state()
     """The round."""

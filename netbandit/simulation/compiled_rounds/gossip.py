@@ -1,6 +1,6 @@
 """Compiled rounds of `gossip`."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ class CompiledGossip(QueuedRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
     name: ClassVar[str] = "gossip"
+    compiled: ClassVar[Any] = loop.play
 
     rumours: loop.Rumours = state()
     """The round."""

@@ -30,12 +30,20 @@ class Item(NamedTuple):
     value: Any
 
 
+SERVER = -1
+"""The group for which a server, or whoever else answers for all, concludes."""
+
+
 class Aggregation(Protocol):
     """What is made of the items of a round; given by the simulation, which asks the learner.
 
     Attributes:
         turn: The turn of an instant in which nodes take in what hops have brought, and pass it on.
+        apart: Whether each agent concludes for itself, from the items that it holds, because they may hold different
+            ones. Then a group is an agent, or `SERVER`; and agents say when they take part no more.
     """
+
+    apart: bool
 
     @property
     def turn(self) -> EventPriority:
@@ -82,6 +90,9 @@ class NetworkProtocol(Part, ABC):
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
+    forgetful: ClassVar[bool] = False
+    """Whether agents that lose their memory can go on over it, where they talk in rounds."""
+
     out_of_band: ClassVar[bool] = False
     """Whether agents tell each other what they know without any message."""
 
@@ -96,6 +107,11 @@ class NetworkProtocol(Part, ABC):
     def isolated(self) -> bool:
         """Whether nobody ever hears anything, so that every agent is a group of its own."""
         return False
+
+    @property
+    def differs(self) -> bool:
+        """Whether agents may conclude a round from different items; by default where they wait for a deadline only."""
+        return getattr(self, "deadline", None) is not None and not self.isolated
 
     @property
     def slotted(self) -> bool:
@@ -180,5 +196,13 @@ class CallbackRoundProtocol(NetworkProtocol):
             item: What it contributes; None if it is not among the participants.
 
         Returns:
-            An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`.
+            An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`, or None
+            where agents conclude apart and this one goes on without having heard anything.
         """
+
+    def done(self, agent: int, round: int) -> None:
+        """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""
+
+    def forget(self, agent: int) -> None:
+        """Let *agent*, which goes down now and loses its memory, know nothing; what others hold stays with them."""
+

@@ -101,6 +101,7 @@ class Silent(CallbackRoundProtocol):
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "exchange"})
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"call": CalledSilent, "exchange": ExchangedSilent}
     uses_peer_links: ClassVar[bool] = False
+    forgetful: ClassVar[bool] = True
 
     @property
     def isolated(self) -> bool:

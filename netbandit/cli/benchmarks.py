@@ -1,32 +1,151 @@
 """``netbandit bench``: how fast the simulator is on this machine."""
 
 import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from netbandit.cli.common import plain_errors
+from netbandit.cli.exit_codes import MISTAKE
+
+if TYPE_CHECKING:
+    from netbandit.bench.measure import Row
+    from netbandit.bench.record import Change, Figure
+
+_record_file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list on stdout.")
-def bench(name: str | None, as_json: bool) -> None:
+@click.option(
+    "--record",
+    type=_record_file,
+    metavar="FILE",
+    help="Append every run to FILE as a line of JSON, with machine and versions.",
+)
+@click.option(
+    "--times", type=click.IntRange(min=1), help="How often each benchmark runs: once, or three times with --record."
+)
+@click.option(
+    "--against",
+    nargs=2,
+    type=_record_file,
+    metavar="BEFORE AFTER",
+    help="Measure nothing; say which figures of two recorded files differ by more than their noise.",
+)
+def bench(
+    name: str | None, as_json: bool, record: Path | None, times: int | None, against: tuple[Path, Path] | None
+) -> None:
     """Measure how fast the simulator is on this machine; all benchmarks without NAME."""
     from netbandit.bench import catalogue
 
     if name is not None and name not in catalogue.NAMES:
         raise click.UsageError(f"There is no benchmark {name!r}; there are {', '.join(catalogue.NAMES)}.")
-    if as_json:
-        rows = [row for one in ([name] if name else catalogue.NAMES) for row in catalogue.run(one)]
-        click.echo(json.dumps(rows, indent=2))
+    if against is not None:
+        if record is not None or times is not None:
+            raise click.UsageError("--against compares what was recorded; leave --record and --times out.")
+        _compare(*against, name, as_json)
         return
+    runs = times or (3 if record else 1)
+    found: list[Row] = []
+    with plain_errors():
+        for one in [name] if name else catalogue.NAMES:
+            for time in range(1, runs + 1):
+                which = one if runs == 1 else f"{one}, run {time} of {runs}"
+                click.echo(f"{which}: measuring, which takes from half a minute to some minutes", err=True)
+                rows = catalogue.run(one)
+                if record is not None:
+                    from netbandit.bench.record import append, now
+
+                    append(record, now(one, rows))
+                found += rows
+                if not as_json:
+                    _print(catalogue.title(one), rows)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+
+
+def _print(title: str, rows: "Sequence[Row]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    for one in [name] if name else catalogue.NAMES:
-        click.echo(f"{one}: measuring, which takes from half a minute to some minutes", err=True)
-        rows = catalogue.run(one)
-        table = Table(title=catalogue.title(one), title_justify="left", box=None)
-        for column, value in rows[0].items():
-            table.add_column(column, justify="left" if isinstance(value, str) else "right", no_wrap=True)
-        for row in rows:
-            table.add_row(*(catalogue.text(row, column) for column in row))
-        Console().print(table)
+    from netbandit.bench.catalogue import text
+
+    table = Table(title=title, title_justify="left", box=None)
+    for column, value in rows[0].items():
+        table.add_column(column, justify="left" if isinstance(value, str) else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(text(row, column) for column in row))
+    Console().print(table)
+
+
+def _compare(before: Path, after: Path, name: str | None, as_json: bool) -> None:
+    from netbandit.bench.record import RecordError, compare, machines, only_in_one, read
+
+    records = []
+    mistakes = []
+    for file in (before, after):
+        try:
+            records.append([run for run in read(file) if name in (None, run.benchmark)])
+        except RecordError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        click.echo("\n".join(mistakes), err=True)
+        sys.exit(MISTAKE)
+    first, second = records
+    changes = compare(first, second)
+    if as_json:
+        click.echo(json.dumps([_entry(change) for change in changes], indent=2))
+    else:
+        _print_changes(changes)
+    if machines(first) != machines(second):
+        click.echo(f"not the same machine: {'; '.join(machines(first))} | {'; '.join(machines(second))}", err=True)
+    for file, figures in zip((before, after), only_in_one(first, second), strict=True):
+        if figures:
+            rows = dict.fromkeys(_words(figure) for figure in figures)
+            click.echo(f"only in {file}: {'; '.join(rows)}", err=True)
+
+
+def _entry(change: "Change") -> dict[str, object]:
+    benchmark, row, column = change.figure
+    return {
+        "benchmark": benchmark,
+        "row": dict(row),
+        "figure": column,
+        "before": change.before,
+        "after": change.after,
+        "ratio": change.ratio,
+        "p": change.p,
+        "changed": change.changed,
+    }
+
+
+def _words(figure: "Figure") -> str:
+    benchmark, row, _ = figure
+    return ", ".join([benchmark, *(f"{column} {value}" for column, value in row if value != "")])
+
+
+def _print_changes(changes: "Sequence[Change]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from netbandit.results.numbers import shortest
+
+    table = Table(box=None)
+    for column in ("row", "figure"):
+        table.add_column(column)
+    for column in ("before", "after", "ratio", "p"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("")
+    for change in changes:
+        numbers = [shortest(value, 3) for value in (change.before, change.after, change.ratio)]
+        chance = "" if change.p is None else shortest(change.p, 2)
+        said = "changed" if change.changed else "ran once: noise unknown" if change.p is None else ""
+        table.add_row(_words(change.figure), change.figure[2], *numbers, chance, said)
+    Console().print(table)
+    changed = sum(change.changed for change in changes)
+    click.echo(f"{changed} of {len(changes)} figures changed by more than their noise")

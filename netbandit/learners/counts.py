@@ -17,6 +17,9 @@ Numbers = NDArray[np.float64]
 
 _SLOT, _NUMBER, _LABEL = 8, 8, 4
 
+_AHEAD = 1 << 17
+"""How many numbers of all agents' streams are at hand."""
+
 
 def _keep(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     try:  # one mistake, not one for each alternative
@@ -96,6 +99,8 @@ class CountingLearner(Learner):
         )
         self._probabilities = self._kept()
         self._generators: dict[int, np.random.Generator] = {}
+        self._ahead: Numbers = np.empty((agents, 0))  # numbers of each agent's stream
+        self._used: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)  # how many of these
         self._later: dict[int, list[tuple[Agents, Numbers]]] = {}
         self._told = np.zeros((agents, 2))
         totals = self.sharing == "totals"
@@ -201,12 +206,45 @@ class CountingLearner(Learner):
 
     def _drawn(self, agents: Agents, sources: Agents, said: NDArray[np.int64]) -> Numbers:
         """Return a uniform number for each row, from the stream of its agent, in order of source, then slot."""
+        order: NDArray[np.int64] | slice = slice(None)
+        if not _ordered(agents, sources, said):
+            order = np.lexsort((said, sources, agents))
+        numbers = np.bincount(agents, minlength=self.world.agents)
+        if numbers.max(initial=0) > self._ahead.shape[1]:
+            self._widen(int(numbers.max()))
+        for agent in np.flatnonzero(self._used + numbers > self._ahead.shape[1]).tolist():
+            self._draw_ahead(agent)
+        who = agents[order]
+        starts = np.cumsum(numbers) - numbers
         drawn = np.empty(len(agents))
-        order = np.lexsort((said, sources, agents))
-        bounds = np.flatnonzero(np.diff(agents[order], prepend=-1, append=-1))
-        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            agent = int(agents[order[first]])
+        drawn[order] = self._ahead[who, self._used[who] + np.arange(len(who)) - starts[who]]
+        self._used += numbers
+        return drawn
+
+    def _widen(self, needed: int) -> None:
+        """Keep more numbers of each stream at hand, from those not yet used on."""
+        before, used = self._ahead, self._used
+        self._ahead = np.empty((len(before), max(2 * needed, _AHEAD // len(before))))
+        width = self._ahead.shape[1]
+        for agent in range(len(before)):
             if agent not in self._generators:
                 self._generators[agent] = self.world.streams.generator("keep", agent)
-            drawn[order[first:last]] = self._generators[agent].random(last - first)
-        return drawn
+            left = before[agent, used[agent] :]
+            self._ahead[agent, : len(left)] = left
+            self._ahead[agent, len(left) :] = self._generators[agent].random(width - len(left))
+        used[:] = 0
+
+    def _draw_ahead(self, agent: int) -> None:
+        """Replace the numbers of an agent's stream that have been used by those that follow."""
+        used = int(self._used[agent])
+        own = self._ahead[agent]
+        own[: len(own) - used] = own[used:].copy()
+        own[len(own) - used :] = self._generators[agent].random(used)
+        self._used[agent] = 0
+
+
+def _ordered(agents: Agents, sources: Agents, said: NDArray[np.int64]) -> bool:
+    """Return whether rows are in order of agent, then source, then slot."""
+    same = agents[1:] == agents[:-1]
+    later = (sources[1:] > sources[:-1]) | ((sources[1:] == sources[:-1]) & (said[1:] > said[:-1]))
+    return bool(((agents[1:] > agents[:-1]) | (same & later)).all())

@@ -4,6 +4,10 @@ Every agent keeps one or several sets of parameters; ``[s, i]`` is set s of agen
 ``V = S + U``: S was synchronised, U is its own since then. V is kept as its inverse, updated by Sherman and Morrison's
 formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` and the squared width ``x' V^-1 x`` of
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
+
+Where agents deposit what they know with a keeper, S holds what they have sent too, U what they have not, and a total
+that comes back waits in a table until its agent decides: most totals are replaced by a later one before anybody needs
+them, and only a new S takes d^3 operations.
 """
 
 from math import log, log1p, sqrt
@@ -36,6 +40,17 @@ class Ellipsoids(NamedTuple):
         updates: Decisions since the inverse was made afresh, shape (sets, M), int64.
         quiet: Whether the agent makes no test because a synchronisation is under way, shape (sets, M), bool.
         inflation: c of each agent, shape (M,).
+        received: Whether agents choose by S alone, as they received it: then ``inverse``, ``estimate``, ``fits`` and
+            ``widths`` are those of S (of its received part, where it holds what was sent too).
+        log_det: log det of the matrix that the agent chooses by, shape (sets, M).
+        held: Observations in that matrix, shape (sets, M), int64.
+        tally: Observations made by all agents before the present instant, and how many of these decisions have not had
+            in their matrix, summed over all decisions; shape (2,), int64.
+        waiting: For each agent the row of `totals` that it adopts before its next decision, -1: none; shape (M,).
+        totals: Totals, packed: the upper triangle of a matrix row by row, then a vector; shape (rows, P).
+        apart: Own sums that were sent and are not in the total that waits, packed, shape (M, P).
+        counts: Observations in the total that waits, and in what stands apart from it, shape (M, 2), int64.
+        regularizer: What is added to a total, times the identity.
     """
 
     shared_gram: Floats
@@ -54,9 +69,43 @@ class Ellipsoids(NamedTuple):
     updates: NDArray[np.int64]
     quiet: NDArray[np.bool_]
     inflation: Floats
+    received: bool
+    log_det: Floats
+    held: NDArray[np.int64]
+    tally: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    totals: Floats
+    apart: Floats
+    counts: NDArray[np.int64]
+    regularizer: float
 
 
-def ellipsoids(sets: int, agents: int, dimension: int, arms: int, inflation: Floats) -> Ellipsoids:
+class Trigger(NamedTuple):
+    """When agents want to share.
+
+    Attributes:
+        thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in uses of the
+            set; infinite where that is not tested; shape (M,).
+        every: Slots from one synchronisation to the next, or 0 where a test decides.
+        growth: What ``log det(V) - log det(S)`` must exceed where agents deposit with a keeper; negative: they do not.
+    """
+
+    thresholds: Floats
+    every: int
+    growth: float
+
+
+def ellipsoids(
+    sets: int,
+    agents: int,
+    dimension: int,
+    arms: int,
+    inflation: Floats,
+    *,
+    received: bool = False,
+    deposits: bool = False,
+    regularizer: float = 0.0,
+) -> Ellipsoids:
     """Return room for the beliefs of all agents, nothing learnt yet; `shared_gram` must be filled before use.
 
     Args:
@@ -65,10 +114,15 @@ def ellipsoids(sets: int, agents: int, dimension: int, arms: int, inflation: Flo
         dimension: d.
         arms: The number K of arms if they stay the same, else 0.
         inflation: What the test adds to V, times the identity, shape (M,).
+        received: See `Ellipsoids`.
+        deposits: Whether agents deposit with a keeper.
+        regularizer: See `Ellipsoids`.
     """
     matrices = (sets, agents, dimension, dimension)
     vectors = (sets, agents, dimension)
-    tested = dimension if inflation.any() else 0
+    tested = dimension if received or inflation.any() else 0
+    packed = dimension * (dimension + 1) // 2 + dimension
+    depositors = agents if deposits else 0
     return Ellipsoids(
         shared_gram=np.zeros(matrices),
         shared_response=np.zeros(vectors),
@@ -86,21 +140,22 @@ def ellipsoids(sets: int, agents: int, dimension: int, arms: int, inflation: Flo
         updates=np.zeros((sets, agents), dtype=np.int64),
         quiet=np.zeros((sets, agents), dtype=np.bool_),
         inflation=inflation,
+        received=received,
+        log_det=np.zeros((sets, agents)),
+        held=np.zeros((sets, agents), dtype=np.int64),
+        tally=np.zeros(2, dtype=np.int64),
+        waiting=np.full(depositors, -1, dtype=np.int64),
+        # Each agent holds on to one row, and one more is written before an agent lets go of its own.
+        totals=np.zeros((depositors + 1, packed)),
+        apart=np.zeros((depositors, packed)),
+        counts=np.zeros((depositors, 2), dtype=np.int64),
+        regularizer=regularizer,
     )
 
 
 @njit(cache=True)
-def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
-    """Make all that follows from S, U, s and u afresh, for *param_set* of *agent*.
-
-    Args:
-        beliefs: `Ellipsoids`.
-        param_set: The set.
-        agent: The agent.
-        arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
-    """
-    shared = beliefs.shared_gram[param_set, agent]
-    gram = shared + beliefs.own_gram[param_set, agent]
+def _choose_by(beliefs, param_set, agent, gram, response, arms):  # type: ignore[no-untyped-def]
+    """Have *agent* choose by this matrix and this vector from now on; see `refresh`."""
     inverse = np.linalg.inv(gram)
     dimension = len(gram)
     for row in range(dimension):  # rounding must not make it lopsided: columns are read as rows
@@ -109,7 +164,6 @@ def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
             inverse[row, column] = middle
             inverse[column, row] = middle
     beliefs.inverse[param_set, agent] = inverse
-    response = beliefs.shared_response[param_set, agent] + beliefs.own_response[param_set, agent]
     estimate = inverse @ response
     beliefs.estimate[param_set, agent] = estimate
     for arm in range(arms.shape[1]):
@@ -123,12 +177,78 @@ def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
             width += arms[row, arm] * partial
         beliefs.fits[param_set, agent, arm] = fit
         beliefs.widths[param_set, agent, arm] = width
+    beliefs.log_det[param_set, agent] = np.linalg.slogdet(gram)[1]
+
+
+@njit(cache=True)
+def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
+    """Make all that follows from S, U, s and u afresh, for *param_set* of *agent*.
+
+    Agents that choose by what they received go on to choose by the same.
+
+    Args:
+        beliefs: `Ellipsoids`.
+        param_set: The set.
+        agent: The agent.
+        arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
+    """
+    shared = beliefs.shared_gram[param_set, agent]
+    gram = shared + beliefs.own_gram[param_set, agent]
+    if not beliefs.received:
+        response = beliefs.shared_response[param_set, agent] + beliefs.own_response[param_set, agent]
+        _choose_by(beliefs, param_set, agent, gram, response, arms)
     if beliefs.inflated.shape[2]:
-        for row in range(dimension):
+        for row in range(len(gram)):
             gram[row, row] += beliefs.inflation[agent]
         beliefs.inflated[param_set, agent] = np.linalg.inv(gram)
     beliefs.log_ratio[param_set, agent] = np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1]
     beliefs.updates[param_set, agent] = 0
+
+
+@njit(cache=True)
+def renew(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
+    """Make everything afresh once S is another one, all of which was received; see `refresh`."""
+    if beliefs.received:
+        shared, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
+        _choose_by(beliefs, param_set, agent, shared, response, arms)
+    refresh(beliefs, param_set, agent, arms)
+
+
+@njit(cache=True)
+def take_in(beliefs, agent, arms):  # type: ignore[no-untyped-def]
+    """Let *agent*, who decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
+    if not beliefs.waiting.size or beliefs.waiting[agent] < 0:
+        return
+    total = beliefs.totals[beliefs.waiting[agent]]
+    apart = beliefs.apart[agent]
+    beliefs.waiting[agent] = -1
+    shared, response = beliefs.shared_gram[0, agent], beliefs.shared_response[0, agent]
+    dimension = len(response)
+    place = 0
+    for row in range(dimension):
+        for column in range(row, dimension):
+            shared[row, column] = total[place]
+            shared[column, row] = total[place]
+            place += 1
+        shared[row, row] += beliefs.regularizer
+    for row in range(dimension):
+        response[row] = total[place + row]
+    beliefs.held[0, agent] = beliefs.counts[agent, 0]
+    if beliefs.received:
+        _choose_by(beliefs, 0, agent, shared, response, arms)
+    else:
+        beliefs.held[0, agent] += beliefs.counts[agent, 1] + beliefs.uses[0, agent]
+    if beliefs.counts[agent, 1]:
+        place = 0
+        for row in range(dimension):
+            for column in range(row, dimension):
+                shared[row, column] += apart[place]
+                if column > row:
+                    shared[column, row] += apart[place]
+                place += 1
+        for row in range(dimension):
+            response[row] += apart[place + row]
+    refresh(beliefs, 0, agent, arms)
 
 
 @njit(cache=True)
@@ -140,6 +260,7 @@ def copy(beliefs, param_set, source, agent):  # type: ignore[no-untyped-def]
     beliefs.log_ratio[param_set, agent] = beliefs.log_ratio[param_set, source]
     beliefs.fits[param_set, agent] = beliefs.fits[param_set, source]
     beliefs.widths[param_set, agent] = beliefs.widths[param_set, source]
+    beliefs.log_det[param_set, agent] = beliefs.log_det[param_set, source]
     beliefs.updates[param_set, agent] = 0
 
 
@@ -224,25 +345,12 @@ def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ig
         product: Room for d numbers.
     """
     dimension = len(action)
-    estimate = beliefs.estimate[param_set, agent]
-    expected = 0.0
-    for row in range(dimension):
-        expected += action[row] * estimate[row]
-    width = _divide(beliefs.inverse[param_set, agent], action, product)
-    scale = 1.0 / (1.0 + width)
-    step = (reward - expected) * scale
-    count = arms.shape[1]
-    for row in range(dimension):
-        estimate[row] += step * product[row]
-    if count:
-        fits = beliefs.fits[param_set, agent]
-        widths = beliefs.widths[param_set, agent]
-        for arm in range(count):
-            along = 0.0
-            for row in range(dimension):
-                along += arms[row, arm] * product[row]
-            fits[arm] += step * along
-            widths[arm] -= scale * along * along
+    beliefs.tally[1] += beliefs.tally[0] - beliefs.held[param_set, agent]
+    width = 0.0
+    if not beliefs.received:
+        width = _update_choice(beliefs, param_set, agent, action, reward, arms, product)
+        beliefs.held[param_set, agent] += 1
+        beliefs.log_det[param_set, agent] += log1p(width)
     gram = beliefs.own_gram[param_set, agent]
     response = beliefs.own_response[param_set, agent]
     leaf = beliefs.leaf_response[param_set, agent]
@@ -265,32 +373,69 @@ def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ig
 
 
 @njit(cache=True)
-def wants(beliefs, param_set, agent, threshold, every, sets):  # type: ignore[no-untyped-def]
-    """Return whether *agent* wants to synchronise *param_set* after its decision.
+def _update_choice(beliefs, param_set, agent, action, reward, arms, product):  # type: ignore[no-untyped-def]
+    """Have *agent* choose by one more observation from now on; return ``x' V^-1 x`` of before. See `learn`."""
+    dimension = len(action)
+    estimate = beliefs.estimate[param_set, agent]
+    expected = 0.0
+    for row in range(dimension):
+        expected += action[row] * estimate[row]
+    width = _divide(beliefs.inverse[param_set, agent], action, product)
+    scale = 1.0 / (1.0 + width)
+    step = (reward - expected) * scale
+    for row in range(dimension):
+        estimate[row] += step * product[row]
+    count = arms.shape[1]
+    if count:
+        fits = beliefs.fits[param_set, agent]
+        widths = beliefs.widths[param_set, agent]
+        for arm in range(count):
+            along = 0.0
+            for row in range(dimension):
+                along += arms[row, arm] * product[row]
+            fits[arm] += step * along
+            widths[arm] -= scale * along * along
+    return width
+
+
+@njit(cache=True)
+def pass_instant(beliefs, decisions):  # type: ignore[no-untyped-def]
+    """Note that so many *decisions* have been made at this instant, and that the next is a later one."""
+    beliefs.tally[0] += decisions
+
+
+@njit(cache=True)
+def wants(beliefs, param_set, agent, trigger, sets):  # type: ignore[no-untyped-def]
+    """Return whether *agent* wants to synchronise *param_set*, or to deposit, after its decision.
 
     Args:
         beliefs: `Ellipsoids`.
         param_set: The set.
         agent: The agent.
-        threshold: D of ``log det(V + c I) - log det(S) >= D / (t - t')``, t - t' counted in uses of the set.
-        every: Slots from one synchronisation to the next, or 0 where the test decides.
+        trigger: `Trigger`.
         sets: Sets an agent keeps.
     """
     if beliefs.quiet[param_set, agent]:
         return False
     uses = beliefs.uses[param_set, agent]
-    if every:
-        return uses * sets >= every
-    return beliefs.log_ratio[param_set, agent] * uses >= threshold
+    if trigger.growth >= 0.0:
+        return uses > 0 and beliefs.log_ratio[param_set, agent] > trigger.growth
+    if trigger.every:
+        return uses * sets >= trigger.every
+    return beliefs.log_ratio[param_set, agent] * uses >= trigger.thresholds[agent]
+
+
+SLOTS, LOG_DET, OBSERVATIONS = 0.0, 1.0, 2.0
+"""What a bonus grows with: see `bonus_of`."""
 
 
 @njit(cache=True)
 def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
-    """Return what the width of an arm is multiplied with, in *slot*, from 0.
+    """Return what the width of an arm is multiplied with, in *slot*, from 0, where it grows with the slots.
 
     Args:
         terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, and scale times what does
-            not grow, shape (5,).
+            not grow; shape (6,), see `bonus_of` for the last.
         dimension: d.
         slot: The slot.
     """
@@ -299,40 +444,71 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def choose_fixed_all(beliefs, param_set, slot, agents, bonus_terms):  # type: ignore[no-untyped-def]
+def bonus_of(beliefs, param_set, agent, terms, slot):  # type: ignore[no-untyped-def]
+    """Return what the width of an arm is multiplied with when *agent* decides in *slot*.
+
+    Args:
+        beliefs: `Ellipsoids`.
+        param_set: The set.
+        agent: The agent.
+        terms: What the agent's bonus is made of, shape (6,). The last says what it grows with: `SLOTS`, see
+            `bonus_in`; `LOG_DET` of V, less that of the first V (the third), or `OBSERVATIONS` in V, over the fourth.
+        slot: The slot.
+    """
+    if terms[5] == SLOTS:
+        return bonus_in(terms, beliefs.estimate.shape[2], slot)
+    if terms[5] == LOG_DET:
+        growth = max(beliefs.log_det[param_set, agent] - terms[2], 0.0)
+    else:
+        growth = beliefs.estimate.shape[2] * log1p(beliefs.held[param_set, agent] / terms[3])
+    return terms[0] * sqrt(terms[1] + growth) + terms[4]
+
+
+@njit(cache=True)
+def choose_fixed_all(beliefs, param_set, slot, agents, bonus_terms, columns):  # type: ignore[no-untyped-def]
     """Return what `choose_fixed` does for each of *agents*, shape (n,)."""
-    dimension = beliefs.estimate.shape[2]
     arms = np.empty(agents.size, dtype=np.int64)
     for row in range(agents.size):
         agent = agents[row]
-        arms[row] = choose_fixed(beliefs, param_set, agent, bonus_in(bonus_terms[agent], dimension, slot))
+        take_in(beliefs, agent, columns)
+        arms[row] = choose_fixed(
+            beliefs, param_set, agent, bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
+        )
     return arms
 
 
 @njit(cache=True)
-def choose_fresh_all(beliefs, param_set, slot, agents, bonus_terms, shown):  # type: ignore[no-untyped-def]
+def choose_fresh_all(beliefs, param_set, slot, agents, bonus_terms, columns, shown):  # type: ignore[no-untyped-def]
     """Return what `choose_fresh` does for each of *agents*, who see the actions *shown*, shape (n, K, d)."""
-    dimension = beliefs.estimate.shape[2]
     arms = np.empty(agents.size, dtype=np.int64)
     for row in range(agents.size):
         agent = agents[row]
-        arms[row] = choose_fresh(beliefs, param_set, agent, bonus_in(bonus_terms[agent], dimension, slot), shown[row])
+        take_in(beliefs, agent, columns)
+        bonus = bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
+        arms[row] = choose_fresh(beliefs, param_set, agent, bonus, shown[row])
     return arms
+
+
+@njit(cache=True)
+def take_in_all(beliefs, agents, columns):  # type: ignore[no-untyped-def]
+    """Let each of *agents* `take_in` what waits for it."""
+    for agent in agents:
+        take_in(beliefs, agent, columns)
 
 
 @njit(cache=True)
 def learn_all(beliefs, param_set, agents, actions, rewards, columns):  # type: ignore[no-untyped-def]
-    """Let each of *agents* `learn` what its action, a row of *actions*, paid."""
+    """Let each of *agents* `learn` what its action, a row of *actions*, paid, all at one instant."""
     product = np.empty(actions.shape[1])
     for row in range(agents.size):
         learn(beliefs, param_set, agents[row], actions[row], rewards[row], columns, product)
+    pass_instant(beliefs, agents.size)
 
 
 @njit(cache=True)
-def wants_all(beliefs, param_set, agents, thresholds, every, sets):  # type: ignore[no-untyped-def]
+def wants_all(beliefs, param_set, agents, trigger, sets):  # type: ignore[no-untyped-def]
     """Return what `wants` does for each of *agents*, shape (n,)."""
     found = np.zeros(agents.size, dtype=np.bool_)
     for row in range(agents.size):
-        agent = agents[row]
-        found[row] = wants(beliefs, param_set, agent, thresholds[agent], every, sets)
+        found[row] = wants(beliefs, param_set, agents[row], trigger, sets)
     return found

@@ -3,18 +3,16 @@
 Source: Dubey & Pentland 2020, Algorithms 1 to 3.
 """
 
-from collections.abc import Sequence
 from math import inf, log, sqrt
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
-from netbandit.learners.slots import Learner
-from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
@@ -31,22 +29,16 @@ def _threshold(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("threshold", 'must be "paper", "dislinucb" or a number > 0') from None
 
 
-class FedUcb(Learner):
+class FedUcb(EllipsoidLearner):
     """The beliefs of all agents, and their Privatizers.
 
     A release is the upper triangle of the d x d matrix U^, row by row, and then the d numbers of u^: the sums over all
     that the agent has seen, not over what is new. A synchronised matrix that is not positive definite, because noise
     was larger than what it hides, has its eigenvalues clipped at rho_min.
 
-    Where agents keep several sets of parameters, these are learners that share one array of beliefs, which compiled
-    loops work on: ``beliefs``, see `netbandit.learners.ellipsoid`. Other state: ``radii``, the bounds of each agent;
-    ``thresholds``, D of each agent, shape (M,), infinite where no test is made; ``interval``, slots from one
-    synchronisation to the next, or 0 where a test decides; ``columns``, the arms that stay the same, one a column,
-    shape (d, K), K = 0 where they do not; ``bonus_terms``, what the bonus is made of, shape (M, 5), see
-    `netbandit.learners.ellipsoid.bonus_in`; ``clipped``, adoptions in which eigenvalues had to be clipped.
+    Other state than the base class's: ``radii``, the bounds of each agent; ``clipped``, adoptions in which eigenvalues
+    had to be clipped.
     """
-
-    plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
 
     epsilon: PositiveOrInfinite = 1.0
     """Privacy budget of all releases of an agent together; ``inf``: no noise."""
@@ -94,24 +86,10 @@ class FedUcb(Learner):
             if key in self.model_fields_set and getattr(self, key) is not None:
                 yield Note(key, text)
 
-    def replicas(self, sets: int) -> list[Self]:
-        """Return learners that share one array of beliefs, which the first to start makes; see the base class."""
-        found = super().replicas(sets)
-        common: dict[str, Any] = {}
-        for learner in found:
-            learner._have(common)
-        return found
-
-    def _have(self, common: dict[str, Any]) -> None:
-        self._common = common
-
-    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Believe in the initial matrix; noise comes from ``tree.<set>``, index: the agent."""
-        from netbandit.learners import ellipsoid
-
+    def _start(self, agents: int) -> Start:
+        """Begin with the initial matrix; noise comes from ``tree.<set>``, index: the agent."""
+        world = self.world
         assert world.members is not None
-        self._steps = ellipsoid
-        self.world = world
         self.noise = self._noise()
         members = np.ones(agents, dtype=np.int64) if world.isolated else world.members
         if self.members == "all" and not world.isolated:
@@ -119,43 +97,20 @@ class FedUcb(Learner):
         known: dict[int, Radius] = {size: self._radius(size) for size in set(members.tolist())}
         self.radii = [known[size] for size in members.tolist()]
         fixed = self.schedule == "fixed" and not world.isolated
-        self.interval = (self.every or 0) if fixed else 0
-        self.thresholds: NDArray[np.float64] = np.full(agents, inf)
-        if not fixed and not world.isolated:
-            self.thresholds[:] = [self._test_at(radius) for radius in self.radii]
-        self.columns: NDArray[np.float64] = np.zeros((world.dimension, 0))
-        if world.fixed_actions is not None:
-            self.columns = np.ascontiguousarray(world.fixed_actions.T)
-        self.bonus_terms = np.array([self._bonus_terms(one) for one in self.radii])
         tested = not fixed and not world.isolated
-        inflation = np.array([radius.inflation if tested else 0.0 for radius in self.radii])
-        if "beliefs" not in self._common:
-            self._common["beliefs"] = ellipsoid.ellipsoids(
-                world.sets, agents, world.dimension, self.columns.shape[1], inflation
-            )
-        self.beliefs: ellipsoid.Ellipsoids = self._common["beliefs"]
-        param_set = world.param_set
-        for agent, radius_of in enumerate(self.radii):
-            self.beliefs.shared_gram[param_set, agent] = radius_of.start * np.eye(world.dimension)
-        for agent in range(agents):
-            if agent and self.radii[agent] == self.radii[agent - 1]:
-                ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
-            else:
-                ellipsoid.refresh(self.beliefs, param_set, agent, self.columns)
         self._trees: dict[int, Tree] = {}
         self._excess: dict[int, NDArray[np.float64]] = {}
-        self._lent: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-        self._upper = np.triu_indices(world.dimension)
-        self._adopted: tuple[int, NDArray[np.float64]] | None = None
         self.clipped = 0
         self._clipped = False  # whether the sums adopted last were
+        return Start(
+            diagonal=np.array([radius.start for radius in self.radii]),
+            inflation=np.array([radius.inflation if tested else 0.0 for radius in self.radii]),
+            bonus_terms=np.array([self._bonus_terms(one) for one in self.radii]),
+            thresholds=np.array([self._test_at(radius) if tested else inf for radius in self.radii]),
+            interval=(self.every or 0) if fixed else 0,
+        )
 
-    @property
-    def called(self) -> bool:
-        """Whether a synchronisation must be called for by a message."""
-        return self.interval == 0
-
-    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float]:
+    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float, float]:
         scale = self.beta_scale
         return (
             scale * radius.sub_gaussian,
@@ -163,6 +118,7 @@ class FedUcb(Learner):
             radius.most / radius.least,
             radius.dimension * radius.least,
             scale * radius.offset,
+            0.0,  # it grows with the slots
         )
 
     def _noise(self) -> TreeNoise | None:
@@ -204,28 +160,15 @@ class FedUcb(Learner):
             return dislinucb_threshold(world.dimension, world.agents, world.horizon)
         return self.threshold
 
-    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the arm with the largest upper bound, for each agent."""
-        steps, param_set = self._steps, self.world.param_set
-        if self.columns.shape[1]:
-            return np.asarray(steps.choose_fixed_all(self.beliefs, param_set, slot, agents, self.bonus_terms))
-        shown = self._shown(agents)
-        return np.asarray(steps.choose_fresh_all(self.beliefs, param_set, slot, agents, self.bonus_terms, shown))
-
-    def _shown(self, agents: NDArray[np.int64]) -> NDArray[np.float64]:
-        assert self.world.actions is not None
-        return self.world.actions(agents)
-
     def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take in what was paid: a new outer product, and a new response."""
-        param_set = self.world.param_set
-        actions = self._shown(agents)[np.arange(len(agents)), arms]
+        """Take in what was paid; only what enters a noisy sum has to be bounded."""
         if self.noise is not None:
+            actions = self._shown(agents)[np.arange(len(agents)), arms]
             squares = np.einsum("ni,ni->n", actions, actions)
             for row in np.flatnonzero(squares > 1).tolist():
                 reward = min(max(float(rewards[row]), -1.0), 1.0)
                 self._clip(int(agents[row]), actions[row], reward, 1 / sqrt(squares[row]))
-        self._steps.learn_all(self.beliefs, param_set, agents, actions, rewards, self.columns)
+        super().learn(slot, agents, arms, rewards)
 
     def _clip(self, agent: int, action: NDArray[np.float64], reward: float, factor: float) -> None:
         """Note what must be added to the next leaf so that only the part of *action* that is 1 long is in it."""
@@ -233,41 +176,19 @@ class FedUcb(Learner):
         found = self._excess.setdefault(agent, np.zeros((whole.size, whole.size)))
         found += np.outer(part, part) - np.outer(whole, whole)
 
-    def wants(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whose test says so (line 12 of Algorithm 1), or for whom it is time."""
-        param_set = self.world.param_set
-        found = self._steps.wants_all(self.beliefs, param_set, agents, self.thresholds, self.interval, self.world.sets)
-        self.beliefs.quiet[param_set, agents[found]] = True
-        return np.asarray(found)
-
-    def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Make no test meanwhile."""
-        self.beliefs.quiet[self.world.param_set, agents] = True
-
-    def share_numbers(self, dimension: int) -> int:
-        """Return ``d (d + 1) / 2 + d``."""
-        return dimension * (dimension + 1) // 2 + dimension
-
-    def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return U^ and u^ of all that each agent has seen (Algorithm 2), d (d + 1) / 2 + d numbers."""
-        return np.stack([self._release(agent) for agent in agents.tolist()])
-
     def _release(self, agent: int) -> NDArray[np.float64]:
+        """Return U^ and u^ of all that the agent has seen (Algorithm 2)."""
         beliefs, param_set = self.beliefs, self.world.param_set
         dimension = self.world.dimension
-        gram, response = beliefs.own_gram[param_set, agent], beliefs.own_response[param_set, agent]
-        self._lent[agent] = gram.copy(), response.copy()
         leaf = np.empty((dimension + 1, dimension + 1))
+        leaf[-1, -1] = beliefs.leaf_square[param_set, agent]
+        clipped = beliefs.leaf_response[param_set, agent].copy()
+        gram, response = self._lend(agent)
         leaf[:-1, :-1] = gram
         # Only what enters a noisy sum has to be bounded.
-        leaf[-1, :-1] = leaf[:-1, -1] = response if self.noise is None else beliefs.leaf_response[param_set, agent]
-        leaf[-1, -1] = beliefs.leaf_square[param_set, agent]
+        leaf[-1, :-1] = leaf[:-1, -1] = response if self.noise is None else clipped
         if agent in self._excess:
             leaf += self._excess.pop(agent)
-        beliefs.leaf_response[param_set, agent] = 0.0
-        beliefs.leaf_square[param_set, agent] = 0.0
-        beliefs.uses[param_set, agent] = 0
-        beliefs.quiet[param_set, agent] = True
         released = self._tree(agent).release(leaf)
         if self.noise is not None:
             released[np.diag_indices(dimension)] += 2 * self.noise.shift
@@ -281,56 +202,22 @@ class FedUcb(Learner):
             tree = self._trees[agent] = Tree(self.world.dimension + 1, deviation, rng)
         return tree
 
-    def combine(
-        self, shared: Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the sum of what was *shared*, in order."""
-        total = shared[0].copy()
-        for release in shared[1:]:
-            total += release
-        return total
+    def _alike(self, first: int, second: int) -> bool:
+        """Return whether both clip at the same eigenvalue."""
+        return self.radii[first] == self.radii[second]
 
-    def adopt(self, slot: int, agents: NDArray[np.int64], combined: NDArray[np.float64]) -> None:
-        """Replace S and s, and forget of U and u what is in them now."""
-        for agent in agents.tolist():
-            self._adopt(agent, combined)
+    def _adopt_again(self) -> None:
+        self.clipped += self._clipped
 
-    def _adopt(self, agent: int, combined: NDArray[np.float64]) -> None:
-        beliefs, param_set = self.beliefs, self.world.param_set
-        dimension = self.world.dimension
-        gram, response = self._lent.pop(agent)
-        own_gram, own_response = beliefs.own_gram[param_set, agent], beliefs.own_response[param_set, agent]
-        nothing_new = beliefs.uses[param_set, agent] == 0
-        if nothing_new:
-            own_gram[:] = 0.0
-            own_response[:] = 0.0
-        else:
-            own_gram -= gram
-            own_response -= response
-        beliefs.quiet[param_set, agent] = False
-        same = self._adopted
-        if same is not None and same[1] is combined and self.radii[same[0]] == self.radii[agent]:
-            source = same[0]
-            self.clipped += self._clipped
-            beliefs.shared_gram[param_set, agent] = beliefs.shared_gram[param_set, source]
-            beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
-            if nothing_new and beliefs.uses[param_set, source] == 0:
-                self._steps.copy(beliefs, param_set, source, agent)
-            else:
-                self._steps.refresh(beliefs, param_set, agent, self.columns)
-            return
+    def _sums(self, agent: int, combined: NDArray[np.float64]) -> Sums:
+        """Return what *agent* adopts: positive definite, whatever the noise."""
         self._clipped = False
-        shared = np.zeros((dimension, dimension))
-        shared[self._upper] = combined[:-dimension]
-        shared += np.triu(shared, 1).T
+        shared, response, _ = self._unpacked(combined)
         if self.noise is None:
-            shared[np.diag_indices(dimension)] += self.regularizer
+            shared[np.diag_indices(self.world.dimension)] += self.regularizer
         else:
             shared = self._positive(shared, self.radii[agent].least)
-        beliefs.shared_gram[param_set, agent] = shared
-        beliefs.shared_response[param_set, agent] = combined[-dimension:]
-        self._adopted = agent, combined
-        self._steps.refresh(beliefs, param_set, agent, self.columns)
+        return Sums(shared, response)
 
     def _positive(self, matrix: NDArray[np.float64], least: float) -> NDArray[np.float64]:
         """Return *matrix* with its eigenvalues clipped at *least* if one of them is not positive."""

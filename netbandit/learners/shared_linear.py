@@ -17,8 +17,8 @@ class SharedLinUcb(FedUcb):
     weight: float = Field(default=0.1, ge=0)
     """What the width of an arm is multiplied with: alpha of ``linucb``."""
 
-    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float]:
-        return 0.0, 0.0, 1.0, 1.0, self.weight  # nothing but what does not grow
+    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float, float]:
+        return 0.0, 0.0, 1.0, 1.0, self.weight, 0.0  # nothing but what does not grow
 
     def remarks(self) -> tuple[str, ...]:
         """Say that agents explore too little for the noise of the rewards, where they do."""

@@ -53,6 +53,19 @@ class Draws:
         """Yield the numbers of *column*, one after the other, without an end."""
         return self.mapped(column, lambda uniforms: uniforms)
 
+    def number(self, column: int, place: int) -> float:
+        """Return the number of *column* at a *place*, counted from 0."""
+        block, row = divmod(place, self.rows)
+        number: float = self.table(block).item(column, row)
+        return number
+
+    def flags(self, column: int, least: float) -> Iterator[int]:
+        """Yield for each number of *column* whether it is at *least* so much, 1 or 0, without an end."""
+        block = 0
+        while True:
+            yield from (self.table(block)[column] >= least).tobytes()
+            block += 1
+
     def mapped(self, column: int, law: Callable[[NDArray[np.float64]], NDArray[np.generic]]) -> Iterator[float]:
         """Yield what *law* makes of the numbers of *column*, a block at a time, without an end."""
         block = 0

@@ -31,8 +31,8 @@ class ChannelFaults:
 
     @property
     def in_order(self) -> bool:
-        """Whether losses are all that happens, so that what arrives does so once, and in the order of sending."""
-        return self.jitter is None and not self.duplicate and self.retry is None
+        """Whether what is put on a channel arrives in the order of sending, each transmission at most once."""
+        return self.jitter is None and not self.duplicate
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,5 @@ class Faults:
 
     @property
     def only_peers_lose(self) -> bool:
-        """Whether messages between agents may be lost, and nothing else goes wrong."""
+        """Whether messages between agents may be lost, and repeated, and nothing else goes wrong."""
         return bool(self.peer) and self.peer.in_order and not self.uplink and not self.plan

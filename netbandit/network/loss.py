@@ -66,6 +66,41 @@ Chance = Callable[[int, int], float]
 """The probability that a message of some bytes, whose transmission starts at some time (ns), is lost."""
 
 
+class BurstChance:
+    """The probability of one channel that is good or bad for a time: it is looked up once for each stay.
+
+    Args:
+        loss: The law.
+        bursts: When the channel is bad.
+
+    Attributes:
+        present: The probability of the stay that was looked up last.
+        since: From when (ns) it is known to hold.
+        until: Until when; infinity: for good.
+    """
+
+    __slots__ = ("_bursts", "_loss", "present", "since", "until")
+
+    def __init__(self, loss: BurstLoss, bursts: Downtimes) -> None:
+        self._loss = loss
+        self._bursts = bursts
+        self.since = 0
+        self.until = 0.0
+        self.present = loss.good
+
+    def renew(self, start: int) -> float:
+        """Look up the stay of time *start* (ns); return its probability."""
+        is_bad = self._bursts.at(start)
+        self.since = start
+        self.until = self._bursts.up(start) if is_bad else self._bursts.down(start)
+        self.present = self._loss.bad if is_bad else self._loss.good
+        return self.present
+
+    def __call__(self, size: int, start: int) -> float:
+        """Return the probability that what starts at *start* (ns) is lost."""
+        return self.present if self.since <= start < self.until else self.renew(start)
+
+
 def chance(loss: Loss, states: Draws, column: int) -> Chance:
     """Return the law of one channel.
 
@@ -75,8 +110,6 @@ def chance(loss: Loss, states: Draws, column: int) -> Chance:
         column: The channel's column there.
     """
     if isinstance(loss, BurstLoss):
-        bursts = Downtimes(failing(states, column, loss.good_for, loss.bad_for))
-        good, bad = loss.good, loss.bad
-        return lambda size, start: bad if bursts.at(start) else good
+        return BurstChance(loss, Downtimes(failing(states, column, loss.good_for, loss.bad_for)))
     of_size = loss.of_size
     return lambda size, start: of_size(size)

@@ -1,14 +1,14 @@
 """A network in which messages between agents may be lost, and nothing else goes wrong: nearly as fast as without."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappush
-from typing import Any
+from typing import Any, cast
 
-from netbandit.network.faults import Faults
+from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.ledger import Fates
 from netbandit.network.link import NOTHING_YET, Channel, Link
-from netbandit.network.loss import BurstLoss, Chance
+from netbandit.network.loss import BurstChance, BurstLoss
 from netbandit.network.luck import ClassLuck
 from netbandit.network.message import Message
 from netbandit.network.network import Network
@@ -20,13 +20,13 @@ class LossyChannel(Channel):
 
     Attributes:
         losses: What its messages draw, one after the other.
-        chance: With what probability it loses a message of some bytes whose transmission starts at some time.
+        bursts: With what probability it loses a message, where that depends on the time; else None.
     """
 
-    __slots__ = ("chance", "losses")
+    __slots__ = ("bursts", "losses")
 
     losses: Iterator[float]
-    chance: Chance
+    bursts: BurstChance | None
 
 
 class LossyNetwork(Network):
@@ -47,24 +47,35 @@ class LossyNetwork(Network):
         peer_latency = arguments[3]
         self._luck = ClassLuck(faults.peer, "peer", 2 * len(peer_latency), streams)
         self._columns = 0
-        loss = faults.peer.loss
-        self._chance_of_size: Callable[[int], float | None] = (
-            _varying if isinstance(loss, BurstLoss) or loss is None else loss.of_size
-        )
+        self._loss = faults.peer.loss
         super().__init__(*arguments, streams=streams, **keywords)
         self.loses = True
+        self._peer_faults = faults.peer
+
+    @property
+    def peer_faults(self) -> ChannelFaults | None:
+        """See `Network.peer_faults`."""
+        return self._peer_faults
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         if sender == self.server or receiver == self.server:
             return super()._channel(sender, receiver, latency, link, broadcast)
         rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0
-        channel = LossyChannel(sender, receiver, latency, link, rank)
+        channel = self._peer_channel(sender, receiver, latency, link, rank)
         channel.losses = self._luck.losses(self._columns)
-        channel.chance = self._luck.chance(self._columns)
+        chance = self._luck.chance(self._columns)
+        channel.bursts = chance if isinstance(chance, BurstChance) else None
         self._columns += 1
         self._by_rank[rank] = channel
         return channel
+
+    def _chance(self, size: int) -> float:
+        """Return with what probability a message of *size* bytes is lost where no bursts are."""
+        return 0.0 if self._loss is None or isinstance(self._loss, BurstLoss) else self._loss.of_size(size)
+
+    def _peer_channel(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> LossyChannel:
+        return LossyChannel(sender, receiver, latency, link, rank)
 
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
         """See `Network.send`; what is lost has been paid for all the same."""
@@ -74,8 +85,10 @@ class LossyNetwork(Network):
         slot = now // self._slot
         size = message.size
         due = self._due
-        chance = self._chance_of_size(size)
-        for channel in channels:  # as in Network.send(), and written out for the same reason
+        chance = self._chance(size)
+        for channel in cast(
+            "Sequence[LossyChannel]", channels
+        ):  # as in Network.send(), and written out for the same reason
             if channel.receiver == excepted:
                 continue
             channel.messages += 1
@@ -84,8 +97,10 @@ class LossyNetwork(Network):
             if link.latest != slot:
                 link.latest = slot
                 link.activations += 1
-            assert isinstance(channel, LossyChannel)
-            if next(channel.losses) < (channel.chance(size, now) if chance is None else chance):
+            bursts = channel.bursts
+            if bursts is not None:
+                chance = bursts.present if now < bursts.until else bursts.renew(now)
+            if next(channel.losses) < chance:
                 channel.lost += 1
                 continue
             arrival = now + channel.latency
@@ -110,8 +125,3 @@ class LossyNetwork(Network):
     def _count_ends(self, messages: int, fates: Fates) -> None:
         fates.lost = sum(channel.lost for out in self._out for channel in out.values())
         super()._count_ends(messages - fates.lost, fates)
-
-
-def _varying(size: int) -> float | None:
-    """Return None: the size of a message alone does not say with what probability it is lost."""
-    return None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
-from netbandit.network.loss import Chance, chance
+from netbandit.network.loss import Chance, ConstantLoss, chance
 from netbandit.streams import Streams
 
 
@@ -58,8 +58,20 @@ class ClassLuck:
         return found
 
     def losses(self, column: int) -> Iterator[float]:
-        """Yield what the messages of the channel of this *column* draw for their loss."""
+        """Yield a number for each message of the channel of this *column*: below its chance, the message is lost.
+
+        Where all have the same chance, it is 0 for those that are lost and 1 for the others, which is faster.
+        """
+        loss = self._faults.loss
+        if loss is None:
+            return repeat(1)
+        if isinstance(loss, ConstantLoss):
+            return self._loss.flags(column, loss.probability)
         return self._loss.numbers(column)
+
+    def spread(self, column: int, message: int) -> float:
+        """Return what message number *message* of the channel of this *column* draws for the spread of its timeouts."""
+        return self._spread.number(column, message)
 
     def draws(self, column: int) -> Iterator[tuple[float, float, float, float, float]]:
         """Yield a `Draw` for each message of the channel of this *column*, as a plain tuple."""

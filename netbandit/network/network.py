@@ -1,7 +1,7 @@
 """The network: puts messages on channels and delivers them when they arrive."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import chain
 from typing import ClassVar
@@ -10,6 +10,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
 from netbandit.network.link import NOTHING_YET, Arrival, Channel, Link, LinkClass
@@ -118,6 +119,7 @@ class Network:
         self._up: dict[int, Channel] = {}
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
+        self._no_link = Link(self.server, self.server)  # a broadcast needs none, and none is counted for it
 
     @property
     def agents_fail(self) -> bool:
@@ -235,6 +237,42 @@ class Network:
         if self.trace is not None:
             self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
 
+    @property
+    def peer_faults(self) -> ChannelFaults | None:
+        """What can go wrong on the channels between agents; None: more than a message's own luck decides."""
+        return ChannelFaults()
+
+    def count_in_bulk(
+        self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int = 0
+    ) -> None:
+        """Count messages that were put on channels and delivered elsewhere.
+
+        Args:
+            kind: Their kind.
+            channels: For each channel its sender, its receiver, messages, bytes, how many were lost, and in how many
+                slots its link was used in either direction.
+            copies: How many of them arrived twice.
+        """
+        sent = size = losses = 0
+        for sender, receiver, messages, total, lost, activations in channels:
+            channel = self._out[sender][receiver]
+            channel.messages += messages
+            channel.bytes += total
+            channel.lost += lost
+            if channel.link.first == sender:
+                channel.link.activations += activations
+            sent += messages
+            size += total
+            losses += lost
+        if sent:
+            counts = self.ledger.counts[kind]
+            counts[0] += sent
+            counts[1] += size
+        self._note_fates(sent, losses, copies)
+
+    def _note_fates(self, sent: int, lost: int, copies: int) -> None:
+        """Note what became of messages that were counted in bulk; here that follows from the counts of channels."""
+
     def count_everywhere(self, kind: Kind, size: int, times: int) -> None:
         """Count a message of *size* bytes on every channel in each of so many slots; it is delivered elsewhere."""
         for channels in self.channels:
@@ -275,8 +313,8 @@ class Network:
         for agent in agents:
             channel = self._air.get(agent)
             if channel is None:
-                link = Link(agent, self.server)
-                channel = self._air[agent] = self._channel(self.server, agent, self._uplink_latency[agent], link, True)
+                latency = self._uplink_latency[agent]
+                channel = self._air[agent] = self._channel(self.server, agent, latency, self._no_link, True)
             arrival = now + transmission + channel.latency
             if channel.flight:
                 arrival = max(arrival, channel.flight[-1][0])

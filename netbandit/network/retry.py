@@ -9,6 +9,9 @@ ACK = Kind("ACK")
 ACK_BYTES = HEADER_BYTES + LABEL_BYTES
 
 
+_LONGEST = float(1 << 62)
+
+
 @dataclass(frozen=True)
 class Retry:
     """How long a sender waits for an acknowledgement, and how often it tries; the parameters of CoAP.
@@ -39,7 +42,8 @@ class Retry:
             repetition: 0 for the first transmission, 1 for the second, and so on.
         """
         drawn = 1.0 + number * (self.spread - 1.0)
-        return round(min(self.timeout * drawn * self.factor**repetition, float(1 << 62)))
+        wait = self.timeout * drawn * self.factor**repetition
+        return round(wait) if wait < _LONGEST else 1 << 62
 
 
 class SequencedMessage:

@@ -79,8 +79,10 @@ class Topology:
     @cached_property
     def neighbours(self) -> list[list[int]]:
         """The neighbours of each agent, ascending."""
-        starts, indices = self.adjacency.indptr.tolist(), self.adjacency.indices.tolist()
-        return [indices[starts[node] : starts[node + 1]] for node in range(self.agents)]
+        nodes = list(range(self.agents))  # one object for each number, however many neighbours it has
+        starts = self.adjacency.indptr.tolist()
+        indices = [nodes[node] for node in self.adjacency.indices.tolist()]
+        return [indices[starts[node] : starts[node + 1]] for node in nodes]
 
     @cached_property
     def component(self) -> NDArray[np.int64]:

@@ -114,6 +114,18 @@ class UnreliableNetwork(Network):
         if outages.any_agents:
             self.clock.postpone = self._postponed
 
+    @property
+    def peer_faults(self) -> ChannelFaults | None:
+        """See `Network.peer_faults`; what is down decides about messages too."""
+        return None if self._faults.plan else self._faults.peer
+
+    def _note_fates(self, sent: int, lost: int, copies: int) -> None:
+        fates = self.ledger.fates
+        fates.delivered += sent - lost
+        fates.lost += lost
+        fates.duplicates += copies
+        fates.duplicates_dropped += copies
+
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0

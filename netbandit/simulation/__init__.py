@@ -6,5 +6,5 @@
 * Where regret is added up: `epoch_regret` for epochs, `slot_account` and the compiled loops for slots, `gathers` for
   itself.
 * What happens to what agents tell in every slot, message by message (`communication`) or all at once with the same
-  numbers (`bulk_broadcasts`, `bulk_exchanges`).
+  numbers (`bulk_broadcasts`, `bulk_floods`, `bulk_exchanges`).
 """

@@ -1,6 +1,6 @@
 """From what the user wrote to a graph and a network of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
 from netbandit.network.families.family import Family
+from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
 from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.network import Network
+from netbandit.network.retrying_network import RetryingNetwork
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.network.unreliable_network import UnreliableNetwork
@@ -100,17 +102,16 @@ def build_network(
     if peers:
         neighbours = topology.neighbours
         drawn = peer_latencies(links.peer, topology, clock.slot, streams)
+        nodes = list(range(topology.agents))  # one object for each number: a link does not bring its own
         latencies = {
-            (first, second): latency
+            (nodes[first], nodes[second]): latency
             for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
         }
     uplinks = uplink_latencies(links.uplink, topology.agents, clock.slot, streams)
     wrong = build_faults(links, faults, topology, clock.slot)
     kind: Callable[..., Network] = Network
     if wrong:
-        # Losses alone leave the order of arrivals as it is, and need no more than Network's own calendar.
-        simple = wrong.only_peers_lose and links.peer.bandwidth is None and trace is None
-        kind = partial(LossyNetwork if simple else UnreliableNetwork, faults=wrong)
+        kind = partial(_network_of(wrong, links.peer.bandwidth is not None, latencies, trace), faults=wrong)
     return kind(
         clock,
         neighbours,
@@ -123,6 +124,20 @@ def build_network(
         topology=topology,
         streams=own_streams,
     )
+
+
+def _network_of(
+    faults: Faults, is_limited: bool, latencies: Mapping[tuple[int, int], int], trace: Trace | None
+) -> Callable[..., Network]:
+    """Return the least network that has these *faults*: all that can have them agree, number for number.
+
+    Losses and repetitions leave the order of arrivals on a channel as it is, and need only Network's own calendar.
+    """
+    if not faults.only_peers_lose or is_limited or trace is not None:
+        return UnreliableNetwork
+    if faults.peer.retry is None:
+        return LossyNetwork
+    return RetryingNetwork if min(latencies.values(), default=1) > 0 else UnreliableNetwork
 
 
 def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:

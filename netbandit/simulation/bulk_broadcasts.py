@@ -1,82 +1,53 @@
 """Broadcasts of everybody, in every slot, over every link: not message by message, but all at once.
 
-Where nothing is irregular single messages would be the whole cost of a run, and say nothing: item after item takes one
-hop, and each link as long as it always does. What agents hear, what is counted and the fingerprint are those of single
-messages; `fits` says when, and nobody is asked.
+Where nothing is irregular single messages would be the whole cost of a run, and say nothing. What agents hear, what is
+counted and the fingerprint are those of single messages; `netbandit.simulation.bulk` says when, and nobody is asked.
 """
+
+from abc import abstractmethod
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
-from netbandit.network.network import Network
+from netbandit.network.bulk_links import BulkLinks
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS
-from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import RELAY
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
-
-def fits(stage: ReplicationContext, learner: Learner) -> bool:
-    """Return whether all items take one hop, in slots that are known ahead, over links that never fail nor queue."""
-    protocol, network = stage.point.protocol, stage.network
-    if learner.has("next_share") or network.trace is not None:
-        return False
-    if type(protocol) is Pooled:
-        return True
-    one_hop = type(protocol) is Local and protocol.ttl == 1 and protocol.slotted and not protocol.absorb
-    return one_hop and type(network) is Network and not network.transmission(10**6)
+Numbers = NDArray[np.int64]
 
 
 class BulkBroadcasts(Communication):
     """As `Broadcasts`, for a learner that shares in every slot.
 
-    A row a directed link, sorted by receiver, then sender: that of link e brings at boundary t what its sender told in
-    slot ``t - d_e``, ``d_e = max(1, ceil(latency / slot))``. Rows are gathered from the latest max d_e tellings.
-
     Args:
         stage: All that the driver works with.
         learner: The learner, not yet started.
+        slowest: In how many slots an agent hears what it hears at all.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+    def __init__(self, stage: ReplicationContext, learner: Learner, slowest: int) -> None:
         super().__init__(stage, learner)
-        agents, slot = len(self.everybody), self.clock.slot
-        protocol = stage.point.protocol
-        self._pooled = isinstance(protocol, Pooled)
-        self._kind: Kind = ITEMS if isinstance(protocol, Local) and protocol.route == "flood" else RELAY
-        self._floods = self._kind is ITEMS
-        if self._pooled:
-            links = [(receiver, sender, slot) for receiver in range(agents) for sender in range(agents)]
-            links = [link for link in links if link[0] != link[1]]
-        else:
-            out = stage.network.channels
-            links = sorted((one.receiver, one.sender, one.latency) for channels in out for one in channels)
-        table = np.array(links, dtype=np.int64).reshape(-1, 3)
-        self._receivers, self._senders, self._latencies = np.ascontiguousarray(table.T)
-        self._delays = np.maximum(1, -(-self._latencies // slot))
-        self.members = np.bincount(self._receivers, minlength=agents) + 1
-        self.isolated = not len(links)
-        self._depth = int(self._delays.max(initial=1)) + 1
+        self._depth = slowest + 1
         self._told: NDArray[np.float64] | None = None
         self._spoken: NDArray[np.bool_] = np.zeros(self._depth, dtype=np.bool_)
         self._times = 0  # slots in which agents have told
-        self._size = 0
+        self._item_bytes = 0
         self._waited = 0
         self._heard = 0
-        self._order_arrivals()
 
-    def _order_arrivals(self) -> None:
-        """Sort links as they deliver within a slot: by time, what was sent earlier first, then by receiver, sender."""
-        slot = self.clock.slot
-        within, whole = self._latencies % slot, self._latencies // slot
-        at_once = (within == 0) & (whole == 0)  # sent at the boundary at which others arrive, so after them
-        order = np.lexsort((self._senders, self._receivers, at_once, within))
-        self._arrivals = within[order], whole[order], self._receivers[order]
-        self._windows = 0
+    @abstractmethod
+    def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
+        """Return who hears, whose row, and of which slot, at the boundary that begins *slot*, in order of arrival."""
+
+    def _send(self, slot: int, tells: bool) -> None:
+        """Let agents pass on what they have heard, and tell a row of their own if *tells*."""
 
     def open(self, learners: Learners) -> None:
         """Take the learner."""
@@ -99,50 +70,20 @@ class BulkBroadcasts(Communication):
             self._times += 1
             if self._told is None:
                 self._told = np.zeros((self._depth, *told.shape))
-                self._size = HEADER_BYTES + LABEL_BYTES + self._learner.item_bytes(told.shape[1])
+                self._item_bytes = self._learner.item_bytes(told.shape[1])
             self._told[slot % self._depth] = told
-        if not self._pooled:
-            self._record(slot)
+        self._send(slot, told is not None)
 
     def hand_on(self, slot: int) -> None:
         """Let the learner hear what takes effect at the boundary that begins *slot*."""
         if self._told is None:
             return
-        said = slot - self._delays
-        receivers, senders = self._receivers, self._senders
-        rows = self._told_in(said, slot - 1)
-        if not rows.all():
-            if not rows.any():
-                return
-            receivers, senders, said = receivers[rows], senders[rows], said[rows]
-        self._waited += int((slot - said).sum())
-        self._heard += len(said)
-        self._learner.hear(slot, receivers, senders, self._told[said % self._depth, senders], said)
-
-    def _told_in(self, slots: NDArray[np.int64], latest: int) -> NDArray[np.bool_]:
-        """Return in which of *slots*, no more than max d_e before *latest*, the latest one so far, agents told."""
-        found: NDArray[np.bool_] = self._spoken[slots % self._depth] & (slots >= 0) & (slots <= latest)
-        return found
-
-    def _record(self, window: int) -> None:
-        """Note all deliveries within a slot, of what has been told in it and before."""
-        within, whole, receivers = self._arrivals
-        some = self._told_in(window - whole, self.clock.horizon - 1)
-        events = np.empty((int(some.sum()), 4), dtype=np.int64)
-        events[:, 0] = window * self.clock.slot + within[some]
-        events[:, 1] = receivers[some]
-        events[:, 2] = self._kind.code
-        events[:, 3] = self._size
-        self.stage.fingerprint.record_all(events)
-        self._windows = window + 1
-
-    def finish(self) -> None:
-        """Note what arrives after the horizon, and count all messages."""
-        if self._pooled or self._told is None:
+        receivers, sources, said = self._arrived(slot)
+        if not len(receivers):
             return
-        for window in range(self._windows, self._windows + int(self._latencies.max(initial=0)) // self.clock.slot + 1):
-            self._record(window)
-        self.stage.network.count_everywhere(self._kind, self._size, self._times)
+        self._waited += len(said) * slot - int(said.sum())
+        self._heard += len(said)
+        self._learner.hear(slot, receivers, sources, self._told[said % self._depth, sources], said)
 
     @property
     def releases(self) -> int:
@@ -151,6 +92,74 @@ class BulkBroadcasts(Communication):
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
-        copies = {"items": self.releases * len(self._receivers)} if self._floods else {}
         delay = self._waited / self._heard if self._heard else None
-        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": delay, **copies}
+        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": delay}
+
+
+class BulkPooled(BulkBroadcasts):
+    """Everybody hears everybody at the next boundary, without a message."""
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner, 1)
+        agents = len(self.everybody)
+        self._receivers, self._sources = np.nonzero(~np.eye(agents, dtype=np.bool_))
+        self.members = np.full(agents, agents)
+        self.isolated = agents == 1
+
+    def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
+        if not self._spoken[(slot - 1) % self._depth]:
+            return (np.empty(0, dtype=np.int64),) * 3
+        return self._receivers, self._sources, np.full(len(self._receivers), slot - 1)
+
+
+class BulkNeighbours(BulkBroadcasts):
+    """Everybody hears its neighbours alone.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        protocol = stage.point.protocol
+        assert isinstance(protocol, Local)
+        self._floods = protocol.route == "flood"
+        kind = ITEMS if self._floods else RELAY
+        self._links = links = BulkLinks(stage.network, stage.clock, kind, stage.fingerprint)
+        super().__init__(stage, learner, links.slowest)
+        self.members = np.bincount(links.receivers, minlength=len(self.everybody)) + 1
+        self.isolated = not len(links.receivers)
+        self._rows = np.arange(len(links.receivers))
+        self._due = np.full((len(self._rows), links.slowest), -1)
+        self._sizes: Mapping[bool, Numbers] = {}
+        self.items = 0
+
+    def _send(self, slot: int, tells: bool) -> None:
+        if tells and True not in self._sizes:
+            size = HEADER_BYTES + LABEL_BYTES + self._item_bytes
+            self._sizes = {True: np.full(len(self._rows), size), False: np.zeros(len(self._rows), dtype=np.int64)}
+        if self._sizes:
+            self._due[:, slot % self._due.shape[1]] = self._links.put(slot, self._sizes[tells])
+            self.items += tells * len(self._rows)
+
+    def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
+        links, rows = self._links, self._rows
+        if links.delays is None:
+            from netbandit.simulation.kernels.floods import arrivals
+
+            rows, said = arrivals(self._due, slot)
+        else:
+            said = slot - links.delays
+            some = self._due[rows, said % self._due.shape[1]] == slot
+            if some.all():
+                return links.receivers, links.senders, said
+            rows, said = rows[some], said[some]
+        return links.receivers[rows], links.senders[rows], said
+
+    def finish(self) -> None:
+        """Note what arrives after the horizon, and count all messages."""
+        self._links.finish()
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the same figures as `Broadcasts`."""
+        return {**super().metrics(), **({"items": self.items} if self._floods else {})}

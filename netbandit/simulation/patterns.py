@@ -5,7 +5,7 @@ from collections.abc import Callable
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import bulk_exchanges
-from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, fits
+from netbandit.simulation.bulk import bulk_broadcasts
 from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.driver import ReplicationContext
@@ -22,8 +22,13 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         return InTurn(stage, learner)
     kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
         None: Never,
-        "broadcast": BulkBroadcasts if learner.talk() == "broadcast" and fits(stage, learner) else Broadcasts,
+        "broadcast": _broadcasts,
         "call": Synchronisations,
         "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
     }
     return kinds[learner.talk()](stage, learner)
+
+
+def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
+    """Return broadcasts in bulk where everything is regular, else message by message."""
+    return bulk_broadcasts(stage, learner) or Broadcasts(stage, learner)

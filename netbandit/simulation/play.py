@@ -8,11 +8,14 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import Procurement
+from netbandit.learners.counts import CountingLearner
+from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.klucb import KlUcb
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
+from netbandit.learners.thompson import Thompson
 from netbandit.learners.ucb import Ucb
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
@@ -34,16 +37,20 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
     if world is Procurement:
         return kind is Pfcb
     plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
-    counts = isinstance(learner, Ucb | KlUcb) and kind in (Ucb, KlUcb) and learner.discount == 1
+    counts = isinstance(learner, CountingLearner) and kind in (Ucb, KlUcb, Thompson) and learner.discount == 1
     return plain and world is Bernoulli and isolated and counts
 
 
-def say_if_new(bandit: Bandit) -> None:
-    """Write a line to stderr if the compiled loop of *bandit* has to be compiled first."""
+def say_if_new(bandit: Bandit, learner: Learner) -> None:
+    """Write a line to stderr if the compiled loop of this pair has to be compiled first."""
     if isinstance(bandit, Linear):
         from netbandit.simulation.kernels.linear import play as linear
 
         announce(linear, "feducb and linear")
+    elif isinstance(learner, Thompson):
+        from netbandit.simulation.kernels.arms import play_thompson
+
+        announce(play_thompson, "thompson and bernoulli")
     elif isinstance(bandit, Bernoulli):
         from netbandit.simulation.kernels.arms import play as arms
 
@@ -60,25 +67,27 @@ def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account) ->
     if isinstance(first, Pfcb):
         assert isinstance(world, MarketWorld)
         return _procurement(world, first, account)
+    if isinstance(first, Thompson):
+        assert isinstance(world, ArmWorld)
+        return _thompson(world, first, account)
     if isinstance(first, Ucb | KlUcb):
         assert isinstance(world, ArmWorld)
         return _arms(world, first, account)
-    assert isinstance(first, FedUcb)
+    assert isinstance(first, EllipsoidLearner)
     return _linear(world, first, account)
 
 
-def _linear(world: SlotWorld, learner: FedUcb, account: Account) -> Play:
+def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account) -> Play:
     from netbandit.simulation.kernels.linear import play
 
     assert isinstance(world, ActionSetWorld)
     bandit = world.bandit
     assert isinstance(bandit, Linear)
     draws, actions, fixed = bandit.world, bandit.shown, bandit.fixed
-    beliefs, bonus_terms, threshold, every = learner.beliefs, learner.bonus_terms, learner.thresholds, learner.interval
-    columns = learner.columns
+    beliefs, bonus_terms, trigger, columns = learner.beliefs, learner.bonus_terms, learner.trigger, learner.columns
 
     def run(first: int, last: int) -> int:
-        return int(play(first, last, draws, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account))
+        return int(play(first, last, draws, actions, fixed, columns, beliefs, bonus_terms, trigger, account))
 
     return run
 
@@ -98,6 +107,30 @@ def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account) -> Play:
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
             play(first, until, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
+            first = until
+        return last
+
+    return run
+
+
+def _thompson(world: ArmWorld, learner: Thompson, account: Account) -> Play:
+    from netbandit.simulation.kernels.arms import note, play_thompson
+
+    bandit, numbers, known = world.bandit, world.numbers, learner.known
+    assert isinstance(bandit, Bernoulli)
+    digests, means, gaps = account.digests, bandit.agent_means, bandit.gaps
+
+    def run(first: int, last: int) -> int:
+        while first < last:
+            numbers.reach(first)
+            until = min(last, numbers.last)
+            uniforms = numbers.block[:, first - numbers.first :]
+            regrets = np.zeros(until - first)
+            for agent, rng in enumerate(learner.rngs):  # its stream is unpacked once a block, not once a slot
+                own = means[agent], gaps, known.pulls[agent], known.sums[agent], rng, regrets, digests[agent]
+                digests[agent], missed = play_thompson(first, until, uniforms[agent], *own)
+                world.missed[agent] += missed
+            note(first, regrets, account)
             first = until
         return last
 

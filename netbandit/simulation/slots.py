@@ -54,7 +54,7 @@ class Slots(Driver):
         self.talking = talking = communication(stage, template)
         fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
         if fast:
-            say_if_new(stage.bandit)
+            say_if_new(stage.bandit, template)
         self.learners = template.replicas(talking.sets)
         degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):

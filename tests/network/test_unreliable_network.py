@@ -11,9 +11,11 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, chance
 from netbandit.network.lossy_network import LossyNetwork
+from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.network.outages import Failing, Outage, OutagePlan
 from netbandit.network.retry import Retry
+from netbandit.network.retrying_network import RetryingNetwork
 from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.streams import Streams
 
@@ -51,6 +53,42 @@ def test_losses_alone_are_the_same_in_both_networks(loss):
         logs.append((lab.run(), lab.fingerprint.hexdigest(), lab.network.ledger.fates, lab.network.peer_totals()))
     assert logs[0] == logs[1]
     assert logs[0][2].lost > 0
+
+
+@pytest.mark.parametrize("loss", [None, ConstantLoss(0.3), BitLoss(1e-3), BurstLoss(0.01, 0.9, 900, 300)])
+@pytest.mark.parametrize(
+    "retry",
+    [
+        Retry(100, 2.0, 1.5, 5),  # every acknowledgement that is not lost comes in time
+        Retry(30, 1.0, 2.0, 3),  # some come after the timeout
+        Retry(15, 1.2, 1.0, 4),  # many messages do
+        Retry(40, 1.0, 1.0, 6),  # exactly at the timeout, on one of the links
+    ],
+)
+def test_repetitions_and_losses_are_the_same_in_both_networks(loss, retry):
+    logs = []
+    for kind in (RetryingNetwork, UnreliableNetwork):
+        lab = Triangle(Faults(peer=ChannelFaults(loss=loss, retry=retry)), kind=kind)
+        lab.network.count_before_start(Message(Kind("HELLO"), 20, None, 0), lab.network.channel(0, 1))
+        for time in range(0, 100_000, 330):
+            for sender, receiver in ((0, 1), (1, 0), (1, 2), (0, 3)):
+                lab.send(time + (sender == receiver - 2) * 3, sender, receiver, 20 + time % 50)
+        lab.send(99_999, 1, 2)  # arrives after the horizon: nobody acknowledges it any more
+        log = lab.run()
+        logs.append(
+            (
+                log,
+                lab.fingerprint.hexdigest(),
+                lab.network.ledger.fates,
+                lab.network.ledger.kinds,
+                lab.network.peer_totals(),
+                lab.network.uplink_totals(),
+                [lab.network.lost_on(link) for link in lab.network.links],
+                lab.environment.now,
+            )
+        )
+    assert logs[0] == logs[1]
+    assert (logs[0][2].retransmissions > 0) == (loss is not None or retry.timeout < 60)
 
 
 def test_a_message_is_lost_if_its_link_is_down_at_any_moment_of_its_way():

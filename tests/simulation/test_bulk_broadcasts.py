@@ -2,42 +2,56 @@
 
 import pytest
 from helpers.own_learners import Sometimes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from netbandit.scenario.load import load
 from netbandit.simulation import patterns
-from netbandit.simulation.bulk_broadcasts import BulkBroadcasts
+from netbandit.simulation.bulk import bulk_broadcasts
 from netbandit.simulation.check import check
 
 SCENARIO = """\
-run = {{ horizon = 60, slot = "1 ms", seed = {seed} }}
-topology = {{ family = "random", agents = 7, mean_degree = 3 }}
-links.peer.latency = {latency}
-bandit = {{ kind = "bernoulli", means = [0.2, 0.5, 0.9] }}
-learner = {{ kind = "{learner}" }}
+run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
+topology = {{ family = "random", agents = {agents}, mean_degree = 3 }}
+links.peer = {{ latency = {latency}{faults} }}
+bandit = {{ {bandit} }}
+learner = {{ kind = {learner} }}
 protocol = {{ {protocol} }}
 """
+BERNOULLI = 'kind = "bernoulli", means = [0.2, 0.5, 0.9]'
+PLAIN = {
+    "horizon": 60,
+    "seed": 0,
+    "agents": 7,
+    "latency": '"0 ms"',
+    "faults": "",
+    "bandit": BERNOULLI,
+    "learner": '"ucb"',
+    "protocol": 'kind = "local"',
+}
 
 
 @pytest.fixture
 def both(tmp_path, monkeypatch):
     """Run a scenario in bulk, and message by message."""
 
-    def runs(learner="ucb", latency='"0 ms"', protocol='kind = "local"', seed=0):
+    def runs(learner=PLAIN["learner"], latency=PLAIN["latency"], protocol=PLAIN["protocol"], seed=0, faults="", **more):
         file = tmp_path / "local.toml"
-        file.write_text(SCENARIO.format(learner=learner, latency=latency, protocol=protocol, seed=seed))
+        chosen = {"learner": learner, "latency": latency, "protocol": protocol, "seed": seed, "faults": faults}
+        file.write_text(SCENARIO.format(**{**PLAIN, **chosen, **more}))
         point = check(load(file)).points[0]
         made = []
-        start = BulkBroadcasts.__init__
+
+        def noted(*given):
+            made.append(bulk_broadcasts(*given))
+            return made[-1]
+
         with monkeypatch.context() as patch:
-            patch.setattr(
-                BulkBroadcasts,
-                "__init__",
-                lambda self, *given: (made.append(self), start(self, *given))[1],
-            )
+            patch.setattr(patterns, "bulk_broadcasts", noted)
             bulk = point.simulation(0).run()
-        assert made  # else there is nothing to compare
+        assert made != [None]  # else there is nothing to compare
         with monkeypatch.context() as patch:
-            patch.setattr(patterns, "fits", lambda *_: False)
+            patch.setattr(patterns, "bulk_broadcasts", lambda *_: None)
             return bulk, point.simulation(0).run()
 
     return runs
@@ -52,7 +66,7 @@ def same(bulk, single):
     assert list(bulk.metrics) == list(single.metrics)
     assert bulk.kinds == single.kinds
     assert (bulk.curves["regret"].values == single.curves["regret"].values).all()
-    for name in ("messages", "bytes", "activations"):
+    for name in ("messages", "bytes", "activations", "lost"):
         assert (getattr(bulk.links, name) == getattr(single.links, name)).all()
 
 
@@ -69,7 +83,7 @@ LATENCIES = [
 @pytest.mark.parametrize("learner", ["ucb", "klucb", "thompson"])
 @pytest.mark.parametrize("latency", LATENCIES)
 def test_in_bulk_is_the_same_as_message_by_message(both, learner, latency):
-    bulk, single = both(learner, latency)
+    bulk, single = both(f'"{learner}"', latency)
     same(bulk, single)
     assert bulk.metrics["messages"] == 60 * 2 * bulk.topology["links"]
 
@@ -77,14 +91,69 @@ def test_in_bulk_is_the_same_as_message_by_message(both, learner, latency):
 @pytest.mark.parametrize("protocol", ['kind = "local", route = "flood"', 'kind = "pooled"'])
 @pytest.mark.parametrize("seed", range(3))
 def test_floods_of_one_hop_and_pooling_are_alike(both, protocol, seed):
-    same(*both("ucb", '{ uniform = ["0 ms", "4 ms"] }', protocol, seed))
+    same(*both('"ucb"', '{ uniform = ["0 ms", "4 ms"] }', protocol, seed))
 
 
 @pytest.mark.parametrize("latency", LATENCIES)
 def test_some_slots_may_pass_in_silence(both, latency):
-    bulk, single = both(f"{Sometimes.__module__}:Sometimes", latency)
+    bulk, single = both(f'"{Sometimes.__module__}:Sometimes"', latency)
     same(bulk, single)
     assert bulk.metrics["rounds"] == 20
+
+
+FLOOD = 'kind = "local", route = "flood"'
+OBSERVERS = [
+    '"ucb"',
+    '"klucb", keep = 0.3',
+    '"thompson", use_after = 3',
+    '"ucb", keep = "degree", discount = 0.98',
+    '"ucb", share = "totals"',
+    f'"{Sometimes.__module__}:Sometimes"',
+]
+FAULTS = [
+    "",
+    ", loss = 0.3",
+    ", loss = { per_bit = 1e-3 }",
+    ', loss = 0.2, jitter = "3 ms"',
+    ', jitter = { geometric = ["2 slots", "5 slots"] }, overtaking = true',
+    ', jitter = "2 ms", overtaking = true, duplicate = 0.4',
+    ", loss = 0.1, duplicate = 0.3",
+]
+
+
+@pytest.mark.parametrize("learner", OBSERVERS)
+@pytest.mark.parametrize("faults", FAULTS)
+def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults):
+    for number, latency in enumerate(LATENCIES[:3] + LATENCIES[4:5]):
+        ttl = 2 + number % 3
+        same(*both(learner, latency, f"{FLOOD}, ttl = {ttl}", seed=number, faults=faults, horizon=30))
+
+
+@pytest.mark.parametrize("faults", FAULTS)
+@pytest.mark.parametrize("route", ["flood", "tree"])
+def test_one_hop_in_bulk_is_the_same_however_links_fail(both, faults, route):
+    for number, latency in enumerate(LATENCIES):
+        same(*both('"ucb"', latency, f'kind = "local", route = "{route}"', seed=number, faults=faults, horizon=40))
+
+
+@pytest.mark.parametrize("faults", FAULTS)
+@pytest.mark.parametrize("ttl", [1, 4])
+def test_absorption_in_bulk_is_the_same(both, faults, ttl):
+    for sets in ("", ", arms_per_agent = 2"):
+        bandit = f'kind = "gaussian", means = [0.2, 0.5, 0.9, 1.1]{sets}'
+        protocol = f"{FLOOD}, ttl = {ttl}, absorb = true"
+        same(*both('"ucb"', LATENCIES[4], protocol, faults=faults, bandit=bandit, horizon=40))
+
+
+@pytest.mark.parametrize("faults", FAULTS[:2])
+def test_more_agents_than_a_word_has_bits(both, faults):
+    same(*both('"ucb"', '"0 ms"', f"{FLOOD}, ttl = 3", faults=faults, agents=70, horizon=12))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.sampled_from(FAULTS), st.sampled_from(LATENCIES), st.integers(1, 5), st.integers(2, 9))
+def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents):
+    same(*both('"ucb"', latency, f"{FLOOD}, ttl = {ttl}", seed, faults, agents=max(agents, 5), horizon=20))
 
 
 @pytest.mark.parametrize(
@@ -92,6 +161,10 @@ def test_some_slots_may_pass_in_silence(both, latency):
     [
         ["protocol.ttl=2"],
         ["protocol.timing=asynchronous"],
+        ["links.peer.jitter={ exponential = '1 ms' }"],
+        ["links.peer.loss={ good = 0.0, bad = 0.9, good_for = '5 ms', bad_for = '5 ms' }"],
+        ["links.peer.retry={ timeout = '5 ms' }"],
+        ["faults.links={ up_for = '5 ms', down_for = '1 ms' }"],
         ["links.peer.bandwidth=1 Mbit/s"],
         ["protocol.kind=relay"],
         ["learner.kind=helpers.own_learners:Rarely"],
@@ -99,14 +172,16 @@ def test_some_slots_may_pass_in_silence(both, latency):
 )
 def test_what_is_irregular_goes_message_by_message(tmp_path, monkeypatch, changed):
     file = tmp_path / "local.toml"
-    file.write_text(SCENARIO.format(learner="ucb", latency='"0 ms"', protocol='kind = "local"', seed=0))
-    monkeypatch.setattr(patterns, "BulkBroadcasts", None)  # not to be called
+    file.write_text(SCENARIO.format(**PLAIN))
+    found = []
+    monkeypatch.setattr(patterns, "bulk_broadcasts", lambda *given: found.append(bulk_broadcasts(*given)))
     assert check(load(file, changed)).points[0].simulation(0).run().metrics["messages"] > 0
+    assert found == [None]
 
 
 def test_a_trace_is_kept_message_by_message(tmp_path, monkeypatch):
     file = tmp_path / "local.toml"
-    file.write_text(SCENARIO.format(learner="ucb", latency='"0 ms"', protocol='kind = "local"', seed=0))
+    file.write_text(SCENARIO.format(**PLAIN))
     point = check(load(file)).points[0]
     plain = point.simulation(0).run()
     assert point.simulation(0).run(tmp_path / "trace.jsonl").fingerprint == plain.fingerprint

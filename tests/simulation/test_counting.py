@@ -133,6 +133,17 @@ def test_alone_agents_choose_what_the_reference_chooses(run, kind, keys):
     assert (result.metrics["messages"], result.metrics["epsilon"]) == (0, 0)
 
 
+@pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
+def test_the_compiled_loop_chooses_what_one_call_a_slot_does(run, monkeypatch, kind):
+    """Over more slots than are drawn at once; for Thompson sampling numba draws what numpy does, number for number."""
+    fast, chosen = run(kind, agents=3, horizon=2_500)
+    monkeypatch.setattr(slots, "is_compiled", lambda *_: False)
+    slow, one_by_one = run(kind, agents=3, horizon=2_500)
+    assert chosen == one_by_one
+    assert fast.metrics["regret_worst_agent"] == slow.metrics["regret_worst_agent"]
+    assert (fast.curves["regret"].values == slow.curves["regret"].values).all()
+
+
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [("ucb", {}), ("ucb", {"use_after": 4}), ("ucb", {"discount": 0.95}), ("klucb", {}), ("thompson", {})],

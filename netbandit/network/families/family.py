@@ -141,10 +141,11 @@ def graph_of(sizes: list[int], parts: list[Edges]) -> "networkx.Graph[int]":
     import networkx
 
     graph: networkx.Graph[int] = networkx.Graph()
-    graph.add_nodes_from(range(sum(sizes)))
+    nodes = list(range(sum(sizes)))  # one object for each number: a link does not bring its own
+    graph.add_nodes_from(nodes)
     first = 0
     for size, links in zip(sizes, parts, strict=True):
-        graph.add_edges_from((links + first).tolist())
+        graph.add_edges_from((nodes[one], nodes[other]) for one, other in (links + first).tolist())
         first += size
     return graph
 

@@ -1,4 +1,4 @@
-"""The compiled loop in which agents of UCB1 or KL-UCB pull arms that pay 0 or 1, and learn alone."""
+"""The compiled loops in which agents pull arms that pay 0 or 1, and learn alone."""
 
 from math import log, sqrt
 
@@ -51,5 +51,63 @@ def play(  # type: ignore[no-untyped-def]
         account.regret[0] += regret
         knot = account.next_knot[0]
         if account.knots[knot] == slot + 1:
+            account.curve[0, knot] = account.regret[0]
+            account.next_knot[0] = knot + 1
+
+
+@njit(cache=True, error_model="numpy")
+def play_thompson(first, last, numbers, means, gaps, pulls, sums, rng, regrets, digest):  # type: ignore[no-untyped-def]
+    """Let one agent of Thompson sampling play the slots from *first* to before *last*.
+
+    numba draws from a generator what numpy does, number for number.
+
+    Args:
+        first: The first slot.
+        last: The slot after the last one.
+        numbers: What decides the agent's rewards, uniform in [0, 1), shape (slots,).
+        means: The mean of each of its arms, shape (K,).
+        gaps: How much worse than the best arm each arm is, shape (K,).
+        pulls: N of the agent, shape (K,); updated.
+        sums: S, shape (K,); updated.
+        rng: Its stream.
+        regrets: What is missed in each slot, shape (slots,); added to.
+        digest: The hash of all that it chose.
+
+    Returns:
+        The hash, and the regret of the agent.
+    """
+    arms = len(pulls)
+    missed = 0.0
+    for slot in range(first, last):
+        arm = slot
+        if slot >= arms:
+            highest = -1.0
+            for each in range(arms):
+                drawn = rng.beta(1.0 + sums[each], 1.0 + max(pulls[each] - sums[each], 0.0))
+                if drawn > highest:
+                    highest = drawn
+                    arm = each
+        pulls[arm] += 1.0
+        if numbers[slot - first] < means[arm]:
+            sums[arm] += 1.0
+        regrets[slot - first] += gaps[arm]
+        missed += gaps[arm]
+        digest = (digest ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
+    return digest, missed
+
+
+@njit(cache=True)
+def note(first, regrets, account):  # type: ignore[no-untyped-def]
+    """Add the regret of all agents in each slot from *first* on to the account, which has one row.
+
+    Args:
+        first: The first slot.
+        regrets: What all agents missed in each slot, shape (slots,).
+        account: `netbandit.simulation.slot_account.Account`.
+    """
+    for place in range(len(regrets)):
+        account.regret[0] += regrets[place]
+        knot = account.next_knot[0]
+        if account.knots[knot] == first + place + 1:
             account.curve[0, knot] = account.regret[0]
             account.next_knot[0] = knot + 1

@@ -4,12 +4,21 @@ import numpy as np
 from numba import njit
 
 from netbandit.bandits.linear_draws import draw_reward, draw_set
-from netbandit.learners.ellipsoid import bonus_in, choose_fixed, choose_fresh, learn, wants
+from netbandit.learners.ellipsoid import (
+    SLOTS,
+    bonus_of,
+    choose_fixed,
+    choose_fresh,
+    learn,
+    pass_instant,
+    take_in,
+    wants,
+)
 
 
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]
-    first, last, world, actions, fixed, columns, beliefs, bonus_terms, threshold, every, account
+    first, last, world, actions, fixed, columns, beliefs, bonus_terms, trigger, account
 ):
     """Play the slots from *first* to before *last*, all agents slot by slot; stop after one in which anybody calls.
 
@@ -21,9 +30,8 @@ def play(  # type: ignore[no-untyped-def]
         fixed: Whether they stay the same.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         beliefs: `Ellipsoids`.
-        bonus_terms: What makes the bonus of each agent, shape (M, 5); see `bonus_in`.
-        threshold: D of each agent, shape (M,).
-        every: Slots from one synchronisation to the next, or 0 where the test decides.
+        bonus_terms: What makes the bonus of each agent, shape (M, 6); see `bonus_of`.
+        trigger: `Trigger`.
         account: `netbandit.simulation.slot_account.Account`, one row.
 
     Returns:
@@ -39,9 +47,10 @@ def play(  # type: ignore[no-untyped-def]
         bonus = 0.0
         regret = 0.0
         for agent in range(agents):
+            take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
-            if agent == 0 or not np.array_equal(terms, bonus_terms[agent - 1]):
-                bonus = bonus_in(terms, dimension, slot)
+            if agent == 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[agent - 1]):
+                bonus = bonus_of(beliefs, param_set, agent, terms, slot)
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:
@@ -54,10 +63,11 @@ def play(  # type: ignore[no-untyped-def]
             learn(beliefs, param_set, agent, shown[arm], reward, columns, product)
             regret += means.max() - means[arm]
             account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
-            if wants(beliefs, param_set, agent, threshold[agent], every, sets):
+            if wants(beliefs, param_set, agent, trigger, sets):
                 beliefs.quiet[param_set, agent] = True
                 account.calls[agent] = True
                 called = True
+        pass_instant(beliefs, agents)
         account.regret[0] += regret
         knot = account.next_knot[0]
         if account.knots[knot] == slot + 1:

@@ -1,0 +1,241 @@
+"""What learners that believe in an ellipsoid have in common: optimism, and sums that are shared when it is time."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.learners.world import World
+
+if TYPE_CHECKING:  # it is compiled, which only runs need
+    from netbandit.learners.ellipsoid import Ellipsoids, Trigger
+
+Floats = NDArray[np.float64]
+
+
+class Sums(NamedTuple):
+    """What agents share, put together: a matrix, shape (d, d), a vector, shape (d,), and how many observations."""
+
+    gram: Floats
+    response: Floats
+    observations: int = 0
+
+
+class Start(NamedTuple):
+    """What a learner begins with, an entry an agent.
+
+    Attributes:
+        diagonal: What S starts from, times the identity, shape (M,).
+        inflation: What the test adds to V, times the identity, shape (M,).
+        bonus_terms: What the bonus is made of, shape (M, 6); see `netbandit.learners.ellipsoid.bonus_of`.
+        thresholds: D of each agent, shape (M,); infinite where no test is made.
+        interval: Slots from one synchronisation to the next, or 0 where a test decides.
+        growth: See `netbandit.learners.ellipsoid.Trigger`.
+        received: Whether agents choose by what they have received alone.
+        regularizer: Of a total that is adopted from a keeper.
+    """
+
+    diagonal: Floats
+    inflation: Floats
+    bonus_terms: Floats
+    thresholds: Floats
+    interval: int
+    growth: float = -1.0
+    received: bool = False
+    regularizer: float = 0.0
+
+
+class EllipsoidLearner(Learner):
+    """The beliefs of all agents: an agent keeps what was synchronised, S and s, and its own since then, U and u.
+
+    Where agents keep several sets of parameters, these are learners that share one array of beliefs, which compiled
+    loops work on: ``beliefs``, see `netbandit.learners.ellipsoid`. Other state: ``thresholds``, ``interval`` and
+    ``bonus_terms``, see `Start`; ``trigger``, of these and ``growth``; ``columns``, the arms that stay the same, one a
+    column, shape (d, K), K = 0 where they do not.
+    """
+
+    plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
+
+    def replicas(self, sets: int) -> list[Self]:
+        """Return learners that share one array of beliefs, which the first to start makes; see the base class."""
+        found = super().replicas(sets)
+        common: dict[str, Any] = {}
+        for learner in found:
+            learner._have(common)
+        return found
+
+    def _have(self, common: dict[str, Any]) -> None:
+        self._common = common
+
+    @abstractmethod
+    def _start(self, agents: int) -> Start:
+        """Return what it begins with, once ``world`` is known."""
+
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Believe in the initial matrix."""
+        from netbandit.learners import ellipsoid
+
+        assert world.members is not None
+        self._steps = ellipsoid
+        self.world = world
+        begin = self._start(agents)
+        self.thresholds: Floats = begin.thresholds
+        self.interval = begin.interval
+        self.trigger: Trigger = ellipsoid.Trigger(begin.thresholds, begin.interval, begin.growth)
+        self.bonus_terms: Floats = begin.bonus_terms
+        self.columns: Floats = np.zeros((world.dimension, 0))
+        if world.fixed_actions is not None:
+            self.columns = np.ascontiguousarray(world.fixed_actions.T)
+        if "beliefs" not in self._common:
+            self._common["beliefs"] = ellipsoid.ellipsoids(
+                world.sets,
+                agents,
+                world.dimension,
+                self.columns.shape[1],
+                begin.inflation,
+                received=begin.received,
+                deposits=begin.growth >= 0,
+                regularizer=begin.regularizer,
+            )
+        self.beliefs: Ellipsoids = self._common["beliefs"]
+        param_set = world.param_set
+        alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
+        for agent in range(agents):
+            self.beliefs.shared_gram[param_set, agent] = begin.diagonal[agent] * np.eye(world.dimension)
+            if agent and (alike[:, agent] == alike[:, agent - 1]).all():
+                ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
+            else:
+                ellipsoid.renew(self.beliefs, param_set, agent, self.columns)
+        self._lent: dict[int, tuple[Floats, Floats]] = {}
+        self._upper = np.triu_indices(world.dimension)
+        self._adopted: tuple[int, Floats] | None = None
+        self._observations = 0  # in the sums adopted last
+
+    @property
+    def called(self) -> bool:
+        """Whether a synchronisation must be called for by a message."""
+        return self.interval == 0
+
+    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the arm with the largest upper bound, for each agent."""
+        steps, beliefs, param_set, columns = self._steps, self.beliefs, self.world.param_set, self.columns
+        if columns.shape[1]:
+            return np.asarray(steps.choose_fixed_all(beliefs, param_set, slot, agents, self.bonus_terms, columns))
+        shown = self._shown(agents)
+        return np.asarray(steps.choose_fresh_all(beliefs, param_set, slot, agents, self.bonus_terms, columns, shown))
+
+    def _shown(self, agents: NDArray[np.int64]) -> Floats:
+        assert self.world.actions is not None
+        return self.world.actions(agents)
+
+    def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take in what was paid: a new outer product, and a new response."""
+        actions = self._shown(agents)[np.arange(len(agents)), arms]
+        self._steps.learn_all(self.beliefs, self.world.param_set, agents, actions, rewards, self.columns)
+
+    def wants(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whose test says so, or for whom it is time."""
+        param_set = self.world.param_set
+        found = self._steps.wants_all(self.beliefs, param_set, agents, self.trigger, self.world.sets)
+        self.beliefs.quiet[param_set, agents[found]] = True
+        return np.asarray(found)
+
+    def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Make no test meanwhile."""
+        self.beliefs.quiet[self.world.param_set, agents] = True
+
+    def share_numbers(self, dimension: int) -> int:
+        """Return ``d (d + 1) / 2 + d``."""
+        return dimension * (dimension + 1) // 2 + dimension
+
+    def share(self, slot: int, agents: NDArray[np.int64]) -> Floats:
+        """Return the sums over all that each agent has seen, a packed row each."""
+        return np.stack([self._release(agent) for agent in agents.tolist()])
+
+    @abstractmethod
+    def _release(self, agent: int) -> Floats:
+        """Return the row of *agent*; it must `_lend` what is new in it."""
+
+    def _lend(self, agent: int) -> tuple[Floats, Floats]:
+        """Note that all that *agent* has seen leaves it now; return U and u."""
+        beliefs, param_set = self.beliefs, self.world.param_set
+        lent = beliefs.own_gram[param_set, agent].copy(), beliefs.own_response[param_set, agent].copy()
+        self._lent[agent] = lent
+        beliefs.leaf_response[param_set, agent] = 0.0
+        beliefs.leaf_square[param_set, agent] = 0.0
+        beliefs.uses[param_set, agent] = 0
+        beliefs.quiet[param_set, agent] = True
+        return lent
+
+    def combine(self, shared: Sequence[Floats], weights: Sequence[int] | None = None) -> Floats:
+        """Return the sum of what was *shared*, in order."""
+        total = shared[0].copy()
+        for release in shared[1:]:
+            total += release
+        return total
+
+    def adopt(self, slot: int, agents: NDArray[np.int64], combined: Floats) -> None:
+        """Replace S and s, and forget of U and u what is in them now."""
+        for agent in agents.tolist():
+            self._adopt(agent, combined)
+
+    def _adopt(self, agent: int, combined: Floats) -> None:
+        beliefs, param_set = self.beliefs, self.world.param_set
+        gram, response = self._lent.pop(agent)
+        own_gram, own_response = beliefs.own_gram[param_set, agent], beliefs.own_response[param_set, agent]
+        nothing_new = beliefs.uses[param_set, agent] == 0
+        if nothing_new:
+            own_gram[:] = 0.0
+            own_response[:] = 0.0
+        else:
+            own_gram -= gram
+            own_response -= response
+        beliefs.quiet[param_set, agent] = False
+        same = self._adopted
+        if same is not None and same[1] is combined and self._alike(same[0], agent):
+            source = same[0]
+            self._adopt_again()
+            beliefs.shared_gram[param_set, agent] = beliefs.shared_gram[param_set, source]
+            beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
+            self._hold(agent, self._observations)
+            if nothing_new and beliefs.uses[param_set, source] == 0:
+                self._steps.copy(beliefs, param_set, source, agent)
+            else:
+                self._steps.renew(beliefs, param_set, agent, self.columns)
+            return
+        adopted = self._sums(agent, combined)
+        beliefs.shared_gram[param_set, agent] = adopted.gram
+        beliefs.shared_response[param_set, agent] = adopted.response
+        self._observations = adopted.observations
+        self._hold(agent, adopted.observations)
+        self._adopted = agent, combined
+        self._steps.renew(beliefs, param_set, agent, self.columns)
+
+    def _hold(self, agent: int, count: int) -> None:
+        """Note how many observations *agent* holds, of which *count* were shared."""
+        beliefs, param_set = self.beliefs, self.world.param_set
+        own = 0 if beliefs.received else int(beliefs.uses[param_set, agent])
+        beliefs.held[param_set, agent] = count + own
+
+    def _alike(self, first: int, second: int) -> bool:
+        """Return whether two agents make the same of what they adopt."""
+        return True
+
+    def _adopt_again(self) -> None:
+        """Note that another agent adopts what one has adopted already."""
+
+    @abstractmethod
+    def _sums(self, agent: int, combined: Floats) -> Sums:
+        """Return S, s and what they hold, once *agent* has adopted what was *combined*."""
+
+    def _unpacked(self, row: Floats) -> Sums:
+        """Return the sums in a packed *row*."""
+        dimension = self.world.dimension
+        size = self._upper[0].size
+        gram = np.zeros((dimension, dimension))
+        gram[self._upper] = row[:size]
+        gram += np.triu(gram, 1).T
+        return Sums(gram, row[size : size + dimension])

@@ -1,0 +1,289 @@
+"""Messages on all links at once, where each is delivered, late or lost by itself: what `Network.send` does, in arrays.
+
+The law is that of single messages, number for number: what a message draws is number n of its channel, n the messages
+that the channel has been given so far. Nothing queues, nothing is repeated and no link is ever down, so what becomes of
+a message is known when it is sent.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.clock import Clock
+from netbandit.network.draws import Draws
+from netbandit.network.faults import ChannelFaults
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.jitter import GeometricJitter, UniformJitter
+from netbandit.network.loss import BitLoss, ConstantLoss
+from netbandit.network.message import Kind
+from netbandit.network.network import Network
+from netbandit.streams import Streams
+
+_A_MEGABYTE = 10**6
+_MOST_UNDER_WAY = 1 << 22
+_MOST_NANOSECONDS = 1 << 61
+
+
+def fits(network: Network) -> bool:
+    """Return whether nothing queues, no trace is kept, no link fails, and every message arrives within a known time."""
+    faults = network.peer_faults
+    if faults is None or network.trace is not None or network.transmission(_A_MEGABYTE):
+        return False
+    if not isinstance(faults.loss, ConstantLoss | BitLoss | None) or faults.retry is not None:
+        return False
+    if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
+        return False
+    channels = [channel for out in network.channels for channel in out]
+    longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
+    slots = longest // network.clock.slot + 2
+    return slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
+
+
+class BulkLinks:
+    """All channels between agents, a row each, sorted by receiver, then sender.
+
+    In a slot at most one message is put on each channel, at the beginning of the slot. Slotted: it takes effect at the
+    first later boundary at which it has arrived.
+
+    Args:
+        network: The network; see `fits`. All that is put on links is counted in it by :meth:`finish`.
+        clock: Its clock.
+        kind: The kind of all messages.
+        fingerprint: Takes in every delivery.
+
+    Attributes:
+        receivers: The receiver of each channel, shape (channels,).
+        senders: Its sender, shape (channels,).
+        reverse: The row of the other direction of each channel, shape (channels,).
+        delays: In how many slots a message takes effect, shape (channels,); None: that differs from one to the next.
+        slowest: In how many slots any message takes effect at most, at least 1.
+    """
+
+    def __init__(self, network: Network, clock: Clock, kind: Kind, fingerprint: Fingerprint) -> None:
+        self._network, self._clock, self._kind, self._fingerprint = network, clock, kind, fingerprint
+        rows = sorted(
+            (channel.receiver, channel.sender, 2 * number + direction, channel.latency)
+            for number, link in enumerate(network.links)
+            for direction, channel in enumerate(
+                (network.channel(link.first, link.second), network.channel(link.second, link.first))
+            )
+        )
+        table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+        self.receivers, self.senders, self._columns, self._latencies = map(np.ascontiguousarray, table.T)
+        self.reverse = np.lexsort((self.receivers, self.senders))  # sorted by sender, then receiver
+        faults = network.peer_faults
+        assert faults is not None
+        self._faults = faults
+        self._numbers = _Numbers(faults, len(rows), self._columns, network.streams)
+        slot = clock.slot
+        longest = int(self._latencies.max(initial=0)) + _longest(faults)
+        self.slowest = max(1, -(-longest // slot))
+        steady = faults.jitter is None
+        self.delays = np.maximum(1, -(-self._latencies // slot)) if steady else None
+        self._messages = np.zeros(len(rows), dtype=np.int64)
+        self._bytes = np.zeros(len(rows), dtype=np.int64)
+        self._lost = np.zeros(len(rows), dtype=np.int64)
+        self._activations = np.zeros(len(rows), dtype=np.int64)
+        self._copies = 0
+        self._latest = np.zeros(len(rows), dtype=np.int64)
+        self._windows = 0
+        self._arriving: dict[int, list[NDArray[np.int64]]] = {}
+        self._depth = longest // slot + 1
+        self._delivered = np.zeros((self._depth, len(rows)), dtype=np.int64)  # sizes; 0: nothing arrives
+        self._order_arrivals()
+
+    def _order_arrivals(self) -> None:
+        """Sort channels as they deliver within a slot: by time, what was sent earlier first, then receiver, sender."""
+        slot = self._clock.slot
+        within, whole = self._latencies % slot, self._latencies // slot
+        at_once = (within == 0) & (whole == 0)  # sent at the boundary at which others arrive, so after them
+        self._order = np.lexsort((self.senders, self.receivers, at_once, within))
+        self._within, self._whole = within[self._order], whole[self._order]
+
+    def put(self, slot: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put a message on each channel at the beginning of *slot*, which comes after all slots before.
+
+        Args:
+            slot: The slot.
+            sizes: The bytes of each message, shape (channels,); 0: there is none.
+
+        Returns:
+            The boundary at which each message takes effect, shape (channels,); -1: it is lost, or there is none.
+        """
+        sent = sizes > 0
+        drawn, clock = self._messages.copy(), self._clock
+        self._messages += sent
+        self._bytes += sizes
+        self._activations += sent | sent[self.reverse]
+        lost = self._losses(drawn, sizes, sent)
+        if lost is not None:
+            self._lost += lost
+        arrived = sent if lost is None else sent & ~lost
+        if self.delays is not None and not self._faults.duplicate:
+            self._delivered[slot % self._depth] = np.where(arrived, sizes, 0)
+            self._record(slot)
+            return np.where(arrived, slot + self.delays, -1)
+        begun = slot * clock.slot
+        arrivals = self._arrivals(begun, drawn, arrived)
+        first = self._copy(begun, drawn, arrived, arrivals, sizes)
+        self._expect(begun, arrivals, arrived, sizes)
+        self._record_expected(slot)
+        return np.where(arrived, np.maximum(slot + 1, -(-first // clock.slot)), -1)
+
+    def _losses(
+        self, drawn: NDArray[np.int64], sizes: NDArray[np.int64], sent: NDArray[np.bool_]
+    ) -> NDArray[np.bool_] | None:
+        """Return which of the messages are lost; None: none can be."""
+        loss = self._faults.loss
+        if loss is None:
+            return None
+        assert isinstance(loss, ConstantLoss | BitLoss)
+        uniforms = self._numbers.of("loss", drawn)
+        if isinstance(loss, ConstantLoss):
+            return sent & (uniforms < loss.probability)
+        different, inverse = np.unique(sizes, return_inverse=True)
+        chances = np.array([loss.of_size(size) for size in different.tolist()])[inverse]
+        return sent & (uniforms < chances)
+
+    def _arrivals(self, begun: int, drawn: NDArray[np.int64], arrived: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return when (ns) messages arrive that are sent at *begun* and not lost."""
+        arrivals = begun + self._latencies
+        if self._faults.jitter is not None:
+            arrivals = arrivals + self._faults.jitter.times(self._numbers.of("jitter", drawn))
+        if not self._faults.overtaking:
+            arrivals = np.maximum(arrivals, self._latest)
+            self._latest = np.where(arrived, arrivals, self._latest)
+        return arrivals
+
+    def _copy(
+        self,
+        begun: int,
+        drawn: NDArray[np.int64],
+        arrived: NDArray[np.bool_],
+        arrivals: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Let some messages arrive once more; return when (ns) each arrives first: copies are dropped unread."""
+        faults = self._faults
+        if not faults.duplicate:
+            return arrivals
+        twice = arrived & (self._numbers.of("duplicate", drawn) < faults.duplicate)
+        copies = begun + self._latencies
+        if faults.jitter is not None:
+            copies = copies + faults.jitter.times(self._numbers.of("duplicate.jitter", drawn))
+        if not faults.overtaking:
+            copies = np.maximum(copies, arrivals)
+        self._copies += int(twice.sum())
+        self._expect(begun, copies, twice, sizes)
+        return np.where(twice, np.minimum(arrivals, copies), arrivals)
+
+    def _expect(
+        self, begun: int, arrivals: NDArray[np.int64], which: NDArray[np.bool_], sizes: NDArray[np.int64]
+    ) -> None:
+        """Note deliveries for the slots in which they fall: time, whether at once, receiver, sender, begun and size."""
+        rows = np.flatnonzero(which)
+        times = arrivals[rows]
+        columns = (times, times == begun, self.receivers[rows], self.senders[rows], np.full_like(rows, begun))
+        table = np.column_stack((*columns, sizes[rows]))
+        windows = times // self._clock.slot
+        for window in np.unique(windows).tolist():
+            self._arriving.setdefault(window, []).append(table[windows == window])
+
+    def _record_expected(self, window: int) -> None:
+        """Take in all deliveries within a slot, in order of time, receiver and sender, then of sending."""
+        self._windows = window + 1
+        noted = self._arriving.pop(window, None)
+        if noted is None:
+            return
+        times, at_once, receivers, senders, begun, sizes = np.concatenate(noted).T
+        order = np.lexsort((begun, senders, receivers, at_once, times))
+        self._hash(times[order], receivers[order], sizes[order])
+
+    def _record(self, window: int) -> None:
+        """Take in all deliveries within a slot, of what was sent in it and before."""
+        self._windows = window + 1
+        order, said = self._order, window - self._whole
+        sizes = self._delivered[said % self._depth, order]
+        times = window * self._clock.slot + self._within
+        some = (sizes > 0) & (said >= 0)
+        if some.all():
+            self._hash(times, self.receivers[order], sizes)
+        else:
+            self._hash(times[some], self.receivers[order][some], sizes[some])
+
+    def _hash(self, times: NDArray[np.int64], receivers: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+        events = np.empty((len(times), 4), dtype=np.int64)
+        events[:, 0] = times
+        events[:, 1] = receivers
+        events[:, 2] = self._kind.code
+        events[:, 3] = sizes
+        self._fingerprint.record_all(events)
+
+    def finish(self) -> None:
+        """Take in what arrives after the last slot, and count all messages in the network."""
+        if self.delays is not None and not self._faults.duplicate:
+            for window in range(self._windows, self._windows + self._depth):
+                self._delivered[window % self._depth] = 0  # nothing is sent any more
+                self._record(window)
+        for window in sorted(self._arriving):
+            self._record_expected(window)
+        counts = zip(
+            self.senders.tolist(),
+            self.receivers.tolist(),
+            self._messages.tolist(),
+            self._bytes.tolist(),
+            self._lost.tolist(),
+            self._activations.tolist(),
+            strict=True,
+        )
+        self._network.count_in_bulk(self._kind, counts, self._copies)
+
+
+class _Numbers:
+    """What messages draw, by the place of each on its channel.
+
+    Args:
+        faults: What can go wrong.
+        channels: The number of channels.
+        columns: The column of each row.
+        streams: The streams of the replication.
+    """
+
+    def __init__(self, faults: ChannelFaults, channels: int, columns: NDArray[np.int64], streams: Streams) -> None:
+        self._columns = columns
+        self._draws = {
+            purpose: Draws(streams, f"{purpose}.peer", channels)
+            for purpose in ("loss", "jitter", "duplicate", "duplicate.jitter")
+        }
+
+    def of(self, purpose: str, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return number *numbers[row]* of each row's column, uniform in [0, 1), shape (channels,)."""
+        draws = self._draws[purpose]
+        if not len(numbers):
+            return np.empty(0)
+        blocks, rows = np.divmod(numbers, draws.rows)
+        found = np.empty(len(numbers))
+        for block, chosen in _each(blocks):
+            found[chosen] = draws.table(block)[self._columns[chosen], rows[chosen]]
+        return found
+
+
+def _each(blocks: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.bool_] | slice]]:
+    """Yield each different block, ascending, and the rows that have it."""
+    first = int(blocks[0])
+    if (blocks == first).all():
+        yield first, slice(None)
+        return
+    for block in np.unique(blocks).tolist():
+        yield block, blocks == block
+
+
+def _longest(faults: ChannelFaults) -> int:
+    """Return the longest jitter (ns)."""
+    jitter = faults.jitter
+    if isinstance(jitter, UniformJitter):
+        return jitter.longest
+    if isinstance(jitter, GeometricJitter):
+        return jitter.largest * jitter.slot
+    return 0

@@ -1,0 +1,31 @@
+"""Which broadcasts go in bulk: chosen here, never configured."""
+
+from netbandit.learners.slots import Learner
+from netbandit.network import bulk_links
+from netbandit.protocols.local import Local
+from netbandit.protocols.pooled import Pooled
+from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, BulkNeighbours, BulkPooled
+from netbandit.simulation.driver import ReplicationContext
+
+
+def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcasts | None:
+    """Return how agents talk in bulk; None: something is irregular, and goes message by message.
+
+    All agents must share in slots that are known as they come, by one hop or by floods, slotted, over links that never
+    queue nor fail, though they may lose messages, delay or double them.
+    """
+    protocol, network = stage.point.protocol, stage.network
+    if learner.has("next_share") or network.trace is not None:
+        return None
+    if type(protocol) is Pooled:
+        return BulkPooled(stage, learner)
+    if type(protocol) is not Local or not protocol.slotted or not protocol.ttl or not bulk_links.fits(network):
+        return None
+    if protocol.ttl == 1 and not protocol.absorb:
+        return BulkNeighbours(stage, learner)
+    if protocol.route == "flood":
+        from netbandit.simulation.bulk_floods import BulkFloods, fits
+
+        if fits(stage, learner):
+            return BulkFloods(stage, learner)
+    return None

@@ -1,0 +1,155 @@
+"""Floods of everybody in every slot: who holds whose observation of which slot, in words of bits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.counts import CountingLearner
+from netbandit.learners.slots import Learner
+from netbandit.network import distances
+from netbandit.network.bulk_links import BulkLinks
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
+from netbandit.protocols.local import Local
+from netbandit.protocols.local_flood import ITEMS
+from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, Numbers
+from netbandit.simulation.compiling import announce
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.kernels.floods import Flood, name, pass_on, take_in
+from netbandit.simulation.result import Metric
+
+_MOST_WORDS = 1 << 23
+"""How many words of 64 bits may be kept: 64 MB."""
+
+
+def fits(stage: ReplicationContext, learner: Learner) -> bool:
+    """Return whether what is under way at once can be kept, and it is known who absorbs what."""
+    protocol = stage.point.protocol
+    assert isinstance(protocol, Local)
+    if protocol.absorb and type(learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
+        return False
+    agents, channels = stage.topology.agents, sum(map(len, stage.network.channels))
+    words = -(-agents // 64)
+    # Only an estimate is cheap before anything is made: all ages there can be.
+    links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
+    ages = protocol.ttl * links.slowest + 1
+    if ages > _MOST_WORDS:
+        return False
+    contents = sum(map(len, _sums(links, protocol.ttl - 1)))
+    kept = links.slowest * channels * contents + channels * ages + ages * agents * protocol.ttl
+    return kept * words <= _MOST_WORDS
+
+
+def _sums(links: BulkLinks, hops: int) -> list[Numbers]:
+    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending."""
+    one = np.arange(1, links.slowest + 1) if links.delays is None else np.unique(links.delays)
+    found = [np.zeros(1, dtype=np.int64)]
+    for _ in range(hops):
+        found.append(np.unique(np.add.outer(found[-1], one)))
+    return found
+
+
+class BulkFloods(BulkBroadcasts):
+    """Everybody hears all that are at most ttl hops away, and whose observations come through.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        protocol = stage.point.protocol
+        assert isinstance(protocol, Local)
+        announce(take_in, "floods in bulk")
+        self._links = links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
+        super().__init__(stage, learner, protocol.ttl * links.slowest)
+        graph = stage.topology
+        adjacency = distances.adjacency(graph.agents, graph.edges)
+        near = [int((distances.hops(adjacency, agent) <= protocol.ttl).sum()) for agent in range(graph.agents)]
+        self.members = np.array(near, dtype=np.int64)
+        self.isolated = not (self.members > 1).any()
+        self._absorbs = protocol.absorb
+        self.items = 0
+        self._flood = _flood(links, graph.agents, protocol.ttl, self._depth)
+        self._copies = np.zeros(len(links.senders), dtype=np.int64)
+
+    def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
+        found = take_in(self._flood, slot)
+        receivers, sources, said = np.empty((3, found), dtype=np.int64)
+        name(self._flood, slot, receivers, sources, said)
+        return receivers, sources, said
+
+    def _send(self, slot: int, tells: bool) -> None:
+        if self._told is None:
+            return
+        flood, copies = self._flood, self._copies
+        if self._absorbs and tells:
+            self._keep_absorbed(slot)
+        pass_on(flood, slot, tells, copies)
+        self.items += int(copies.sum())
+        sizes = copies * (LABEL_BYTES + self._item_bytes) + HEADER_BYTES * (copies > 0)
+        flood.due[:, slot % flood.due.shape[1]] = self._links.put(slot, sizes)
+
+    def _keep_absorbed(self, slot: int) -> None:
+        """Note whose observations of *slot* each agent will not pass on."""
+        own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see fits
+        absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
+        if own is None:
+            absorbed[:] = ~np.uint64(0)
+            return
+        assert self._told is not None
+        arms = self._told[slot % self._depth, :, 0].astype(np.int64)
+        absorbed[:] = _words(own[:, arms], absorbed.shape[1])
+
+    def finish(self) -> None:
+        """Note what arrives after the horizon, and count all messages."""
+        self._links.finish()
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the same figures as `Broadcasts`."""
+        return {**super().metrics(), "items": self.items}
+
+
+def _words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
+    """Return each row of *bits* as so many words, bit 0 of word 0 first."""
+    full = np.zeros((len(bits), 64 * words), dtype=np.bool_)
+    full[:, : bits.shape[1]] = bits
+    packed = np.packbits(full, axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<u8").astype(np.uint64)
+
+
+def _flood(links: BulkLinks, agents: int, ttl: int, rings: int) -> Flood:
+    """Return a flood that has not begun.
+
+    Args:
+        links: The links.
+        agents: M.
+        ttl: How many hops an observation goes.
+        rings: Of how many slots observations are kept.
+    """
+    words, channels = -(-agents // 64), len(links.senders)
+    sums = _sums(links, ttl)
+    contents = [(int(age), ttl - 1 - hops) for hops, ages in enumerate(sums[:ttl]) for age in ages]
+    ages = np.unique(np.concatenate(sums[1:]))
+    content_of = np.full((ages[-1] + 1, ttl), -1)
+    for place, (age, rest) in enumerate(contents):
+        content_of[age, rest] = place
+    age_of = np.full(ages[-1] + 1, -1)
+    age_of[ages] = np.arange(len(ages))
+    empty = np.zeros(0, dtype=np.int64)
+    return Flood(
+        first_row=np.searchsorted(links.receivers, np.arange(agents + 1)),
+        senders=links.senders,
+        reverse=links.reverse,
+        delays=empty if links.delays is None else links.delays,
+        due=np.full((channels, links.slowest), -1),
+        content_age=np.array([age for age, _ in contents]),
+        content_rest=np.array([rest for _, rest in contents]),
+        content_of=content_of,
+        ages=ages,
+        age_of=age_of,
+        sent=np.zeros((links.slowest, channels, len(contents), words), dtype=np.uint64),
+        known=np.zeros((rings, agents, ttl, words), dtype=np.uint64),
+        absorbed=np.zeros((rings, agents, words), dtype=np.uint64),
+        forward=np.zeros((agents, len(contents), words), dtype=np.uint64),
+        came=np.zeros((channels, len(ages), words), dtype=np.uint64),
+        fresh=np.zeros((agents, len(ages), words), dtype=np.uint64),
+    )

@@ -1,0 +1,91 @@
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from netbandit.bench import catalogue, record
+from netbandit.cli import main
+
+
+def runs(*seconds, messages=100, benchmark="rounds"):
+    return [record.now(benchmark, [{"graph": "ring", "messages": messages, "seconds": value}]) for value in seconds]
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    file = tmp_path / "bench.jsonl"
+    written = runs(1.5, 1.25)
+    for run in written:
+        record.append(file, run)
+    assert record.read(file) == written
+    assert set(written[0].machine) == {"processor", "cores", "system"}
+    assert written[0].versions["netbandit"]
+
+
+def test_a_change_is_what_is_larger_than_the_noise():
+    (steady,) = record.compare(runs(1.0, 1.1, 0.9), runs(1.05, 0.95, 1.02))
+    (slower,) = record.compare(runs(1.0, 1.01, 0.99), runs(2.0, 2.02, 1.98))
+    assert not steady.changed
+    assert slower.changed
+    assert slower.ratio == pytest.approx(2, rel=1e-3)
+    logs = [np.log(values) for values in ([1.0, 1.01, 0.99], [2.0, 2.02, 1.98])]
+    assert slower.p == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)
+
+
+def test_a_single_run_says_nothing_of_its_noise():
+    (change,) = record.compare(runs(1.0), runs(5.0))
+    assert (change.p, change.changed) == (None, False)
+
+
+def test_whether_anything_changed_considers_all_figures_that_were_compared():
+    def many(shift):
+        rng = np.random.default_rng(4)
+        rows = [[{"case": str(n), "s": float(value)} for n, value in enumerate(row)] for row in 1 + rng.random((3, 40))]
+        return [
+            record.now("rounds", [{**one, "s": one["s"] + shift * (one["case"] == "7")} for one in r]) for r in rows
+        ]
+
+    rng = np.random.default_rng(8)
+    other = [
+        record.now("rounds", [{"case": str(n), "s": float(v)} for n, v in enumerate(row)])
+        for row in 1 + rng.random((3, 40))
+    ]
+    changes = record.compare(many(0.0), other)
+    assert min(change.p for change in changes) < 0.05
+    assert not any(change.changed for change in changes)
+    assert [change.figure[1] for change in record.compare(many(0.0), many(1e6)) if change.changed] == [(("case", "7"),)]
+
+
+def test_a_row_that_counts_something_else_is_not_compared():
+    before, after = runs(1.0, 1.1, messages=100), runs(1.0, 1.1, messages=99)
+    assert record.compare(before, after) == []
+    first, second = record.only_in_one(before, after)
+    assert [dict(row)["messages"] for _, row, _ in first] == [100]
+    assert [dict(row)["messages"] for _, row, _ in second] == [99]
+
+
+def test_the_command_records_and_compares(monkeypatch, tmp_path):
+    clock = iter([1.0, 1.01, 0.99, 3.0, 3.03, 2.97])
+    monkeypatch.setattr(catalogue, "run", lambda name: [{"graph": "ring", "messages": 10, "seconds": next(clock)}])
+    before, after = tmp_path / "before", tmp_path / "after"
+    for file in (before, after):
+        assert CliRunner().invoke(main, ["bench", "rounds", "--record", str(file)]).exit_code == 0
+    assert len(before.read_text().splitlines()) == 3
+    done = CliRunner().invoke(main, ["bench", "--against", str(before), str(after), "--json"])
+    (change,) = json.loads(done.stdout)
+    assert (change["row"], change["figure"], change["changed"]) == ({"graph": "ring", "messages": 10}, "seconds", True)
+    table = CliRunner().invoke(main, ["bench", "--against", str(before), str(after)])
+    assert "1 of 1 figures changed by more than their noise" in table.output
+
+
+def test_mistakes_of_both_files_are_told_at_once(tmp_path):
+    bad = tmp_path / "bad"
+    bad.write_text('{"benchmark": 3}\n')
+    done = CliRunner().invoke(main, ["bench", "--against", str(bad), str(tmp_path / "none")])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        f"{bad}:1: not a line that netbandit bench --record writes",
+        f"{tmp_path / 'none'}: cannot be read: No such file or directory",
+    ]
+    assert CliRunner().invoke(main, ["bench", "--record", str(bad), "--against", "a", "b"]).exit_code == 2

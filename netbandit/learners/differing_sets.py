@@ -47,6 +47,20 @@ class DifferingSets(ABC):
     """
 
     @abstractmethod
+    def start_apart(
+        self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
+    ) -> None:
+        """Make the state of one agent, or of the server, before the first epoch.
+
+        Args:
+            arms: The number K of arms.
+            horizon: T, in slots.
+            participants: The number N0 of agents that S(r) and the noise are made for: those that share with it.
+            members: The number of agents that these are drawn from.
+            smallest_gap: The bandit's smallest gap above zero, or None where no arm is worse than another.
+        """
+
+    @abstractmethod
     def tell(self) -> Told:
         """Return what the agent tells of the epoch that it has observed."""
 

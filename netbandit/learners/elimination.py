@@ -105,7 +105,18 @@ class Elimination(DifferingSets, EpochLearner):
         """
         if not 1 <= participants <= members:
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
-        super().start(arms=arms, horizon=horizon, members=members, participants=participants, smallest_gap=smallest_gap)
+        self._start(arms, horizon, members, participants, members, smallest_gap)
+
+    def start_apart(
+        self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
+    ) -> None:
+        """See `DifferingSets.start_apart`."""
+        self._start(arms, horizon, 1, participants, members, smallest_gap)
+
+    def _start(
+        self, arms: int, horizon: int, rows: int, participants: int, members: int, smallest_gap: float | None
+    ) -> None:
+        super().start(arms=arms, horizon=horizon, members=rows, participants=participants, smallest_gap=smallest_gap)
         gap = (smallest_gap or 1.0) if self.gap == "true" else self.gap
         self.schedule = EliminationSchedule(
             arms, horizon, participants, self._epsilon(participants), self.rounds, gap, members, self.difference
@@ -113,7 +124,7 @@ class Elimination(DifferingSets, EpochLearner):
         self.epoch = 0
         self.cumulative = 0
         # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
-        self._sums: NDArray[np.int64] = np.zeros((members, arms), dtype=np.int64)
+        self._sums: NDArray[np.int64] = np.zeros((rows, arms), dtype=np.int64)
         self._previous = 0
         self.width = inf
         self._awaits: Literal["begin", "observe", "conclude"] = "begin"

@@ -38,8 +38,8 @@ class Gossip(FreeRounds):
 
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
     slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
-    a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot. An agent goes on
-    without the others at its `deadline`, and falls silent when nobody waits in the round any more.
+    a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot. An agent goes
+    on without the others at its `deadline`, and falls silent when nobody waits in the round any more.
     """
 
     def start(self, network: Network, aggregation: Aggregation) -> None:

@@ -43,10 +43,12 @@ class Aggregation(Protocol):
             ones. Then a group is an agent, or `SERVER`; and agents say when they take part no more.
     """
 
-    apart: bool
-
     @property
     def turn(self) -> EventPriority:
+        """See above."""
+
+    @property
+    def apart(self) -> bool:
         """See above."""
 
     def participants(self, round: int) -> Sequence[int]:
@@ -200,9 +202,13 @@ class CallbackRoundProtocol(NetworkProtocol):
             where agents conclude apart and this one goes on without having heard anything.
         """
 
+    @property
+    def reach(self) -> Sequence[int] | None:
+        """For each agent how many share with it in a round, itself included; None: all do."""
+        return None
+
     def done(self, agent: int, round: int) -> None:
         """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""
 
     def forget(self, agent: int) -> None:
         """Let *agent*, which goes down now and loses its memory, know nothing; what others hold stays with them."""
-

@@ -77,6 +77,12 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         self._signal = DoneFlood(network, self.slotted, self.broadcasts.hops_at_most, self._note_done)
 
     @property
+    def reach(self) -> list[int] | None:
+        """See `CallbackRoundProtocol.reach`."""
+        near = self.broadcasts.hops_at_most is not None and self._apart and not self._alone
+        return [1 + len(others) for others in self._near] if near else None
+
+    @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
         return self._patience.late if self._apart else 0

@@ -1,7 +1,6 @@
 """The server's part in a round: it waits for all uploads, answers, and everybody hears it."""
 
 from collections.abc import Callable, Sequence
-
 from math import inf
 
 from simpy import Event

@@ -250,6 +250,7 @@ class TreeCollection:
             late: Told of a component, and of how many items have come too late for its root.
         """
         self._apart = True
+        self._roots = {self._component[node]: node for node, parent in enumerate(self._parents) if parent < 0}
         self._deadline = deadline
         self._late = late
         self._done: list[dict[int, int]] = [{} for _ in self._sizes]
@@ -328,11 +329,7 @@ class TreeCollection:
         kept += [(agent, item) for agent, item in items if agent not in known]
         self._complete(round, component)
         if first and self._deadline is not None and key in self._collected:
-            root = next(node for node, parent in enumerate(self._parents) if parent < 0 and self._is_in(node, component))
-            self._deadlines.at(self._clock.now + self._deadline, root, key)
-
-    def _is_in(self, node: int, component: int) -> bool:
-        return self._component[node] == component
+            self._deadlines.at(self._clock.now + self._deadline, self._roots[component], key)
 
     def _complete(self, round: int, component: int) -> None:
         """Hand over what a root has, if all who are not done are among it."""

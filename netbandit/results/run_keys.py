@@ -37,6 +37,7 @@ ADDED: Mapping[str, Any] = {
     "faults.outages": [],
     "protocol:vertical.deadline": None,
     "protocol:master-worker.deadline": None,
+    **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay")},
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
     "protocol:local.deadline": None,

@@ -196,6 +196,7 @@ class Others:
         kinds: The kind of each, as it was written: ``{"bandit": "bernoulli", ...}``.
         talk: How the learner talks in this world: ``round``, ``call``, ``broadcast``, ``gather``.
         horizon: The slots each agent plays (T).
+        activity: Who decides when, ``run.activity``.
         slot: The length of a slot (ns).
         agents: The number M of agents.
         components: The number of connected components of the graph.
@@ -210,8 +211,9 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: Literal["round", "call", "broadcast", "gather", "exchange"]
+    talk: Literal["round", "call", "broadcast", "gather", "exchange", "deposit"]
     horizon: int
+    activity: Any
     slot: int
     agents: int
     components: int

@@ -22,7 +22,12 @@ WORLDS = {
     "replay": "arms = 4\nparticipants = 4",
 }
 
-LEARNERS = {"elimination": "rounds = 2\ngap = 0.9", "feducb": "threshold = 1.0", "pfcb": "start = 20\nstop = 100"}
+LEARNERS = {
+    "elimination": "rounds = 2\ngap = 0.9",
+    "feducb": "threshold = 1.0",
+    "oful": "threshold = 1.0",
+    "pfcb": "start = 20\nstop = 100",
+}
 """Keys with which something is shared soon."""
 
 
@@ -34,7 +39,7 @@ def table():
     for row in rows:
         what, *cells = row.split("|")[1:-1]
         learners, worlds = what.split(" in ")
-        for learner in re.findall(r"`(\w+)`", learners):
+        for learner in re.findall(r"`([\w-]+)`", learners):
             for bandit in re.findall(r"`(\w+)`", worlds):
                 for protocol, cell in zip(protocols, cells, strict=True):
                     yield learner, bandit, protocol, cell.strip() == "●"

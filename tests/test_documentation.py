@@ -69,7 +69,7 @@ def test_every_command_on_a_page_is_one_of_ours():
 
 def test_every_learner_and_protocol_has_a_page():
     pages = {page.stem for page in (DOCS / "algorithms").glob("*.md")}
-    shared = {"lints": "linucb", "klucb": "ucb", "thompson": "ucb", "coop-ucb2": "consensus", "dducb": "consensus"}
+    shared = {"lints": "linucb", "klucb": "ucb", "thompson": "ucb"}
     for table in ("learner", "protocol"):
         for kind in BUILT_IN[table]:
             assert shared.get(kind, kind) in pages, f"{table} {kind}"

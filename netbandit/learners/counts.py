@@ -1,7 +1,7 @@
 """Learners that count: of every arm the number of observations and their sum, their own and what others have told."""
 
 from abc import abstractmethod
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class CountingLearner(Learner):
 
     State: ``known``, see `Counts`.
     """
+
+    counts_slots: ClassVar[bool] = True
 
     discount: float = Field(default=1.0, gt=0, le=1)
     """What N and S are multiplied by before every slot; below 1, ln of the sum of N stands for ln of the slots."""

@@ -119,6 +119,10 @@ class EllipsoidLearner(Learner):
         """Whether a synchronisation must be called for by a message."""
         return self.interval == 0
 
+    def next_share(self, slot: int) -> int:
+        """Return the first slot from *slot* on that ends a fixed interval; asked where not all decide in every slot."""
+        return -(-(slot + 1) // self.interval) * self.interval - 1 if self.interval else slot
+
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the arm with the largest upper bound, for each agent."""
         steps, beliefs, param_set, columns = self._steps, self.beliefs, self.world.param_set, self.columns

@@ -157,7 +157,8 @@ class FedUcb(EllipsoidLearner):
         if self.threshold == "paper":
             return paper_threshold(radius, world.horizon)
         if self.threshold == "dislinucb":
-            return dislinucb_threshold(world.dimension, world.agents, world.horizon)
+            slots = world.expected_decisions or world.horizon
+            return dislinucb_threshold(world.dimension, world.agents, slots)
         return self.threshold
 
     def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:

@@ -90,6 +90,6 @@ def paper_threshold(radius: Radius, horizon: int) -> float:
     return 2 * horizon * radius.dimension / (radius.growth(horizon) + 1)
 
 
-def dislinucb_threshold(dimension: int, agents: int, horizon: int) -> float:
-    """Return ``D = T ln(M T) / (d M)``, of DisLinUCB (Wang et al. 2020)."""
+def dislinucb_threshold(dimension: int, agents: int, horizon: float) -> float:
+    """Return ``D = T ln(M T) / (d M)``, of DisLinUCB (Wang et al. 2020); T: the decisions of an agent."""
     return horizon * log(agents * horizon) / (dimension * agents)

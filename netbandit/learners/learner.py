@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from netbandit.part import Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
-Talk = Literal["round", "call", "broadcast", "gather", "exchange"]
+Talk = Literal["round", "call", "broadcast", "gather", "exchange", "deposit"]
 """``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
 ``broadcast``: an item reaches others one by one; ``gather``: one node needs all parts before it can act;
-``exchange``: in every step each agent tells its neighbours, and mixes what they tell."""
+``exchange``: in every step each agent tells its neighbours, and mixes what they tell;
+``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits."""
 
 
 class AnyLearner(Part, ABC):
@@ -26,6 +27,8 @@ class AnyLearner(Part, ABC):
 
     talks: ClassVar[frozenset[Talk]] = frozenset()
     """The ways to talk it can use; the protocol must offer one of them."""
+    counts_slots: ClassVar[bool] = False
+    """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class EpochLearner(AnyLearner):
     """
 
     talks: ClassVar[frozenset[Talk]] = frozenset({"round"})
+    counts_slots: ClassVar[bool] = True
 
     def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:
         """Make the state of a cohort before its first epoch.

@@ -41,6 +41,7 @@ class Pfcb(Learner):
     """
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
+    counts_slots: ClassVar[bool] = True
 
     epsilon: PositiveOrInfinite = 1.0
     """Privacy budget of all rounds together; ``inf``: no noise."""
@@ -160,8 +161,8 @@ class Pfcb(Learner):
         if multiplier:
             scale = np.repeat(multiplier * self.capacities[:, None, :], 2, axis=1)
             told += gaussian(self.world.streams.generator("noise", self._rounds), scale)
-        self.fresh_units[:] = 0.0
-        self.fresh_good[:] = 0.0
+        self.fresh_units[agents] = 0.0
+        self.fresh_good[agents] = 0.0
         return told.reshape(len(told), -1)[agents]
 
     def _multiplier(self, number: int, rounds: int) -> float:

@@ -22,7 +22,10 @@ class Learner(AnyLearner):
 
     Methods are told the *agents* concerned as an array of their numbers, ascending, shape (n,), and take or return a
     row for each: all agents of a network as a rule, some of them where only some act at an instant. In every slot, from
-    0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it.
+    0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it: all of them, or those that
+    ``run.activity`` says (where users come at any time it calls them several times a slot, never for an agent twice at
+    once). An agent that does not decide hears, shares and adopts as the others do; only what is told in every slot is
+    told by those alone that have decided in it.
 
     How agents talk follows from which of these methods a learner has:
 

@@ -17,6 +17,8 @@ class World:
     Attributes:
         agents: The number M of agents.
         horizon: T, in slots.
+        expected_decisions: How many of its slots an agent decides in, in the mean over agents: T where all decide in
+            every slot; 0: nobody has said.
         streams: The random streams of this replication, for what each agent draws alone: ``streams.generator(purpose,
             agent)``; what is drawn for all at once comes from the generator that `SlotLearner.start` is given.
         arms: The number K of arms, or of actions in a slot; 0 in a market.
@@ -40,6 +42,7 @@ class World:
         in_turn: Whether agents decide one after the other within a slot, each knowing all before it.
         log: What is counted for the time in logarithms: slots played, or all pulls of all agents so far.
         isolated: Whether nothing is ever shared.
+        deposits: Whether agents deposit what they know with a keeper, see `netbandit.learners.deposits`.
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
         param_set: Which of the sets this learner is.
@@ -48,6 +51,7 @@ class World:
     agents: int
     horizon: int
     streams: Streams
+    expected_decisions: float = 0.0
     arms: int = 0
     sub_gaussian: float = 0.5
     law: str = "other"
@@ -66,5 +70,6 @@ class World:
     in_turn: bool = False
     log: Literal["slots", "pulls"] = "slots"
     isolated: bool = False
+    deposits: bool = False
     sets: int = 1
     param_set: int = 0

@@ -94,6 +94,7 @@ class Network:
         self._uplink = uplink
         self._uplink_latency = uplink_latency
         self._fingerprint = fingerprint
+        self._before_close: list[Callable[[], None]] = []
         self.trace = trace
         # Whether an answer may arrive at the very instant of what it answers.
         self._instantaneous = False
@@ -331,8 +332,19 @@ class Network:
         """The peer links, in the order in which they were given."""
         return self._links
 
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What takes in every delivery."""
+        return self._fingerprint
+
+    def before_close(self, act: Callable[[], None]) -> None:
+        """Have *act* called, once, before all is added up: it counts what it has put on links itself."""
+        self._before_close.append(act)
+
     def close(self) -> Fates:
         """Add up, after the last event, what became of all that was put on links."""
+        for act in self._before_close:
+            act()
         fates = self.ledger.fates
         messages = self.peer_totals().messages + self.uplink_totals().messages
         self._count_ends(messages, fates)

@@ -11,9 +11,9 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-Exchanges run over protocols of exchanges alone. A protocol may name one that stands for it in a pattern, in its
-``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class, :func:`check_with` at
-the keys and the graph.
+Exchanges run over protocols of exchanges alone, deposits over those of deposits. A protocol may name one that stands
+for it in a pattern, in its ``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the
+class, :func:`check_with` at the keys and the graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +23,7 @@ from netbandit.part import Checks, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol, Mix
 from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.gather import GatherProtocol
@@ -36,6 +37,7 @@ _MADE_FOR: Mapping[Pattern, type] = {
     "call": CallProtocol,
     "gather": GatherProtocol,
     "exchange": ExchangeProtocol,
+    "deposit": DepositProtocol,
 }
 """The class of the protocols that are made for a pattern."""
 
@@ -45,6 +47,7 @@ _CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
     "call": ("call", "round", "broadcast"),
     "gather": ("gather",),
     "exchange": ("exchange",),
+    "deposit": ("deposit",),
 }
 """The patterns for which a protocol may be made that carries a pattern."""
 
@@ -129,6 +132,15 @@ def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> 
     exchanges.start(network, mix)
     network.attach(exchanges.handler)
     return exchanges
+
+
+def deposit_protocol(protocol: NetworkProtocol, network: Network, deposit_handler: DepositHandler) -> DepositProtocol:
+    """Return a protocol of deposits, started and attached: as *protocol*."""
+    deposits = _stand_in(protocol, "deposit")
+    assert isinstance(deposits, DepositProtocol)  # see misfit()
+    deposits.start(network, deposit_handler)
+    network.attach(deposits.handler)
+    return deposits
 
 
 def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:

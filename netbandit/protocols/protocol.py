@@ -12,10 +12,11 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import Part, state
 
-Pattern = Literal["round", "call", "broadcast", "gather", "exchange"]
+Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit"]
 """A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
 for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
-act; ``exchange``: in every step each agent tells its neighbours a row of numbers, and mixes theirs."""
+act; ``exchange``: in every step each agent tells its neighbours a row of numbers, and mixes theirs;
+``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits."""
 
 
 class Item(NamedTuple):
@@ -94,7 +95,8 @@ class NetworkProtocol(Part, ABC):
 
     forgetful: ClassVar[bool] = False
     """Whether agents that lose their memory can go on over it, where they talk in rounds."""
-
+    counts_slots: ClassVar[bool] = False
+    """Whether it goes by slots in which every agent decides, so that no other activity fits."""
     out_of_band: ClassVar[bool] = False
     """Whether agents tell each other what they know without any message."""
 

@@ -1,7 +1,7 @@
 """A gather: in every slot one node needs a part from every other before it can decide."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
@@ -45,6 +45,8 @@ class Vertical(GatherProtocol):
     Masks are delivered before the first slot: they are counted on every hop, and take no time of the horizon.
     What is decided at or after the horizon does not count.
     """
+
+    counts_slots: ClassVar[bool] = True
 
     generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1
     """The agent that makes the mask, or ``"third-party"``: masks come out of band, free."""

@@ -33,7 +33,7 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "regret_per_agent": MetricEntry("reward", "Regret divided by the number of agents."),
     "regret_worst_agent": MetricEntry(
-        "reward", "Regret of the agent that is worst off.", "ucb, klucb, thompson and learners of one's own on arms"
+        "reward", "Regret of the agent that is worst off.", "learners that decide in slots, on arms"
     ),
     "regret_per_decision": MetricEntry(
         "reward",
@@ -160,6 +160,11 @@ METRICS: dict[str, MetricEntry] = {
         "Observations that existed before a decision and were not in its sums, mean over decisions.",
         "parameter-server",
     ),
-    "mass": MetricEntry("", "Sum of the consensus counts over the pulls they stand for; 1 if exact.", "consensus"),
+    "mass": MetricEntry(
+        "",
+        "Sum over agents of what they count of an arm over the pulls that it stands for, of the arm for which that is "
+        "furthest from 1; 1 if sums were kept.",
+        "coop-ucb2, dducb",
+    ),
 }
 """Metric -> what it is, in the order of the reference."""

@@ -18,6 +18,8 @@ NUMBERS = 1
 """Raised by whoever changes a number or a fingerprint that a scenario gives: runs made before are then not taken."""
 
 ADDED: Mapping[str, Any] = {
+    "run.activity": "every",
+    "run.skew": 0.0,
     "protocol:vertical.unserved": "free",
     "learner:elimination.difference": 0.0,
     **{
@@ -47,6 +49,11 @@ ADDED: Mapping[str, Any] = {
     "bandit:bernoulli.drift": 0.0,
     "bandit:bernoulli.arms_per_agent": None,
     "bandit:bernoulli.arm_sets": None,
+    **{
+        f"learner:{kind}.{key}": default
+        for kind in ("linucb", "lints")
+        for key, default in (("upload", 2.0), ("push", None), ("decide", "all"))
+    },
 }
 """Keys that came after format 1, with the defaults they came with.
 

@@ -1,11 +1,13 @@
 """The scenario file: the tables every scenario has, and the parts' tables as they were written."""
 
 import os
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.duration_keys import duration_text
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
@@ -52,11 +54,29 @@ class RunSettings(Settings):
     )
     replications: int = Field(default=1, ge=1, le=10**6, description="Independent repetitions.")
     seed: Seed = Field(default=0, description="Root seed.")
+    activity: Activity = Field(
+        default="every",
+        description='Who decides when: "every" agent in every slot; "one" agent a slot; { share = p }: each agent in '
+        'each slot with this probability; { poisson = "20 ms" }: each agent whenever a user comes, after this time in '
+        "the mean.",
+    )
+    skew: float = Field(
+        default=0.0,
+        ge=0,
+        le=100,
+        description='With activity "one" or poisson: agent i is chosen, or visited, in proportion to (i + 1)^-skew; '
+        "how many decisions there are in all stays.",
+    )
 
     @property
     def slot_nanoseconds(self) -> int:
         """The length of a slot in nanoseconds, at least 1."""
         return Duration(self.slot).nanoseconds(1)
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield a skew of agents that are all alike."""
+        if self.skew and (self.activity == "every" or isinstance(self.activity, ShareActivity)):
+            yield "skew", 'is used only with activity = "one" or { poisson = ... }'
 
 
 def _name_or_class(value: Any) -> Any:

@@ -11,11 +11,11 @@ from netbandit.simulation.driver import ReplicationContext
 def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcasts | None:
     """Return how agents talk in bulk; None: something is irregular, and goes message by message.
 
-    All agents must share in slots that are known as they come, by one hop or by floods, slotted, over links that never
-    queue nor fail, though they may lose messages, delay or double them.
+    All agents must decide in every slot, and share in slots that are known as they come, by one hop or by floods,
+    slotted, over links that never queue nor fail, though they may lose messages, delay or double them.
     """
     protocol, network = stage.point.protocol, stage.network
-    if learner.has("next_share") or network.trace is not None:
+    if learner.has("next_share") or network.trace is not None or stage.point.scenario.run.activity != "every":
         return None
     if type(protocol) is Pooled:
         return BulkPooled(stage, learner)

@@ -21,6 +21,8 @@ from netbandit.simulation.result import Metric
 def fits(stage: ReplicationContext) -> bool:
     """Return whether all agents step together, over links that never fail nor queue."""
     protocol, network = stage.point.protocol, stage.network
+    if stage.point.scenario.run.activity != "every":
+        return False
     if type(protocol) is not Consensus or type(network) is not Network or network.trace is not None:
         return False
     if network.transmission(10**6):

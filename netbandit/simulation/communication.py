@@ -10,6 +10,7 @@ from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
 from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
 from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -35,8 +36,10 @@ class Communication:
         sets: Sets of parameters that agents keep and use in turn.
         asks: Whether agents are to be asked if they want to synchronise.
         in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
+        deposits: Whether agents deposit what they know with a keeper.
         log: What is counted for the time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
+        deciding: The agents that have decided in the turn after which they may talk, ascending.
         eigenvalue, matrix: Where agents exchange: see `World`.
     """
 
@@ -45,11 +48,13 @@ class Communication:
         self.clock: Clock = stage.clock
         agents = stage.topology.agents
         self.everybody = np.arange(agents)
+        self.deciding = self.everybody
         self.members: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
         self.isolated = True
         self.sets = 1
         self.asks = False
         self.in_turn = False
+        self.deposits = False
         self.log: Literal["slots", "pulls"] = "slots"
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
         self.eigenvalue = 0.0
@@ -120,6 +125,8 @@ class Broadcasts(Communication):
         """Take the learner, and see whether a trace is kept of its phases."""
         super().open(learners)
         (self._learner,) = learners
+        # A round needs an item of each agent, so there too all tell, whoever has decided.
+        self._all_tell = self._learner.has("next_share") or isinstance(self._protocol, BroadcastOverRounds)
         self._next = self._learner.next_share(0)
         if self.isolated and self._learner.explored_slots() is None:
             self._next = None  # nobody can hear it
@@ -137,24 +144,29 @@ class Broadcasts(Communication):
             slot = self._learner.next_share(slot + 1)
 
     def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether it is time."""
-        return slot == self._next
+        """Return whether it is time; in every slot only those tell that have decided in it."""
+        if self._next is None:
+            return False
+        return slot == self._next if self._all_tell else len(self.deciding) > 0
 
     def last(self, first: int, last: int) -> int:
-        """Stop after the next slot in which agents share."""
+        """Stop after the next slot in which agents share; after each turn where those tell that have decided."""
+        if self._next is not None and not self._all_tell:
+            return first + 1
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let all agents tell their row."""
+        """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
-        told = self._learner.share(slot, self.everybody)
+        agents = self.everybody if self._all_tell else self.deciding
+        told = self._learner.share(slot, agents)
         if told is None:
             return
         self._said.append(slot)
         if self._phases is not None:
             self._phases.tell(slot)
         size = self._learner.item_bytes(told[0].size)
-        for agent, row in enumerate(told):
+        for agent, row in zip(agents.tolist(), told, strict=True):
             self._protocol.broadcast(len(self._said), agent, Item(size, row))
 
     def _absorbs(self, agent: int, item: Item) -> bool:
@@ -226,8 +238,8 @@ class Synchronisations(Communication):
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
-        self._wanted = learner.has("wants")
-        self.asks = self._wanted and not self.isolated
+        self._wants = learner.has("wants")
+        self._all_slots = stage.point.scenario.run.activity == "every"
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
@@ -235,8 +247,14 @@ class Synchronisations(Communication):
         self._adopting: list[tuple[int, NDArray[np.float64], list[int]]] = []
 
     def open(self, learners: Learners) -> None:
-        """Take the learners, and find when they first share."""
+        """Take the learners, and find when they first share.
+
+        Where not everybody decides in every slot nobody could say by its own decisions when a round begins that all
+        know of without a call: then it begins in the slots that the learner names.
+        """
         super().open(learners)
+        self._wanted = self._wants and (self._all_slots or learners[0].called)
+        self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
 
     def last(self, first: int, last: int) -> int:

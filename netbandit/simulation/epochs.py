@@ -14,8 +14,8 @@ from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.privacy.accountant import PrivacySpent
-from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.compiled_rounds.choice import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.epoch_regret import RegretAccount
 from netbandit.simulation.presence import Presence

@@ -13,6 +13,7 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import SlotWorld
+from netbandit.simulation.turns import Turns
 
 Play = Callable[[int, int], int]
 """See `netbandit.simulation.play.Play`."""
@@ -38,10 +39,12 @@ class InTurn(Communication):
         self._others = [np.delete(self.everybody, agent) for agent in range(agents)]
         self._told = 0
 
-    def decide(self, slot: int, learner: Learner, world: SlotWorld, account: Account) -> None:
-        """Let all agents decide in *slot*, in order of number."""
-        missed: list[NDArray[np.float64]] = []
-        for agent, others in enumerate(self._others):
+    def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
+        """Let all agents of *turn* decide, in order of number."""
+        missed: list[NDArray[np.float64]] = [np.zeros(0)]
+        slot, agents = turns.slot(turn), turns.agents(turn)
+        for agent in agents.tolist():
+            others = self._others[agent]
             who = self.everybody[agent : agent + 1]
             world.show(who)
             arms: NDArray[Any] = learner.choose(slot, who)
@@ -54,7 +57,7 @@ class InTurn(Communication):
                 sources, said = np.full(len(others), agent), np.full(len(others), slot)
                 learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
                 self._told = slot + 1
-        account.add(slot, self.everybody, np.concatenate(missed))
+        account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))
 
     @property
     def releases(self) -> int:
@@ -66,12 +69,12 @@ class InTurn(Communication):
         return {"rounds": self._told, "round_slots": 0.0, "delay_slots": 0.0 if self._told else None}
 
 
-def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account) -> Play:
+def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account, turns: Turns) -> Play:
     """Return the loop of agents that take turns."""
 
     def run(first: int, last: int) -> int:
-        for slot in range(first, last):
-            talking.decide(slot, learner, world, account)
+        for turn in range(first, last):
+            talking.decide(turn, turns, learner, world, account)
         return last
 
     return run

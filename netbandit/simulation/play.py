@@ -12,6 +12,7 @@ from netbandit.learners.counts import CountingLearner
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.klucb import KlUcb
+from netbandit.learners.oful import Oful
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
@@ -21,9 +22,12 @@ from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld, MarketWorld, SlotWorld
+from netbandit.simulation.turns import Turns
 
 Play = Callable[[int, int], int]
-"""Plays the slots from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
+"""Plays the turns from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
+
+_NOTHING = np.zeros(0)
 
 
 def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
@@ -33,7 +37,7 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
     """
     kind, world = type(learner), type(bandit)
     if world is Linear:
-        return kind in (FedUcb, SharedLinUcb)
+        return kind in (FedUcb, Oful, SharedLinUcb)
     if world is Procurement:
         return kind is Pfcb
     plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
@@ -46,7 +50,7 @@ def say_if_new(bandit: Bandit, learner: Learner) -> None:
     if isinstance(bandit, Linear):
         from netbandit.simulation.kernels.linear import play as linear
 
-        announce(linear, "feducb and linear")
+        announce(linear, "feducb, oful and linear")
     elif isinstance(learner, Thompson):
         from netbandit.simulation.kernels.arms import play_thompson
 
@@ -61,7 +65,7 @@ def say_if_new(bandit: Bandit, learner: Learner) -> None:
         announce(procurement, "pfcb and procurement")
 
 
-def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account) -> Play:
+def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account, turns: Turns) -> Play:
     """Return the compiled loop of a pair that has one."""
     (first, *_) = learners  # what sets of parameters have in common is in each of them
     if isinstance(first, Pfcb):
@@ -74,10 +78,10 @@ def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account) ->
         assert isinstance(world, ArmWorld)
         return _arms(world, first, account)
     assert isinstance(first, EllipsoidLearner)
-    return _linear(world, first, account)
+    return _linear(world, first, account, turns)
 
 
-def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account) -> Play:
+def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account, turns: Turns) -> Play:
     from netbandit.simulation.kernels.linear import play
 
     assert isinstance(world, ActionSetWorld)
@@ -85,9 +89,12 @@ def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account) -> Pl
     assert isinstance(bandit, Linear)
     draws, actions, fixed = bandit.world, bandit.shown, bandit.fixed
     beliefs, bonus_terms, trigger, columns = learner.beliefs, learner.bonus_terms, learner.trigger, learner.columns
+    if not turns.everybody:
+        trigger = trigger._replace(every=0)  # all know the slots in which rounds begin
 
     def run(first: int, last: int) -> int:
-        return int(play(first, last, draws, actions, fixed, columns, beliefs, bonus_terms, trigger, account))
+        who = turns.block, turns.everybody
+        return int(play(first, last, *who, draws, actions, fixed, columns, beliefs, bonus_terms, trigger, account))
 
     return run
 
@@ -155,27 +162,32 @@ def _procurement(world: MarketWorld, learner: Pfcb, account: Account) -> Play:
     return run
 
 
-def generic(world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication) -> Play:
-    """Return the loop of any pair, with the same law: one call of each method a slot, until an agent calls."""
+def generic(
+    world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
+) -> Play:
+    """Return the loop of any pair, with the same law: one call of each method a turn, until an agent calls."""
     sets = len(learners)
-    everybody = np.arange(len(account.digests))
 
     def run(first: int, last: int) -> int:
         account.calls[:] = False
-        for slot in range(first, last):
+        for turn in range(first, last):
+            slot, agents = turns.slot(turn), turns.agents(turn)
+            if not len(agents):
+                account.add(slot, agents, _NOTHING, ends=turns.ends(turn))
+                continue
             param_set = slot % sets
             learner = learners[param_set]
-            world.show(everybody)
-            arms = learner.choose(slot, everybody)
-            rewards, missed = world.pull(slot, everybody, arms)
-            learner.learn(slot, everybody, arms, rewards)
-            world.digest(account.digests, everybody, arms, rewards)
-            account.add(slot, everybody, missed)
+            world.show(agents)
+            arms = learner.choose(slot, agents)
+            rewards, missed = world.pull(slot, agents, arms)
+            learner.learn(slot, agents, arms, rewards)
+            world.digest(account.digests, agents, arms, rewards)
+            account.add(slot, agents, missed, ends=turns.ends(turn))
             if talking.asks:
-                free = everybody[~talking.quiet[param_set]]
+                free = agents[~talking.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)
                 if account.calls.any():
-                    return slot + 1
+                    return turn + 1
         return last
 
     return run

@@ -25,6 +25,7 @@ from netbandit.scenario.sweep import Point
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
+from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
 from netbandit.simulation.build_faults import absence_problems, apart_problems, fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
@@ -75,6 +76,7 @@ class PointCheck:
         if bandit_class is not None and learner_class is not None:
             talks = self._check_world(bandit_class, learner_class)
         fits = learner_class is not None and protocol_class is not None and self._check_pair(talks, protocol_class)
+        carried = talks & protocol_class.patterns if fits else talks
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
         bandit = self._with_files("bandit", bandit, inputs)
@@ -83,14 +85,17 @@ class PointCheck:
             "learner": learner,
             "protocol": protocol if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
-            "talk": next(iter(talks)) if len(talks) == 1 else None,
+            "talk": next(iter(carried)) if len(carried) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
+            "activity": None if scenario is None else scenario.run.activity,
         }
         self._check_among(known)
+        self.problems += activity_problems(scenario, known)
         if scenario is not None:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None or family is None:
             return None
+        self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         point = RunnablePoint(
@@ -166,7 +171,10 @@ class PointCheck:
         """Return how the learner talks in this world."""
         try:
             talk = talk_of(bandit, learner)
-            return learner.talks if talk is None else frozenset({talk})
+            if talk is None:
+                return learner.talks
+            # Agents that can call for each other may be able to deposit with a keeper, too.
+            return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
             self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
@@ -308,6 +316,7 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "deposit": "an agent leaves what it has learnt with a keeper",
     "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }
 """What happens in each way to talk, for the reader of a message."""

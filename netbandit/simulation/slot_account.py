@@ -46,12 +46,14 @@ class Account(NamedTuple):
             calls=np.zeros(agents, dtype=np.bool_),
         )
 
-    def add(self, slot: int, agents: NDArray[np.int64], missed: NDArray[np.float64]) -> None:
-        """Add what *agents* have *missed* in *slot*, shape (n,); to be called once a slot."""
-        if len(self.regret) == 1:
-            self.regret[0] += missed.cumsum()[-1]  # one after the other, as compiled loops add
-        else:
+    def add(self, slot: int, agents: NDArray[np.int64], missed: NDArray[np.float64], *, ends: bool = True) -> None:
+        """Add what *agents* have *missed* in a turn of *slot*, shape (n,); *ends*: it is the last turn of the slot."""
+        if len(self.regret) > 1:
             self.regret[agents] += missed
+        elif len(missed):
+            self.regret[0] += missed.cumsum()[-1]  # one after the other, as compiled loops add
+        if not ends:
+            return
         knot = self.next_knot[0]
         if self.knots[knot] == slot + 1:
             self.curve[:, knot] = self.regret

@@ -44,8 +44,14 @@ class SlotWorld(ABC):
         """Return what learners are told of it: fields of `netbandit.learners.world.World`."""
 
     @abstractmethod
-    def start(self, generator: GeneratorOf, horizon: int) -> None:
-        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent).
+
+        Args:
+            generator: Gives the streams.
+            horizon: T, in slots.
+            each_slot: Whether all agents decide in every slot.
+        """
 
     @abstractmethod
     def show(self, agents: Agents) -> None:
@@ -59,8 +65,8 @@ class SlotWorld(ABC):
         """Take what *agents* chose into their hashes."""
         digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
 
-    def metrics(self, horizon: int) -> dict[str, Metric]:
-        """Return figures of its own."""
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return figures of its own, after so many *decisions* of all agents."""
         return {}
 
 
@@ -102,11 +108,41 @@ class RewardNumbers:
                 numbers[...] = self._draw(generator, slots * self._width).reshape(numbers.shape)
             self.first, self.last = self.last, self.last + slots
 
-    def of(self, slot: int) -> NDArray[np.float64]:
-        """Return the numbers of all agents in *slot*, shape (M,) or (M, width)."""
+    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
+        """Return the numbers of *agents* in *slot*, shape (n,) or (n, width)."""
         if slot >= self.last:
             self.reach(slot)
-        return self.block[:, slot - self.first]
+        return np.asarray(self.block[agents, slot - self.first])
+
+
+class DecisionNumbers:
+    """The same where agents do not decide in every slot: number k of an agent's stream decides its k-th decision.
+
+    Args:
+        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        agents: The number M of agents.
+        draw: Draws the next numbers of a stream, as many as it is told.
+        width: How many numbers a decision takes; 1: there is no axis for them.
+    """
+
+    def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int = 1) -> None:
+        self._generators = [generator("rewards", agent) for agent in range(agents)]
+        self._draw = draw
+        self._width = width
+        count = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
+        self._block = np.empty((agents, count) if width == 1 else (agents, count, width))
+        self._places = np.full(agents, count)
+
+    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
+        """Return the next numbers of *agents*, each named once, shape (n,) or (n, width)."""
+        count = self._block.shape[1]
+        for agent in agents[self._places[agents] == count].tolist():
+            numbers = self._draw(self._generators[agent], count * self._width)
+            self._block[agent] = numbers.reshape(self._block.shape[1:])
+            self._places[agent] = 0
+        found = self._block[agents, self._places[agents]]
+        self._places[agents] += 1
+        return np.asarray(found)
 
 
 class ArmWorld(SlotWorld):
@@ -116,8 +152,10 @@ class ArmWorld(SlotWorld):
         bandit: The bandit.
 
     Attributes:
-        numbers: What decides the rewards.
+        numbers: What decides the rewards where all agents decide in every slot.
     """
+
+    numbers: RewardNumbers
 
     def __init__(self, bandit: ArmBandit) -> None:
         self.bandit = bandit
@@ -135,23 +173,28 @@ class ArmWorld(SlotWorld):
             "own_arms": bandit.own_arms,
         }
 
-    def start(self, generator: GeneratorOf, horizon: int) -> None:
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
         """See `SlotWorld.start`."""
-        self.numbers = RewardNumbers(generator, self.bandit.agents, horizon, self.bandit.draw)
+        agents, draw = self.bandit.agents, self.bandit.draw
+        self._numbers: RewardNumbers | DecisionNumbers
+        if each_slot:
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, draw)
+        else:
+            self._numbers = DecisionNumbers(generator, agents, draw)
 
     def show(self, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `SlotWorld.pull`."""
-        rewards = self.bandit.pull(slot, agents, arms, self.numbers.of(slot)[agents])
+        rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
         missed = self.bandit.regrets(slot, agents, arms)
         self.missed[agents] += missed
         if self._varied is not None:
             self._missed_static += float(self._varied.static_regrets(slot, arms).sum())
         return rewards, missed
 
-    def metrics(self, horizon: int) -> dict[str, Metric]:
+    def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return the regret of the agent that is worst off, and that against one arm where means change."""
         static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
         return {"regret_worst_agent": float(self.missed.max()), **static}
@@ -179,7 +222,7 @@ class ActionSetWorld(SlotWorld):
             "actions": self.actions,
         }
 
-    def start(self, generator: GeneratorOf, horizon: int) -> None:
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
         """See `SlotWorld.start`."""
         self.bandit.begin(generator)
 
@@ -204,13 +247,14 @@ class MarketWorld(SlotWorld):
         bandit: The market.
 
     Attributes:
-        numbers: What decides how many units are good, one a slot and producer.
+        numbers: What decides how many units are good, one a slot and producer; where all decide in every slot.
         best: Revenue of the optimum of each agent, shape (n,).
         violations: How often each agent's units did not meet the threshold, shape (n,), int64.
     """
 
     kind = PROCURE
     each = True
+    numbers: RewardNumbers
 
     def __init__(self, bandit: Procurement) -> None:
         self.bandit = bandit
@@ -227,12 +271,14 @@ class MarketWorld(SlotWorld):
             "quality_threshold": bandit.threshold,
         }
 
-    def start(self, generator: GeneratorOf, horizon: int) -> None:
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
         """See `SlotWorld.start`."""
-        bandit = self.bandit
-        self.numbers = RewardNumbers(
-            generator, bandit.agents, horizon, lambda rng, count: rng.random(count), bandit.producers
-        )
+        agents, width = self.bandit.agents, self.bandit.producers
+        self._numbers: RewardNumbers | DecisionNumbers
+        if each_slot:
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, _uniform, width)
+        else:
+            self._numbers = DecisionNumbers(generator, agents, _uniform, width)
 
     def show(self, agents: Agents) -> None:
         """Show nothing: a market is always the same."""
@@ -244,10 +290,10 @@ class MarketWorld(SlotWorld):
         bandit = self.bandit
         bought = arms.astype(np.int64)
         good = np.zeros_like(bought)
-        uniforms = self.numbers.of(slot)
-        for row, agent in enumerate(agents.tolist()):
+        uniforms = self._numbers.of(slot, agents).reshape(len(agents), -1)
+        for row in range(len(agents)):
             for producer in np.flatnonzero(bought[row]).tolist():
-                chance, units = uniforms[agent, producer], bought[row, producer]
+                chance, units = uniforms[row, producer], bought[row, producer]
                 good[row, producer] = quantile(chance, units, bandit.qualities[producer])
         keeps = bandit.keeps_threshold(bought)
         self.violations[agents] += ~keeps
@@ -264,13 +310,17 @@ class MarketWorld(SlotWorld):
             found = np.where(bought[:, producer] > 0, (found ^ seen) * PRIME, found)
         digests[agents] = found
 
-    def metrics(self, horizon: int) -> dict[str, Metric]:
+    def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return how often the threshold was violated, and for how many agents it costs anything."""
         bandit = self.bandit
         return {
-            "violations": float(self.violations.sum()) / (bandit.agents * horizon),
+            "violations": float(self.violations.sum()) / decisions if decisions else None,
             "binding": float(bandit.binding.mean()),
         }
+
+
+def _uniform(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    return rng.random(count)
 
 
 def optimum(bandit: Procurement) -> NDArray[np.int64]:

@@ -1,7 +1,6 @@
-"""The driver of slots: every agent decides in every slot, from one network event to the next in a single step."""
+"""The driver of slots: agents decide turn by turn, from one network event to the next in a single step."""
 
 from collections.abc import Callable
-from math import inf
 
 import numpy as np
 from simpy import Event
@@ -16,6 +15,7 @@ from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
+from netbandit.simulation.turns import turns_of
 
 _DIGEST = (1 << 63) - 1
 
@@ -23,16 +23,16 @@ _GENERIC = "this learner and this bandit have no compiled loop: the generic one 
 
 
 class Slots(Driver):
-    """Agents that decide in every slot, whatever the world, and however they talk.
+    """Agents that decide in every slot, or in turns (`turns`), whatever the world, and however they talk.
 
-    Nothing but a message changes an agent's mind between two of its slots. So when it wakes, all slots that begin
-    before the next event of the network are played in one step; the first slot after which anybody has something to say
-    ends it, because from there on a message is under way that others could hear. Nobody has then passed a moment at
-    which it could have reached them. What reaches an agent at a boundary is taken in before its decision; what it says
-    there, it says after it.
+    Nothing but a message changes an agent's mind between two of its decisions. So when it wakes, all turns before the
+    next event of the network are played in one step; the first turn after which anybody has something to say ends it,
+    because from there on a message is under way that others could hear. Nobody has then passed a moment at which it
+    could have reached them. What reaches an agent at an instant is taken in before its decision; what it says there, it
+    says after it.
 
-    Three parts work together: the world (`slot_worlds`), the learner, and how its agents talk (`communication`). The
-    slots themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: who decides when (`turns`), the world (`slot_worlds`), the learner, and how its agents
+    talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
         stage: All that it works with.
@@ -44,6 +44,10 @@ class Slots(Driver):
         self._agents = stage.topology.agents
         self.world = slot_world(stage.bandit)
         self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
+        run = stage.point.scenario.run
+        self.turns = turns_of(
+            run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
+        )
         self._played = 0
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
@@ -61,12 +65,14 @@ class Slots(Driver):
             world = World(
                 agents=self._agents,
                 horizon=self._clock.horizon,
+                expected_decisions=self.turns.expected,
                 streams=stage.streams,
                 members=talking.members,
                 degrees=degrees,
                 in_turn=talking.in_turn,
                 log=talking.log,
                 isolated=talking.isolated,
+                deposits=talking.deposits,
                 eigenvalue=talking.eigenvalue,
                 matrix=talking.matrix,
                 sets=talking.sets,
@@ -75,14 +81,14 @@ class Slots(Driver):
             )
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
-        self.world.start(stage.streams.generator, self._clock.horizon)
+        self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow = not fast and template.plays == "vectors" and type(template).__module__.startswith("netbandit.")
         self._play = (
-            compiled(self.world, self.learners, self.account)
+            compiled(self.world, self.learners, self.account, self.turns)
             if fast
-            else one_after_the_other(talking, self.learners[0], self.world, self.account)
+            else one_after_the_other(talking, self.learners[0], self.world, self.account, self.turns)
             if isinstance(talking, InTurn)
-            else generic(self.world, self.learners, self.account, talking)
+            else generic(self.world, self.learners, self.account, talking, self.turns)
         )
         self._appoint()
 
@@ -104,7 +110,8 @@ class Slots(Driver):
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
-            **self.world.metrics(self._clock.horizon),
+            **({} if self.turns.everybody else {"decisions": self.turns.decisions}),
+            **self.world.metrics(self.turns.decisions),
             **learner.figures(),
             **talked,
         }
@@ -114,25 +121,27 @@ class Slots(Driver):
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 
     def _appoint(self) -> None:
-        """Wake at the next slot, after what arrives and is adopted at its boundary."""
-        if self._played < self._clock.horizon:
+        """Wake at the next turn, after what arrives and is adopted at its instant."""
+        if self.turns.reach(self._played):
             environment = self._clock.environment
             environment.schedule(
-                ScheduledEvent(self._callbacks), DECISIONS, self._played * self._clock.slot - environment.now
+                ScheduledEvent(self._callbacks), DECISIONS, self.turns.time(self._played) - environment.now
             )
 
     def _wake(self, _: Event) -> None:
         """Play on until something else is due, or somebody wants to talk."""
-        clock, talking = self._clock, self.talking
-        environment, slot = clock.environment, clock.slot
+        talking, turns, environment = self.talking, self.turns, self._clock.environment
         first = self._played
-        talking.hand_on(first)
-        due = environment.peek()
-        last = clock.horizon if due == inf else min(clock.horizon, -(-int(due) // slot))
-        self._played = self._play(first, talking.last(first, max(last, first + 1)))
+        slot = turns.slot(first)
+        talking.hand_on(slot)
+        last = turns.before(environment.peek())
+        stop = turns.after(talking.last(slot, self._clock.horizon) - 1)
+        self._played = self._play(first, max(first + 1, min(last, stop)))
         latest = self._played - 1
-        if talking.speaks(latest, self.account.calls):
+        talking.deciding = turns.agents(latest)
+        slot = turns.slot(latest)
+        if talking.speaks(slot, self.account.calls):
             if latest > first:  # nothing else is due before
-                environment.advance(latest * slot)
-            talking.talk(latest, self.account.calls)
+                environment.advance(turns.time(latest))
+            talking.talk(slot, self.account.calls)
         self._appoint()

@@ -72,7 +72,9 @@ def test_what_stands_for_groups_stands_for_all(agents):
     rng = np.random.default_rng(1)
     parts = [told(sorted(arms), rng.random(len(arms)), pulls) for arms, pulls in agents]
     whole = pooled(parts)
-    halves = pooled([pooled(parts[: len(parts) // 2 or 1]), *[pooled([part]) for part in parts[len(parts) // 2 or 1 :]]])
+    halves = pooled(
+        [pooled(parts[: len(parts) // 2 or 1]), *[pooled([part]) for part in parts[len(parts) // 2 or 1 :]]]
+    )
     for name in Pooled.__dataclass_fields__:
         assert getattr(halves, name).tolist() == pytest.approx(getattr(whole, name).tolist(), rel=1e-13)
 

@@ -17,5 +17,5 @@ def test_numbers_of_a_slot_do_not_depend_on_the_blocks(monkeypatch, width, most,
     whole = np.stack([getattr(Streams(0, 0).generator("rewards", agent), law)(50 * width) for agent in range(2)])
     for slot in (0, 1, 7, 8, 49):
         expected = whole.reshape(2, 50, width)[:, slot]
-        assert (numbers.of(slot).reshape(2, width) == expected).all()
+        assert (numbers.of(slot, np.arange(2)).reshape(2, width) == expected).all()
         assert numbers.block.size <= max(most, 2 * width)

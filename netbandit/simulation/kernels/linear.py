@@ -18,13 +18,15 @@ from netbandit.learners.ellipsoid import (
 
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]
-    first, last, world, actions, fixed, columns, beliefs, bonus_terms, trigger, account
+    first, last, turns, everybody, world, actions, fixed, columns, beliefs, bonus_terms, trigger, account
 ):
-    """Play the slots from *first* to before *last*, all agents slot by slot; stop after one in which anybody calls.
+    """Play the turns from *first* to before *last*; stop after one in which anybody calls.
 
     Args:
-        first: The first slot.
-        last: The slot after the last one.
+        first: The first turn.
+        last: The turn after the last one.
+        turns: `netbandit.simulation.turns.TurnBlock` that has them.
+        everybody: Whether all agents decide in every slot, so that turns are slots.
         world: `linear_draws.World`.
         actions: The fixed actions, or room for fresh ones, shape (1 or M, K, d).
         fixed: Whether they stay the same.
@@ -35,22 +37,35 @@ def play(  # type: ignore[no-untyped-def]
         account: `netbandit.simulation.slot_account.Account`, one row.
 
     Returns:
-        The first slot that has not been played.
+        The first turn that has not been played.
     """
     sets, agents = beliefs.uses.shape
     dimension = world.theta.size
     product = np.empty(dimension)
     account.calls[:] = False
-    for slot in range(first, last):
+    before, slots, starts, deciding = turns
+    for turn in range(first, last):
+        slot = turn
+        begin = 0
+        count = agents
+        ends = True
+        if not everybody:
+            slot = slots[turn - before]
+            begin = starts[turn - before]
+            count = starts[turn - before + 1] - begin
+            ends = slots[turn - before + 1] != slot
         param_set = slot % sets
         called = False
         bonus = 0.0
         regret = 0.0
-        for agent in range(agents):
+        other = -1  # the agent whose bonus it is
+        for place in range(count):
+            agent = place if everybody else deciding[begin + place]
             take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
-            if agent == 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[agent - 1]):
+            if other < 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[other]):
                 bonus = bonus_of(beliefs, param_set, agent, terms, slot)
+            other = agent
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:
@@ -67,12 +82,13 @@ def play(  # type: ignore[no-untyped-def]
                 beliefs.quiet[param_set, agent] = True
                 account.calls[agent] = True
                 called = True
-        pass_instant(beliefs, agents)
+        pass_instant(beliefs, count)
         account.regret[0] += regret
-        knot = account.next_knot[0]
-        if account.knots[knot] == slot + 1:
-            account.curve[0, knot] = account.regret[0]
-            account.next_knot[0] = knot + 1
+        if ends:
+            knot = account.next_knot[0]
+            if account.knots[knot] == slot + 1:
+                account.curve[0, knot] = account.regret[0]
+                account.next_knot[0] = knot + 1
         if called:
-            return slot + 1
+            return turn + 1
     return last

@@ -1,0 +1,134 @@
+"""Decentralised delayed UCB (DDUCB; Martínez-Rubio, Kanade, Rebeschini 2019)."""
+
+from math import ceil, log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
+from netbandit.learners.world import World
+from netbandit.part import Checks, Note
+
+AT_ONCE = 1e-9
+"""Below this |lambda_2| one plain step evens everything out."""
+
+
+class Dducb(ExchangingLearner):
+    """Mixes in stages: what was pulled in one is mixed in C steps of the next, and then counts for all.
+
+    Of each arm pairs (pulls, rewards), as the authors' code has them: alpha, what indices are made of; beta, what is
+    being mixed; gamma, own pulls since the stage began; delta, what has been mixed. After everybody has pulled its arms
+    once, alpha = beta / M = first pulls / M, and in every slot an agent pulls the arm with the largest
+    ``alpha / a + sigma sqrt(2 eta ln s / (M a))`` (infinite where a is not positive), adds the pull to gamma, and with
+    weight 1/M to alpha, and lets beta make a step. After C steps delta += beta, alpha = delta, s is M times the slots
+    played when the stage began, beta = gamma, gamma = 0.
+
+    A step is that of Chebyshev's polynomials, ``q_{r+1} = 2 w_r / (w_{r+1} |lambda_2|) P q_r - w_{r-1} / w_{r+1}
+    q_{r-1}``, with ``w_0 = 1``, ``w_1 = 1 / |lambda_2|``, ``w_{r+1} = 2 w_r / |lambda_2| - w_{r-1}``; the first one
+    of a stage is ``q_1 = P q_0``. Agents know M and |lambda_2|, the second largest modulus of the eigenvalues of P.
+
+    State: ``alpha``, ``beta``, ``gamma``, ``delta``, pulls and rewards, shape (M, 2, K); ``times``, s, shape (M,);
+    ``begun``, the slots that each agent had played when its stage began, shape (M,).
+    """
+
+    exploration: float = Field(default=2.0, gt=0)
+    """eta."""
+    precision: float = Field(default=1 / 22, gt=0, lt=1)
+    """epsilon: of what a stage has mixed, an agent counts M times between 1 - epsilon and 1 + epsilon of the mean."""
+    stage: int | None = Field(default=None, ge=1)
+    """C, steps in a stage; by default ``ceil(ln(2 M / epsilon) / sqrt(2 ln(1 / |lambda_2|)))``."""
+    accelerate: bool = True
+    """Whether steps are those of Chebyshev's polynomials; if not, ``q_{r+1} = P q_r`` and after C steps alpha = beta,
+    beta += gamma: all goes on being mixed."""
+
+    def check(self) -> Checks:
+        """Yield a precision that is not used."""
+        if self.stage is not None and self.precision != 1 / 22:
+            yield Note("precision", "has no effect where stage is given")
+
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Know nothing yet."""
+        from netbandit.learners import dducb_steps
+
+        super().start(world, agents, rng)
+        self._compiled = dducb_steps
+        self.alpha, self.beta, self._before, self.gamma, self.delta = np.zeros((5, agents, 2, world.arms))
+        self.times = np.zeros(agents)
+        self.begun = np.full(agents, float(self.tried))
+        self._step = np.zeros(agents, dtype=np.int64)
+        self._spread = world.sub_gaussian * sqrt(2 * self.exploration)
+        left = world.eigenvalue
+        steps = stage_steps(agents, left, self.precision) if self.stage is None else self.stage
+        self.factors = step_factors(steps, left if self.accelerate else 0.0)
+        """What ``P q_r`` and ``-q_{r-1}`` are multiplied by in each step of a stage, shape (C, 2)."""
+
+    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+        """Return the arm with the largest index."""
+        return checked(
+            self._compiled.choose(
+                agents, self.own_arms, self.counts, self.alpha, self.group, self.times, self._spread
+            )
+        )  # fmt: skip
+
+    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Count own pulls: for the first stage those of the first slots, then for the next."""
+        fresh = self.beta if slot < self.tried else self.gamma
+        self._compiled.learn(agents, arms, rewards, self.own_pulls, self.alpha, fresh, self.times, self.group)
+
+    def share(self, slot: int, agents: Agents) -> Numbers | None:
+        """Return what is being mixed, shape (n, 2 K); nothing in the first slots."""
+        if slot < self.tried:
+            return None
+        self.mass.add(self.steps[agents], agents, self._counted)
+        return self.beta[agents].reshape(len(agents), -1)
+
+    def _counted(self, agents: Agents) -> Numbers:
+        return np.asarray(self._compiled.counted(agents, self.beta, self.gamma, self.delta, self.own_pulls))
+
+    def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
+        """Make a step; at the end of a stage begin the next."""
+        self._compiled.take(
+            slot, agents, mixed, self.factors, not self.accelerate, self._step, self.alpha, self.beta, self._before,
+            self.gamma, self.delta, self.group, self.times, self.begun,
+        )  # fmt: skip
+        self.steps[agents] += 1
+
+    def advice(self) -> str:
+        """Accelerated steps amplify what is missing."""
+        amplifies = ", and accelerated steps amplify that: accelerate = false does not" if self.accelerate else ""
+        return f'{amplifies}; with protocol.pace = "step" nothing is missing'
+
+
+def stage_steps(agents: int, left: float, precision: float) -> int:
+    """Return C, the steps after which what *agents* mix is even up to *precision*.
+
+    Args:
+        agents: M.
+        left: |lambda_2|.
+        precision: epsilon.
+    """
+    if left < AT_ONCE:
+        return 1
+    return ceil(log(2 * agents / precision) / sqrt(2 * log(1 / left))) if left < 1 else 1
+
+
+def step_factors(steps: int, left: float) -> Numbers:
+    """Return what ``P q_r`` and ``-q_{r-1}`` are multiplied by for r = 0 ... C - 1, shape (C, 2).
+
+    By ratios ``w_{r-1} / w_r``, which stay below 1, where the w themselves grow without bound.
+
+    Args:
+        steps: C.
+        left: |lambda_2|; 0: plain steps.
+    """
+    factors = np.tile([1.0, 0.0], (steps, 1))
+    if left < AT_ONCE:
+        return factors
+    ratio = left
+    for step in range(1, steps):
+        following = 1 / (2 / left - ratio)
+        factors[step] = 2 * following / left, following * ratio
+        ratio = following
+    return factors

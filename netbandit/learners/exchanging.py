@@ -1,0 +1,130 @@
+"""Learners whose agents mix what they count with their neighbours, and never hear of single observations."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.learners.world import World
+
+Agents = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+class ExchangingLearner(Learner):
+    """Pulls each own arm once, in order, then the arm that its index says; tells 2 K numbers in a step.
+
+    State: ``own_pulls``, how often each agent has pulled each arm, shape (M, K); ``steps``, the steps that each agent
+    has made, shape (M,); ``mass``, see `Mass`.
+    """
+
+    counts_slots: ClassVar[bool] = True
+
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Make what all of these learners keep."""
+        self.world = world
+        own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
+        self.own_arms = np.argsort(~own, axis=1, kind="stable")
+        self.counts = own.sum(axis=1)
+        self.tried = int(self.counts.max())
+        """The first slot before which everybody has tried all of its arms."""
+        self.group = np.ones(agents) if world.members is None else world.members.astype(np.float64)
+        """With how many each agent mixes, itself included: M, or 1 where nobody hears anything."""
+        self.own_pulls = np.zeros((agents, world.arms))
+        self.steps = np.zeros(agents, dtype=np.int64)
+        self.mass = Mass(agents)
+
+    @abstractmethod
+    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+        """Return the own arm with the largest index, the lowest among equals, shape (n,)."""
+
+    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+        """Return the next own arm in the first slots, then the best."""
+        if slot < self.tried:
+            beginning = slot < self.counts[agents]
+            arms = np.array(self.own_arms[agents, min(slot, self.own_arms.shape[1] - 1)])
+            if not beginning.all():
+                arms[~beginning] = self.best(slot, agents[~beginning])
+            return arms
+        return self.best(slot, agents)
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return ``mass``."""
+        return {"mass": self.mass.value}
+
+    def remarks(self) -> tuple[str, ...]:
+        """Say if sums were not kept."""
+        mass = self.mass.value
+        if mass is None or abs(mass - 1) <= _KEPT:
+            return ()
+        return (f"sums over agents were not kept (mass = {mass:.3g}): what was missing was not mixed{self.advice()}",)
+
+    def advice(self) -> str:
+        """Return what to do about it, to follow on the remark; by default nothing."""
+        return ""
+
+
+_KEPT = 1e-6
+
+
+class Mass:
+    """How much of what agents have counted is in what they mix: 1 for each arm if sums are kept.
+
+    Neighbours are up to a step apart, and only what all agents tell for the same step adds up to what they have
+    counted. The latest step that all have told counts.
+
+    Args:
+        agents: The number M of agents.
+    """
+
+    def __init__(self, agents: int) -> None:
+        self._agents = agents
+        self._open: dict[int, tuple[int, Numbers]] = {}
+        self._complete: Numbers | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Sum of the counts told over the pulls that they stand for, of the arm for which that is furthest from 1.
+
+        None before anything was told.
+        """
+        if self._complete is None:
+            return None
+        told, pulls = self._complete[:, self._complete[1] > 0]
+        shares = told / pulls
+        return float(shares[np.abs(shares - 1).argmax()])
+
+    def add(self, steps: NDArray[np.int64], agents: Agents, counted: Callable[[Agents], Numbers]) -> None:
+        """Take in that *agents* tell rows for *steps*, each of shape (n,).
+
+        Args:
+            steps: The steps.
+            agents: The agents.
+            counted: Returns what some of them tell of each arm, added up, and how many pulls that stands for, shape
+                (2, K).
+        """
+        if len(steps) == self._agents and (steps == steps[0]).all():
+            self._complete = counted(agents)
+            return
+        for step in np.unique(steps).tolist():
+            some = agents[steps == step]
+            told, totals = self._open.pop(step, (0, np.zeros(())))
+            told, totals = told + len(some), totals + counted(some)
+            if told == self._agents:
+                self._complete = totals
+            else:
+                self._open[step] = told, totals
+
+
+def checked(arms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return *arms*.
+
+    Raises:
+        ArithmeticError: One is -1, which stands for an index that is no number.
+    """
+    if arms.size and arms.min() < 0:
+        raise ArithmeticError("an index is no number: the simulator has a mistake, please report it")
+    return arms

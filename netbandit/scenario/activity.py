@@ -1,0 +1,45 @@
+"""The key of ``[run]`` that says who decides when."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from netbandit.reading import read
+from netbandit.scenario.duration_keys import PositiveDuration
+from netbandit.settings import Settings
+from netbandit.wording import Allowed, did_you_mean, key_text, show
+
+_ACTIVITY = '"every", "one", { share = 0.2 } or { poisson = "20 ms" }'
+_NAMES = ("every", "one")
+
+
+class ShareActivity(Settings):
+    """Each agent decides in each slot with a probability."""
+
+    share: float = Field(gt=0, le=1, description="The probability that an agent decides in a slot.")
+
+
+class PoissonActivity(Settings):
+    """Users come to each agent in a Poisson process, and are served the moment they come."""
+
+    poisson: PositiveDuration = Field(description="The time from one user of an agent to the next, in the mean.")
+
+
+def _activity(value: Any) -> Any:
+    if isinstance(value, dict):
+        model: type[ShareActivity | PoissonActivity] = PoissonActivity if "poisson" in value else ShareActivity
+        made, problems = read(model, value)
+        if made is None:
+            raise ValueError("; ".join(f"{key_text(path)}: {text}" for path, text in problems))
+        return made
+    if isinstance(value, ShareActivity | PoissonActivity) or value in _NAMES:
+        return value
+    raise ValueError(f"must be {_ACTIVITY}, not {show(value)}{did_you_mean(value, _NAMES)}")
+
+
+Activity = Annotated[
+    Literal["every", "one"] | ShareActivity | PoissonActivity,
+    BeforeValidator(_activity),
+    Allowed(_ACTIVITY),
+]
+"""``activity``."""

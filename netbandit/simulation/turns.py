@@ -1,0 +1,416 @@
+"""Who decides when: every agent in every slot, or only some of them, or whoever a user comes to."""
+
+from abc import ABC, abstractmethod
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.scenario.activity import Activity, PoissonActivity, ShareActivity
+from netbandit.streams import Streams
+from netbandit.units import parse_duration
+
+Agents = NDArray[np.int64]
+
+MOST_USERS = 1_000_000
+"""Users of an agent in a slot, in the mean, that a Poisson process may bring at most."""
+
+_BLOCK = 1_024
+"""Slots whose turns are drawn at once, unless there are very many agents or users."""
+
+_MOST_DECISIONS = 1 << 22
+"""How many decisions are drawn at once, in the mean, at most: some 100 MB while it is done."""
+
+_GAPS = 256
+"""Gaps between users that are drawn at once."""
+
+
+class TurnBlock(NamedTuple):
+    """Some turns, one after the other; a tuple, so that compiled loops can take it.
+
+    Turn number ``first + k`` belongs to ``slots[k]``, and ``agents[starts[k]:starts[k + 1]]`` decide in it. It is the
+    last of its slot if ``slots[k + 1]`` is another. Where all agents decide in every slot the arrays have no size: turn
+    k is slot k.
+
+    Attributes:
+        first: The number of the first turn.
+        slots: The slot of each, and of the turn after them, shape (n + 1,).
+        starts: Where the agents of each turn begin, shape (n + 1,).
+        agents: The agents that decide, ascending within a turn.
+    """
+
+    first: int
+    slots: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    agents: Agents
+
+
+class Turns(ABC):
+    """The turns of a replication, in order of time: at an instant some agents decide, none twice.
+
+    Each slot has at least one turn, at its beginning, be it of nobody: the rhythms of learners and protocols that go by
+    slots are kept there. Turns are known a block at a time; who plays them moves on by :meth:`reach`.
+
+    Attributes:
+        last: The number of the turn after those that are known.
+        expected: How many decisions an agent makes by the horizon, in the mean over agents.
+        decisions: How many decisions belong to the turns reached so far.
+    """
+
+    everybody: bool = False
+    """Whether all agents decide in every slot, so that turn k is slot k."""
+
+    last: int
+    expected: float
+    decisions: int
+
+    @abstractmethod
+    def reach(self, turn: int) -> bool:
+        """Have *turn* be known, which follows on all that were asked for before; return whether there is such a one."""
+
+    @abstractmethod
+    def before(self, time: float) -> int:
+        """Return the first turn at or after *time* (ns), but `last` at most."""
+
+    @abstractmethod
+    def after(self, slot: int) -> int:
+        """Return the turn that follows the one with which *slot* begins, a slot that is known or past."""
+
+    @abstractmethod
+    def time(self, turn: int) -> int:
+        """Return when (ns) *turn* is."""
+
+    @abstractmethod
+    def slot(self, turn: int) -> int:
+        """Return the slot that *turn* is in."""
+
+    @abstractmethod
+    def agents(self, turn: int) -> Agents:
+        """Return who decides in *turn*, ascending, shape (n,)."""
+
+    @abstractmethod
+    def ends(self, turn: int) -> bool:
+        """Return whether *turn* is the last of its slot."""
+
+    @property
+    @abstractmethod
+    def block(self) -> TurnBlock:
+        """The turns that are known, for a compiled loop."""
+
+
+class EverySlot(Turns):
+    """All agents decide in every slot.
+
+    Args:
+        agents: The number M of agents.
+        slot: The length of a slot (ns).
+        horizon: T, in slots.
+    """
+
+    everybody = True
+
+    def __init__(self, agents: int, slot: int, horizon: int) -> None:
+        self._slot = slot
+        self._agents = np.arange(agents)
+        self.last = horizon
+        self.expected = float(horizon)
+        self.decisions = agents * horizon
+        none = np.zeros(0, dtype=np.int64)
+        self._block = TurnBlock(0, none, none, none)
+
+    def reach(self, turn: int) -> bool:
+        """See `Turns.reach`."""
+        return turn < self.last
+
+    def before(self, time: float) -> int:
+        """See `Turns.before`."""
+        return self.last if time == inf else min(self.last, -(-int(time) // self._slot))
+
+    def after(self, slot: int) -> int:
+        """See `Turns.after`."""
+        return slot + 1
+
+    def time(self, turn: int) -> int:
+        """See `Turns.time`."""
+        return turn * self._slot
+
+    def slot(self, turn: int) -> int:
+        """See `Turns.slot`."""
+        return turn
+
+    def agents(self, turn: int) -> Agents:
+        """See `Turns.agents`."""
+        return self._agents
+
+    def ends(self, turn: int) -> bool:
+        """See `Turns.ends`."""
+        return True
+
+    @property
+    def block(self) -> TurnBlock:
+        """See `Turns.block`."""
+        return self._block
+
+
+class DrawnTurns(Turns):
+    """Turns that are drawn, some slots at a time.
+
+    Args:
+        agents: The number M of agents.
+        slot: The length of a slot (ns).
+        horizon: T, in slots.
+        expected: Decisions of an agent by the horizon, in the mean over agents.
+    """
+
+    def __init__(self, agents: int, slot: int, horizon: int, expected: float) -> None:
+        self._count = agents
+        self._slot = slot
+        self._horizon = horizon
+        a_slot = max(agents * expected / horizon, 1.0, self._work())
+        self._slots_at_once = int(max(1, min(_BLOCK, _MOST_DECISIONS // a_slot)))
+        self.expected = expected
+        self.decisions = 0
+        self.last = 0
+        self._drawn = 0  # slots
+        self._begins = np.zeros(0, dtype=np.int64)  # the turn with which each slot of the block begins
+        self._first_slot = 0
+        self._times = np.zeros(0, dtype=np.int64)
+        none = np.zeros(0, dtype=np.int64)
+        self._block = TurnBlock(0, none, none, none)
+
+    def _work(self) -> float:
+        """Return how many numbers are drawn in a slot, whoever decides."""
+        return 1.0
+
+    @abstractmethod
+    def _draw(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Draw the decisions of the slots from *first* to before *last*: when (ns), and of whom, in any order."""
+
+    def reach(self, turn: int) -> bool:
+        """See `Turns.reach`."""
+        while turn >= self.last and self._drawn < self._horizon:
+            first, last = self._drawn, min(self._horizon, self._drawn + self._slots_at_once)
+            self._drawn = last
+            self._fill(first, last, *self._draw(first, last))
+        return turn < self.last
+
+    def _fill(self, first: int, last: int, times: NDArray[np.int64], agents: Agents) -> None:
+        """Make turns of decisions: those of an instant are one, but an agent's second one there is the next."""
+        order = np.lexsort((agents, times))
+        times, agents = times[order], agents[order]
+        rank = _ranks(times, agents)
+        boundaries = np.arange(first, last) * self._slot
+        # Each slot's beginning is marked by an agent that is none, before all that are.
+        times = np.concatenate([boundaries, times])
+        rank = np.concatenate([np.zeros_like(boundaries), rank])
+        agents = np.concatenate([np.full(last - first, -1), agents])
+        order = np.lexsort((agents, rank, times))
+        times, rank, agents = times[order], rank[order], agents[order]
+        begins = np.flatnonzero(np.diff(times, prepend=-1) | np.diff(rank, prepend=-1))
+        marks = agents < 0
+        decided = np.cumsum(~marks)
+        turns = len(begins)
+        starts = np.empty(turns + 1, dtype=np.int64)
+        starts[:-1] = decided[begins] - ~marks[begins]
+        starts[-1] = decided[-1]
+        self._times = times[begins]
+        slots = np.append(self._times // self._slot, last)
+        agents = np.ascontiguousarray(agents[~marks])
+        self._begins = self.last + np.searchsorted(slots[:-1], np.arange(first, last))
+        self._first_slot = first
+        self._block = TurnBlock(self.last, slots, starts, agents)
+        self.last += turns
+        self.decisions += len(agents)
+
+    def before(self, time: float) -> int:
+        """See `Turns.before`."""
+        if time == inf:
+            return self.last
+        return self._block.first + int(np.searchsorted(self._times, int(time)))
+
+    def after(self, slot: int) -> int:
+        """See `Turns.after`."""
+        if slot < self._first_slot:
+            return self._block.first
+        if slot >= self._first_slot + len(self._begins):
+            return self.last
+        return int(self._begins[slot - self._first_slot]) + 1
+
+    def time(self, turn: int) -> int:
+        """See `Turns.time`."""
+        return int(self._times[turn - self._block.first])
+
+    def slot(self, turn: int) -> int:
+        """See `Turns.slot`."""
+        return int(self._block.slots[turn - self._block.first])
+
+    def agents(self, turn: int) -> Agents:
+        """See `Turns.agents`."""
+        block = self._block
+        place = turn - block.first
+        return block.agents[block.starts[place] : block.starts[place + 1]]
+
+    def ends(self, turn: int) -> bool:
+        """See `Turns.ends`."""
+        slots = self._block.slots
+        place = turn - self._block.first
+        return bool(slots[place] != slots[place + 1])
+
+    @property
+    def block(self) -> TurnBlock:
+        """See `Turns.block`."""
+        return self._block
+
+
+class OneASlot(DrawnTurns):
+    """One agent decides in each slot: a number of the stream ``activity``, index 0, says which.
+
+    Args:
+        agents: The number M of agents.
+        slot: The length of a slot (ns).
+        horizon: T, in slots.
+        streams: The streams of the replication.
+        skew: Agent i is chosen in proportion to ``(i + 1)^-skew``.
+    """
+
+    def __init__(self, agents: int, slot: int, horizon: int, streams: Streams, skew: float) -> None:
+        super().__init__(agents, slot, horizon, horizon / agents)
+        self._bounds = np.cumsum(weights(agents, skew))
+        self._rng = streams.generator("activity", 0)
+
+    def _draw(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        numbers = self._rng.random(last - first) * self._bounds[-1]
+        chosen = np.searchsorted(self._bounds, numbers, side="right")
+        return np.arange(first, last) * self._slot, np.minimum(chosen, self._count - 1)
+
+
+class ShareOfAll(DrawnTurns):
+    """Each agent decides in each slot with a probability: a number of its stream ``activity`` says whether.
+
+    Args:
+        agents: The number M of agents.
+        slot: The length of a slot (ns).
+        horizon: T, in slots.
+        streams: The streams of the replication.
+        share: The probability.
+    """
+
+    def __init__(self, agents: int, slot: int, horizon: int, streams: Streams, share: float) -> None:
+        super().__init__(agents, slot, horizon, share * horizon)
+        self._share = share
+        self._rngs = [streams.generator("activity", agent) for agent in range(agents)]
+
+    def _work(self) -> float:
+        return self._count
+
+    def _draw(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found = [np.flatnonzero(rng.random(last - first) < self._share) for rng in self._rngs]
+        agents = np.repeat(np.arange(self._count), [len(slots) for slots in found])
+        return (first + np.concatenate(found)) * self._slot, agents
+
+
+class UsersOf(DrawnTurns):
+    """Users come to each agent in a Poisson process, at whole nanoseconds, and each is served the moment it comes.
+
+    Gaps are exponential, from the stream ``activity`` of the agent.
+
+    Args:
+        agents: The number M of agents.
+        slot: The length of a slot (ns).
+        horizon: T, in slots.
+        streams: The streams of the replication.
+        gap: The mean time (ns) from one user to the next, by the mean rate of all agents.
+        skew: Users come to agent i in proportion to ``(i + 1)^-skew``.
+    """
+
+    def __init__(self, agents: int, slot: int, horizon: int, streams: Streams, gap: float, skew: float) -> None:
+        super().__init__(agents, slot, horizon, horizon * slot / gap)
+        shares = weights(agents, skew)
+        gaps = np.divide(gap, shares, out=np.full(agents, inf), where=shares > 0)
+        self._arrivals = [
+            _Arrivals(streams.generator("activity", agent), own) for agent, own in enumerate(gaps.tolist())
+        ]
+
+    def _work(self) -> float:
+        return self._count
+
+    def _draw(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found = [arrivals.until(last * self._slot) for arrivals in self._arrivals]
+        return np.concatenate(found), np.repeat(np.arange(self._count), [len(times) for times in found])
+
+
+class _Arrivals:
+    """The times (ns) of a Poisson process, rounded down; how they are asked for changes none of them.
+
+    Args:
+        rng: The stream of the gaps.
+        gap: Their mean (ns).
+    """
+
+    def __init__(self, rng: np.random.Generator, gap: float) -> None:
+        self._rng = rng
+        self._gap = gap
+        self._base, self._rest = 0, 0.0  # the latest time: whole nanoseconds, and what is left
+        self._ahead = np.zeros(0, dtype=np.int64)
+
+    def until(self, end: int) -> NDArray[np.int64]:
+        """Return the times before *end* that were not returned before."""
+        parts = [self._ahead]
+        while self._base < end:
+            passed = self._rest + np.cumsum(self._rng.standard_exponential(_GAPS) * self._gap)
+            whole = np.floor(passed)
+            if self._base + whole[-1] > _NEVER:
+                whole = np.minimum(whole, _NEVER - self._base)
+            parts.append(self._base + whole.astype(np.int64))
+            self._base += int(whole[-1])
+            self._rest = float(passed[-1] - whole[-1]) % 1.0
+        times = np.concatenate(parts)
+        here = int(np.searchsorted(times, end))
+        self._ahead = times[here:]
+        return times[:here]
+
+
+_NEVER = 4 * 10**18
+
+
+def _ranks(times: NDArray[np.int64], agents: Agents) -> NDArray[np.int64]:
+    """Return of each decision how many the same agent made before at the same instant; sorted by time, then agent."""
+    if not len(times):
+        return np.zeros(0, dtype=np.int64)
+    fresh = np.ones(len(times), dtype=np.bool_)
+    fresh[1:] = (np.diff(times) != 0) | (np.diff(agents) != 0)
+    places = np.arange(len(times))
+    return np.asarray(places - np.maximum.accumulate(np.where(fresh, places, 0)))
+
+
+def weights(agents: int, skew: float) -> NDArray[np.float64]:
+    """Return how much of all activity is each agent's, ``(i + 1)^-skew`` scaled to a mean of 1, shape (M,)."""
+    found = (1.0 + np.arange(agents)) ** -skew
+    return np.asarray(found / found.mean())
+
+
+def gap_of(activity: PoissonActivity, slot: int) -> float:
+    """Return the mean time (ns) from one user of an agent to the next, for slots of *slot* nanoseconds."""
+    duration = parse_duration(activity.poisson)
+    return float(duration.amount) * (slot if duration.in_slots else 1)
+
+
+def turns_of(activity: Activity, skew: float, agents: int, slot: int, horizon: int, streams: Streams) -> Turns:
+    """Return who decides when.
+
+    Args:
+        activity: ``run.activity``.
+        skew: ``run.skew``.
+        agents: The number M of agents.
+        slot: The length of a slot (ns).
+        horizon: T, in slots.
+        streams: The streams of the replication; purpose ``activity``.
+    """
+    if activity == "one":
+        return OneASlot(agents, slot, horizon, streams, skew)
+    if isinstance(activity, ShareActivity):
+        return ShareOfAll(agents, slot, horizon, streams, activity.share)
+    if isinstance(activity, PoissonActivity):
+        return UsersOf(agents, slot, horizon, streams, gap_of(activity, slot), skew)
+    return EverySlot(agents, slot, horizon)

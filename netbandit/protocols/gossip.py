@@ -1,5 +1,8 @@
 """Gossip: in each slot a node tells one random neighbour all it knows."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
@@ -8,8 +11,9 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.free_clock import FreeClock
 from netbandit.protocols.free_rounds import FreeRounds
+from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.known_items import KnownItems, Labels
-from netbandit.protocols.protocol import Aggregation, Item, contributed
+from netbandit.protocols.protocol import Aggregation, Item, NetworkProtocol, Pattern, contributed
 
 GOSSIP = Kind("GOSSIP")
 
@@ -41,6 +45,9 @@ class Gossip(FreeRounds):
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot. An agent goes
     on without the others at its `deadline`, and falls silent when nobody waits in the round any more.
     """
+
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "ask"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""

@@ -46,6 +46,8 @@ ADDED: Mapping[str, Any] = {
     "protocol:local.absorb": False,
     "protocol:local.deadline": None,
     "learner:elimination.epsilon_total": None,
+    "bandit:linear.draw": "bands",
+    "bandit:linear.theta": "shell",
     "bandit:bernoulli.changes": None,
     "bandit:bernoulli.breakpoints": 0,
     "bandit:bernoulli.drift": 0.0,

@@ -27,7 +27,7 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import absence_problems, fault_notes, outage_problems
+from netbandit.simulation.build_faults import absence_problems, answer_problems, fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
@@ -268,6 +268,7 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
+        self.problems += answer_problems(scenario.links, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
         if not issubclass(type(parts.learner), EpochLearner):
             self.problems += absence_problems(scenario.faults, self._kind("learner"))

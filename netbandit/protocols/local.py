@@ -112,11 +112,17 @@ class Local(LocalKeys, CallProtocol):
     after the one it began at; asynchronous, at once. Where several messages queue for a link of limited bandwidth, one
     may come too late: it is then left out by those who have not heard it. Where something can be lost, or with a
     deadline, who has not heard the release of a member in time goes on with the newest one that it has of it.
+
+    In rounds an agent concludes when it has heard all agents within ttl hops, or at its `deadline`.
     """
 
     counts_slots: ClassVar[bool] = True
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"broadcast": LocalBroadcast}
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast", "round"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {
+        "broadcast": LocalBroadcast,
+        "round": LocalBroadcast,
+    }
+    forgetful: ClassVar[bool] = True
 
     delay: int = state()
     """delta, in slots."""
@@ -127,6 +133,11 @@ class Local(LocalKeys, CallProtocol):
     def isolated(self) -> bool:
         """Whether messages go nowhere."""
         return self.ttl == 0
+
+    @property
+    def differs(self) -> bool:
+        """Whether agents hear of different agents in a round: those near them."""
+        return not self.isolated
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.learner import AnyLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.deposits import DepositProtocol
 from netbandit.protocols.protocol import NetworkProtocol
@@ -28,9 +28,7 @@ def memory_problems(
     if faults.nodes is None or faults.nodes.memory == "kept":
         return
     here = ("faults", "nodes", "memory")
-    if isinstance(learner, EpochLearner):
-        yield here, f'must be "kept" with learner.kind = {show(kind)}, whose agents move through its epochs together'
-    elif talk_of(type(bandit), type(learner)) == "exchange":
+    if talk_of(type(bandit), type(learner)) == "exchange":
         text = "whose neighbours need the row of each of its steps"
         yield here, f'must be "kept" with learner.kind = {show(kind)}, {text}'
     elif isinstance(protocol, DepositProtocol):

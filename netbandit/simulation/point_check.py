@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.learners.learner import AnyLearner, Talk
+from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.memory import affordable, shown
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
@@ -27,7 +27,7 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import fault_notes, outage_problems
+from netbandit.simulation.build_faults import answer_problems, apart_problems, fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.simulation import RunnablePoint
@@ -269,10 +269,14 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
+        self.problems += answer_problems(scenario.links, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
-        self.problems += memory_problems(
-            scenario.faults, parts.bandit, parts.learner, parts.protocol, self._kind("learner")
-        )
+        if isinstance(parts.learner, EpochLearner):
+            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+        else:
+            self.problems += memory_problems(
+                scenario.faults, parts.bandit, parts.learner, parts.protocol, self._kind("learner")
+            )
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)
@@ -316,6 +320,7 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "ask": "an agent asks one neighbour, which answers",
     "deposit": "an agent leaves what it has learnt with a keeper",
     "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }

@@ -146,8 +146,9 @@ def test_a_mistake_is_told_at_its_key(override, text):
 
 
 def test_memory_can_be_lost_only_by_a_learner_that_begins_anew():
-    with pytest.raises(ScenarioError, match=r'faults.nodes.memory: must be "kept" with learner.kind = "elimination"'):
-        point_of('faults.nodes={ up_for = "1 s", down_for = "1 s", memory = "lost" }')
+    lost = 'faults.nodes={ up_for = "1 s", down_for = "1 s", memory = "lost" }'
+    with pytest.raises(ScenarioError, match=r'faults.nodes.memory: must be "kept" with learner.kind = "coop-ucb2"'):
+        point_of(lost, 'learner={ kind = "coop-ucb2" }', 'protocol={ kind = "consensus" }')
     linear = (
         'bandit={ kind = "linear", dimension = 2, arms = 4 }',
         'learner={ kind = "feducb" }',

@@ -40,6 +40,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "ucb": "netbandit.learners.ucb:Ucb",
         "klucb": "netbandit.learners.klucb:KlUcb",
         "thompson": "netbandit.learners.thompson:Thompson",
+        "gosine": "netbandit.learners.gosine:Gosine",
         "coop-ucb2": "netbandit.learners.coop_ucb2:CoopUcb2",
         "dducb": "netbandit.learners.dducb:Dducb",
         "dec-ucb": "netbandit.learners.dec_ucb:DecUcb",

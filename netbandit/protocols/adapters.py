@@ -11,15 +11,16 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-Exchanges run over protocols of exchanges alone, deposits over those of deposits. A protocol may name one that stands
-for it in a pattern, in its ``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the
-class, :func:`check_with` at the keys and the graph.
+Exchanges, deposits and questions run over protocols of their own kind alone. A protocol may name one that stands for it
+in a pattern, in its ``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class,
+:func:`check_with` at the keys and the graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
+from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
@@ -37,6 +38,7 @@ _MADE_FOR: Mapping[Pattern, type] = {
     "call": CallProtocol,
     "gather": GatherProtocol,
     "exchange": ExchangeProtocol,
+    "ask": AskProtocol,
     "deposit": DepositProtocol,
 }
 """The class of the protocols that are made for a pattern."""
@@ -47,6 +49,7 @@ _CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
     "call": ("call", "round", "broadcast"),
     "gather": ("gather",),
     "exchange": ("exchange",),
+    "ask": ("ask",),
     "deposit": ("deposit",),
 }
 """The patterns for which a protocol may be made that carries a pattern."""
@@ -131,6 +134,15 @@ def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> 
     exchanges.start(network, mix)
     network.attach(exchanges.handler)
     return exchanges
+
+
+def ask_protocol(protocol: NetworkProtocol, network: Network, answer: Answer, hear: HearAnswer) -> AskProtocol:
+    """Return a protocol of asking, started and attached: as *protocol*, or what stands for it."""
+    asks = _stand_in(protocol, "ask")
+    assert isinstance(asks, AskProtocol)  # see misfit()
+    asks.start(network, answer, hear)
+    network.attach(asks.handler)
+    return asks
 
 
 def deposit_protocol(protocol: NetworkProtocol, network: Network, deposit_handler: DepositHandler) -> DepositProtocol:

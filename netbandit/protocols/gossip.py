@@ -1,5 +1,8 @@
 """Gossip: in each slot a node tells one random neighbour all it knows."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
@@ -9,11 +12,14 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Others
 from netbandit.protocols.free_clock import FreeClock
 from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import (
     Aggregation,
     CallbackRoundProtocol,
     Item,
+    NetworkProtocol,
+    Pattern,
     contributed,
 )
 
@@ -46,6 +52,9 @@ class Gossip(CallbackRoundProtocol):
     slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
     """
+
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "ask"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""

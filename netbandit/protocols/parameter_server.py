@@ -54,6 +54,11 @@ class ParameterServer(DeadlineKey, DepositProtocol):
     """Where the server is: at the end of each agent's ``uplink``; at the ``centre``, the agent with the smallest
     eccentricity, lowest number; or at the agent of this number."""
 
+    @property
+    def slotted(self) -> bool:
+        """Whether hops take effect at slot boundaries; uplinks never do."""
+        return self.server != "uplink" and super().slotted
+
     def check(self) -> Checks:
         """Yield a deadline that nobody waits for."""
         if self.answer == "lagging" and self.deadline is not None:
@@ -82,10 +87,8 @@ class ParameterServer(DeadlineKey, DepositProtocol):
         """See `DepositProtocol.start`."""
         super().start(network, deposit_handler)
         self._host = network.server
-        self._slotted = False
         if self.server != "uplink":
             self._host = self.server if isinstance(self.server, int) else network.topology.sinks[0]
-            self._slotted = self.slotted
             self._parents = network.topology.bfs_tree(self._host).tolist()
             self._channels_down: dict[int, dict[int, Channel]] = {}
         self._number = 0
@@ -113,9 +116,9 @@ class ParameterServer(DeadlineKey, DepositProtocol):
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Finish the hops of what arrives, now or at the slot boundary."""
-        now = self.clock.now
+        now, slotted = self.clock.now, self.slotted
         for _, _, message in arrivals:
-            if self._slotted:
+            if slotted:
                 self._hops.at(self.clock.effective_time(message.value.begun, now), node, message)
             else:
                 self._finish_hop(node, message)

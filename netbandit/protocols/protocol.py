@@ -12,11 +12,12 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import Part, state
 
-Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit"]
+Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
 """A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
 for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
 act; ``exchange``: in every step each agent tells its neighbours a row of numbers, and mixes theirs;
-``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits."""
+``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits;
+``ask``: an agent asks one neighbour, which answers."""
 
 
 class Item(NamedTuple):

@@ -80,9 +80,12 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "delay_slots": MetricEntry(
         "slots",
-        "Slots between a broadcast and the decision that can first use it, mean over what is heard.",
-        "learners that broadcast",
+        "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "
+        "what is heard.",
+        "learners that broadcast or ask",
     ),
+    "phases": MetricEntry("phases", "Phases that the agent with the fewest has ended.", "gosine"),
+    "replaced_arms": MetricEntry("arms", "Arms that gave way to one that a neighbour recommended.", "gosine"),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",

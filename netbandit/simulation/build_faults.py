@@ -9,6 +9,8 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.outages import Failing, Outage, OutagePlan, Redrawn
 from netbandit.network.retry import ACK_BYTES, Retry
 from netbandit.network.topology import Topology
+from netbandit.protocols.parameter_server import ParameterServer
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import link_faults
 from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
 from netbandit.scenario.links import LinksSettings, UniformLatency
@@ -151,6 +153,25 @@ def absence_problems(faults: FaultsSettings, learner: str) -> Iterator[Problem]:
     for place, outage in enumerate(faults.outages):
         if outage.nodes is not None:
             yield ("faults", "outages", place, "nodes"), text
+
+
+def answer_problems(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+    """Yield answers that may be lost for good, to agents that would wait for them for ever.
+
+    Args:
+        links: ``[links]``.
+        protocol: The protocol.
+    """
+    if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
+        return
+    name = "uplink" if protocol.server == "uplink" else "peer"
+    table = links.uplink if name == "uplink" else links.peer
+    if table.loss and table.retry is None:
+        text = (
+            f"links.{name} loses messages and repeats none, and an agent whose answer is lost would never test again: "
+            f"this key ends its wait, and so does links.{name}.retry"
+        )
+        yield ("protocol", "deadline"), f"is missing: {text}"
 
 
 def _no_node(node: NodeName, topology: Topology) -> str:

@@ -6,6 +6,7 @@ from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import bulk_exchanges
+from netbandit.simulation.asks import Asks
 from netbandit.simulation.bulk import bulk_broadcasts
 from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
@@ -28,6 +29,7 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         None: Never,
         "broadcast": _broadcasts,
         "call": Synchronisations,
+        "ask": Asks,
         "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
     }
     return kinds[learner.talk()](stage, learner)

@@ -27,7 +27,7 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import absence_problems, fault_notes, outage_problems
+from netbandit.simulation.build_faults import absence_problems, answer_problems, fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
@@ -268,6 +268,7 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
+        self.problems += answer_problems(scenario.links, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
         if not issubclass(type(parts.learner), EpochLearner):
             self.problems += absence_problems(scenario.faults, self._kind("learner"))
@@ -314,6 +315,7 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "ask": "an agent asks one neighbour, which answers",
     "deposit": "an agent leaves what it has learnt with a keeper",
     "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }

@@ -6,7 +6,18 @@ from importlib import import_module
 from netbandit.bench.measure import Row
 from netbandit.results.numbers import shortest
 
-NAMES = ("messages", "faults", "horizon", "rounds", "scale", "procurement", "decisions", "slots", "vertical")
+NAMES = (
+    "messages",
+    "faults",
+    "horizon",
+    "rounds",
+    "scale",
+    "procurement",
+    "decisions",
+    "slots",
+    "vertical",
+    "cooperative",
+)
 """Those that run when none is named."""
 
 ON_REQUEST = ("million",)

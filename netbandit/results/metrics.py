@@ -35,6 +35,9 @@ METRICS: dict[str, MetricEntry] = {
     "regret_worst_agent": MetricEntry(
         "reward", "Regret of the agent that is worst off.", "learners that decide in slots, on arms"
     ),
+    "regret_best_agent": MetricEntry(
+        "reward", "Regret of the agent that is best off.", "learners that decide in slots, on arms"
+    ),
     "regret_per_decision": MetricEntry(
         "reward",
         "Regret divided by the decisions that were made: what to compare where users go away unserved, agents are "

@@ -24,10 +24,22 @@ extensions = [
     "sphinx_design",
     "generated_reference",
     "scenario_gallery",
+    "sphinx_gallery.gen_gallery",
 ]
 
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery/examples",
+    "filename_pattern": r"plot_",
+    "image_scrapers": ("example_figures",),
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 10**6,
+}
+
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_ext", "reference/parts"]
+exclude_patterns = ["_build", "_ext", "reference/parts", "examples"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
@@ -42,8 +54,10 @@ nitpicky = False
 html_theme = "pydata_sphinx_theme"
 html_title = "netbandit"
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,

@@ -211,7 +211,7 @@ class Others:
     learner: Any
     protocol: Any
     kinds: dict[str, str]
-    talk: Literal["round", "call", "broadcast", "gather", "exchange"]
+    talk: Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
     horizon: int
     activity: Any
     slot: int

@@ -56,3 +56,6 @@ def _not_nan(value: float) -> float:
 
 PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterValidator(_not_nan)]
 """A positive number or ``inf``; NaN is a mistake."""
+
+AtLeastOneOrInfinite = Annotated[float, Field(ge=1, allow_inf_nan=True), AfterValidator(_not_nan)]
+"""A number >= 1 or ``inf``; NaN is a mistake."""

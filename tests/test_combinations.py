@@ -22,7 +22,12 @@ WORLDS = {
     "replay": "arms = 4\nparticipants = 4",
 }
 
-LEARNERS = {"elimination": "rounds = 2\ngap = 0.9", "feducb": "threshold = 1.0", "pfcb": "start = 20\nstop = 100"}
+LEARNERS = {
+    "elimination": "rounds = 2\ngap = 0.9",
+    "feducb": "threshold = 1.0",
+    "oful": "threshold = 1.0",
+    "pfcb": "start = 20\nstop = 100",
+}
 """Keys with which something is shared soon."""
 
 

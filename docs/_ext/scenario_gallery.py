@@ -22,9 +22,45 @@ from sphinx.util import logging
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
 PINNED = ROOT / "tests" / "data" / "scenario_numbers.json"
-BEST = ("baselines", "structure", "tradeoff", "delay", "privacy", "communication", "parameter", "diameter", "regret")
+BEST = (
+    "baselines",
+    "structure",
+    "tradeoff",
+    "heatmap",
+    "diameter",
+    "delay",
+    "privacy",
+    "communication",
+    "parameter",
+    "regret",
+)
 """Pictures by name, the most telling first."""
+TOLD_BY = {"pfcb_delay": "parameter"}
+"""The most telling picture of a scenario, where that is another than of most."""
+WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
+"""What whole studies took, written by ``docs/gallery/whole_runs.py``."""
 _LOG = logging.getLogger(__name__)
+
+
+def best_picture(name: str, folder: Path) -> Path | None:
+    """Return the most telling picture of a scenario whose results are in *folder*; None where there is none."""
+    drawn = [folder / f"{best}.png" for best in (TOLD_BY.get(name, BEST[0]), *BEST)]
+    return next((picture for picture in drawn if picture.exists()), None)
+
+
+def how_long(name: str) -> str:
+    """Return what the whole study of a scenario takes, in words; nothing where that was not measured."""
+    figures = json.loads(WHOLE_RUNS.read_text(encoding="utf-8")) if WHOLE_RUNS.exists() else {}
+    if name not in figures:
+        return ""
+    runs, seconds = figures[name]["runs"], figures[name]["core_seconds"]
+    return f"The whole study, {runs} runs, keeps one core busy for {_rounded(seconds)}; `--jobs 0` uses all cores."
+
+
+def _rounded(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} seconds"
+    return f"about {round(seconds / 60)} minutes"
 
 
 def comment_of(text: str) -> str:
@@ -51,7 +87,7 @@ def page(name: str, picture: tuple[str, str] | None, said: str) -> str:
     if picture is not None:
         file, caption = picture
         lines += [f"```{{figure}} pictures/{file}", f":alt: {title}", "", caption, "```", ""]
-    lines += ["```sh", f"netbandit run scenarios/{name}.toml", "```", ""]
+    lines += ["```sh", f"netbandit run scenarios/{name}.toml", "```", "", how_long(name), ""]
     lines += [f"The file, `scenarios/{name}.toml`:", "", "```toml", text.rstrip(), "```", "", said, ""]
     return "\n".join(lines)
 
@@ -89,8 +125,7 @@ def write(app: Sphinx) -> None:
         with tempfile.TemporaryDirectory() as folder:
             said = run(name, list(pinned.get(name, {}).get("cut", ["run.horizon=1000"])), Path(folder))
             committed = gallery / "pictures" / f"{name}.png"
-            drawn = [Path(folder) / f"{best}.png" for best in BEST]
-            found = next((picture for picture in drawn if picture.exists()), None)
+            found = best_picture(name, Path(folder))
             picture = None
             if committed.exists():
                 picture = committed.name, "The whole study, drawn by the command below."

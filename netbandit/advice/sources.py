@@ -14,7 +14,7 @@ from netbandit.advice.timed_graph import TimedGraph
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import TopologyError
 from netbandit.registry import BUILT_IN
-from netbandit.scenario.load import load
+from netbandit.scenario.load import Document, load
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
 
@@ -84,9 +84,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
 
     number = [f"topology.agents={agents}"] if agents is not None else []
     if Path(source).suffix.lower() == ".toml":
-        point = check(load(source, [*changes, *number])).points[0]
-        topology = point.topology(0)
-        return _timed(Graph(topology, own_family(point.resolved["topology"])), point, scenario=True)
+        return source_of_scenario(load(source, [*changes, *number]))
     of_topology = [change for change in changes if change.partition(".")[0].strip() not in _TIMING]
     graph = graph_of(source, agents, of_topology)  # says what is wrong with the topology in its own words
     family = {"family": source} if source in BUILT_IN["topology"] else {"family": "file", "file": source}
@@ -101,6 +99,18 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     rest = [change for change in changes if change not in of_topology]
     point = check(load("scenario", [*whole, *number, *rest], text=toml_text(stand_in))).points[0]
     return _timed(graph, point, scenario=False)
+
+
+def source_of_scenario(document: Document) -> Source:
+    """Return the network of a scenario's first point.
+
+    Raises:
+        ScenarioError: The scenario has mistakes.
+    """
+    from netbandit.simulation.check import check
+
+    point = check(document).points[0]
+    return _timed(Graph(point.topology(0), own_family(point.resolved["topology"])), point, scenario=True)
 
 
 def _timed(graph: Graph, point: "RunnablePoint", *, scenario: bool) -> Source:

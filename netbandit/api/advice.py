@@ -1,10 +1,12 @@
 """Advice on networks from Python."""
 
 from dataclasses import dataclass, field
+from os import PathLike
 
 from netbandit.advice.confirm import Confirmed, confirm
-from netbandit.advice.sources import Source, source_of
+from netbandit.advice.sources import Source, source_of, source_of_scenario
 from netbandit.advice.what_if import Advice, Measure, what_if
+from netbandit.api.running import AnyScenario, document_of
 from netbandit.results.statistics import Interval
 from netbandit.scenario.toml_text import toml_value
 
@@ -28,7 +30,7 @@ class LinkAdvice:
 
 
 def advise_links(
-    source: str,
+    source: AnyScenario,
     links: int = 1,
     *,
     measure: Measure = "time",
@@ -39,7 +41,7 @@ def advise_links(
     """Say which links to add to a network, or which would hurt most to lose; each single candidate is measured exactly.
 
     Args:
-        source: A scenario (``.toml``), a graph file, or the name of a family.
+        source: A scenario (a ``.toml`` file, its tables, or a `Scenario`), a graph file, or the name of a family.
         links: How many; beyond one the best is kept and the search goes on (greedy).
         measure: ``time``: until everybody has everything; ``cost``: activations of a round of gis; ``resilience``:
             pairs of agents that the failure of one link can separate.
@@ -50,8 +52,11 @@ def advise_links(
     Raises:
         ScenarioError: There is no such network.
     """
-    changes = [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()]
-    network = source_of(source, None, changes)
+    if isinstance(source, str | PathLike):
+        changes = [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()]
+        network = source_of(str(source), None, changes)
+    else:
+        network = source_of_scenario(document_of(source, overrides))
     steps = what_if(network.timed, links, measure, network.latency_of, lose=lose, trips=network.trips)
     if not (network.scenario and replications and steps):
         return LinkAdvice(steps)

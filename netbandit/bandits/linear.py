@@ -1,11 +1,11 @@
 """A bandit whose mean reward is linear in the action: <theta, x>."""
 
 from math import sqrt
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
@@ -28,12 +28,21 @@ class GapMeans(Settings):
     others: Band = Field(default=[0.5, 0.6], description="Of all others; must not reach above the best.")
 
 
+POOL = 1_000
+"""The vectors of a pool."""
+
+
 class Linear(ActionSetBandit):
-    """Actions in the unit ball, theta in it with a norm from 0.85 to 1, one best arm (Dubey & Pentland, 4.4).
+    """Actions in the unit ball, theta in it, and a mean reward of <theta, x>.
 
-    The mean of an arm is uniform in its band; given the mean, the action is uniform in the part of the unit ball
-    with this mean. The best arm stands at a random place of the set.
+    Drawn from ``bands`` (Dubey & Pentland 2020, 4.4): the mean of an arm is uniform in its band; given the mean, the
+    action is uniform in the part of the unit ball with this mean. The best arm stands at a random place of the set.
 
+    Drawn from a ``cube`` (He et al. 2022, their code): every entry of every action is uniform in [-1, 1] / sqrt(d).
+
+    Drawn from a ``pool`` (Li & Wang 2022, their code): there are 1,000 unit vectors, whose entry i, from 0, had the
+    variance (d - i) / d before they were scaled; a set shows K of them, none twice. (Their code divides theta by the
+    sum of its entries, so that its norm is anything; here it is not longer than 1.)
     """
 
     dimension: int = Field(ge=1, le=1_000)
@@ -41,7 +50,13 @@ class Linear(ActionSetBandit):
     arms: int = Field(ge=1, le=1_000_000)
     """The number K of actions in a set."""
     showing: Literal["fixed", "fresh"] = Field(default="fixed", alias="actions")
-    """One set for the whole run (``fixed``), or a new one for every agent and slot (``fresh``)."""
+    """One set for the whole run (``fixed``), or a new one for every agent and slot (``fresh``; by default where sets
+    are drawn from a cube or a pool)."""
+    draw: Literal["bands", "cube", "pool"] = "bands"
+    """What actions are drawn from: bands of means, a cube, or a pool of 1,000 unit vectors."""
+    theta: Literal["shell", "ones", "positive"] = "shell"
+    """The unknown vector: uniform in the shell of norms from 0.85 to 1, 1 / sqrt(d) in each entry, or uniform in
+    [0, 1]^d and then scaled to the norm 1."""
     gap_means: GapMeans = GapMeans()
     """The bands of the means: ``{ best = [0.7, 0.8], others = [0.5, 0.6] }``."""
     rewards: Literal["beta", "bernoulli", "gaussian"] = "beta"
@@ -49,6 +64,8 @@ class Linear(ActionSetBandit):
     deviation: float = Field(default=0.5, gt=0)
     """The standard deviation of Gaussian rewards."""
 
+    vector: NDArray[np.float64] = state()
+    """The unknown vector theta, shape (d,)."""
     world: "World" = state()
     """What a compiled loop needs of it."""
     fixed: bool = state()
@@ -56,10 +73,26 @@ class Linear(ActionSetBandit):
     shown: NDArray[np.float64] = state()
     """The actions shown last, shape (1, K, d) where they stay the same, else (M, K, d)."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fresh_by_default(cls, keys: Any) -> Any:
+        if isinstance(keys, dict) and keys.get("draw") in ("cube", "pool"):
+            return {"actions": "fresh", **keys}
+        return keys
+
     def check(self) -> Checks:
         """Yield bands that are upside down, overlap, or hold means the law of the rewards cannot have."""
         if "deviation" in self.model_fields_set and self.rewards != "gaussian":
             yield Note("deviation", 'is used only with rewards = "gaussian"')
+        if self.draw != "bands":
+            if self.rewards != "gaussian":
+                text = f'must be "gaussian" with draw = "{self.draw}", not "{self.rewards}": means may be below 0'
+                yield Mistake("rewards", text)
+            if self.draw == "pool" and self.arms > POOL:
+                yield Mistake("arms", f'must be at most {POOL:,} with draw = "pool", which has no more vectors')
+            if "gap_means" in self.model_fields_set:
+                yield Note("gap_means", 'is used only with draw = "bands"')
+            return
         written = self.gap_means.model_fields_set
         for name, band in (("best", self.gap_means.best), ("others", self.gap_means.others)):
             path: KeyPath = ("gap_means", name) if name in written else ("gap_means",)
@@ -80,9 +113,10 @@ class Linear(ActionSetBandit):
         return Outline(arms=self.arms, dimension=self.dimension)
 
     def start(self, agents: int, generator: GeneratorOf) -> None:
-        """Draw theta, and the arms if they are fixed.
+        """Draw theta, the pool if there is one, and the arms if they are fixed.
 
-        Streams: ``bandit.theta``; ``bandit.actions``, index 0 for a fixed set, the agent for fresh ones.
+        Streams: ``bandit.theta``; ``bandit.pool``; ``bandit.actions``, index 0 for a fixed set, the agent for fresh
+        ones.
         """
         from netbandit.bandits import draws, linear_draws
 
@@ -91,17 +125,21 @@ class Linear(ActionSetBandit):
         self.agents = agents
         self.arm_count = self.arms
         self.sub_gaussian = self.deviation if self.rewards == "gaussian" else 0.5
-        rng = generator("bandit.theta", 0)
-        direction = rng.standard_normal(self.dimension)
-        # Uniform in the shell between the two norms.
-        volume = rng.uniform(SHORTEST**self.dimension, 1.0)
-        self.theta: NDArray[np.float64] = direction / sqrt(direction @ direction) * volume ** (1 / self.dimension)
+        self.vector = self._drawn_theta(generator("bandit.theta", 0))
+        pool = np.zeros((0, self.dimension))
+        if self.draw == "pool":
+            deviations = np.sqrt(1 - np.arange(self.dimension) / self.dimension)
+            pool = generator("bandit.pool", 0).standard_normal((POOL, self.dimension)) * deviations
+            pool /= np.linalg.norm(pool, axis=1, keepdims=True)
         bands = self.gap_means
         fixed = self.showing == "fixed"
         sources = 1 if fixed else agents
         self.world = linear_draws.World(
-            theta=self.theta,
+            theta=self.vector,
+            way=linear_draws.WAYS.index(self.draw),
             bands=np.array([bands.best, bands.others]),
+            pool=pool,
+            order=np.arange(len(pool)),
             law=linear_draws.LAWS.index(self.rewards),
             deviation=self.deviation,
             sets=draws.states([generator("bandit.actions", source) for source in range(sources)]),
@@ -113,6 +151,17 @@ class Linear(ActionSetBandit):
         if fixed:
             linear_draws.draw_set(self.world, 0, self.shown[0])
             self.fixed_actions = self.shown[0]
+
+    def _drawn_theta(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        if self.theta == "ones":
+            return np.full(self.dimension, 1 / sqrt(self.dimension))
+        if self.theta == "positive":
+            drawn = rng.random(self.dimension)
+            return np.asarray(drawn / sqrt(drawn @ drawn))
+        direction = rng.standard_normal(self.dimension)
+        # Uniform in the shell between the two norms.
+        volume = rng.uniform(SHORTEST**self.dimension, 1.0)
+        return np.asarray(direction / sqrt(direction @ direction) * volume ** (1 / self.dimension))
 
     def begin(self, generator: GeneratorOf) -> None:
         """See :meth:`ActionSetBandit.begin`."""

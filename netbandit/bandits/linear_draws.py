@@ -12,13 +12,19 @@ from netbandit.bandits.draws import beta, normal, uniform
 LAWS = ("beta", "bernoulli", "gaussian")
 """The laws of the rewards, numbered as in :attr:`World.law`."""
 
+WAYS = ("bands", "cube", "pool")
+"""How sets are drawn, numbered as in :attr:`World.way`."""
+
 
 class World(NamedTuple):
     """A linear bandit as a compiled loop sees it.
 
     Attributes:
         theta: The unknown vector, shape (d,).
+        way: How sets are drawn, an index of `WAYS`.
         bands: Lowest and highest mean of the best arm, then of the others, shape (2, 2).
+        pool: The vectors of which a set shows some, shape (P, d); no rows where there is no pool.
+        order: The numbers from 0 to P - 1, in order between draws.
         law: The law of the rewards, an index of `LAWS`.
         deviation: Of Gaussian rewards.
         sets: States of the streams of the sets, shape (1 or M, 4).
@@ -27,7 +33,10 @@ class World(NamedTuple):
     """
 
     theta: NDArray[np.float64]
+    way: int
     bands: NDArray[np.float64]
+    pool: NDArray[np.float64]
+    order: NDArray[np.int64]
     law: int
     deviation: float
     sets: NDArray[np.uint64]
@@ -38,6 +47,57 @@ class World(NamedTuple):
 @njit(cache=True)
 def draw_set(world, source, actions):  # type: ignore[no-untyped-def]
     """Draw the next set of *source* into *actions*, shape (K, d), and its means into ``world.means[source]``."""
+    if world.way == 0:
+        _draw_from_bands(world, source, actions)
+        return
+    if world.way == 1:
+        _draw_from_cube(world.sets[source], actions)
+    else:
+        _draw_from_pool(world, world.sets[source], actions)
+    theta = world.theta
+    means = world.means[source]
+    count, dimension = actions.shape
+    for arm in range(count):
+        action = actions[arm]
+        mean = 0.0
+        for axis in range(dimension):
+            mean += action[axis] * theta[axis]
+        means[arm] = mean
+
+
+@njit(cache=True)
+def _draw_from_cube(state, actions):  # type: ignore[no-untyped-def]
+    """Draw every entry uniformly in [-1, 1] / sqrt(d)."""
+    count, dimension = actions.shape
+    half = 1.0 / sqrt(dimension)
+    for arm in range(count):
+        action = actions[arm]
+        for axis in range(dimension):
+            action[axis] = half * (2.0 * uniform(state) - 1.0)
+
+
+@njit(cache=True)
+def _draw_from_pool(world, state, actions):  # type: ignore[no-untyped-def]
+    """Draw vectors of the pool, none twice: the first steps of a shuffle, which are then undone."""
+    order, pool = world.order, world.pool
+    count, dimension = actions.shape
+    size = len(order)
+    places = np.empty(count, dtype=np.int64)
+    for arm in range(count):
+        place = min(arm + int(uniform(state) * (size - arm)), size - 1)
+        places[arm] = place
+        order[arm], order[place] = order[place], order[arm]
+        action, vector = actions[arm], pool[order[arm]]
+        for axis in range(dimension):
+            action[axis] = vector[axis]
+    for arm in range(count - 1, -1, -1):  # what others have drawn must not matter
+        place = places[arm]
+        order[arm], order[place] = order[place], order[arm]
+
+
+@njit(cache=True)
+def _draw_from_bands(world, source, actions):  # type: ignore[no-untyped-def]
+    """Draw the means from their bands, and then actions that have them."""
     state = world.sets[source]
     theta = world.theta
     means = world.means[source]

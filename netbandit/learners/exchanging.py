@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ class ExchangingLearner(Learner):
     State: ``own_pulls``, how often each agent has pulled each arm, shape (M, K); ``steps``, the steps that each agent
     has made, shape (M,); ``mass``, see `Mass`.
     """
+
+    counts_slots: ClassVar[bool] = True
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Make what all of these learners keep."""

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from netbandit.part import Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
-Talk = Literal["round", "call", "broadcast", "gather", "exchange"]
+Talk = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
 """``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
 ``broadcast``: an item reaches others one by one; ``gather``: one node needs all parts before it can act;
-``exchange``: in every step each agent tells its neighbours, and mixes what they tell."""
+``exchange``: in every step each agent tells its neighbours, and mixes what they tell;
+``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits;
+``ask``: an agent asks one neighbour, which answers."""
 
 
 class AnyLearner(Part, ABC):

@@ -4,8 +4,7 @@ Both keep ``V = regularizer I + sum x x'`` and ``u = sum r x`` of the arms chose
 """
 
 from abc import abstractmethod
-from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,11 @@ from pydantic import Field
 
 from netbandit.learners.learner import AnyLearner, Talk
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
+from netbandit.learners.oful import unused_keys
 from netbandit.learners.slots import Learner
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
+from netbandit.part import Checks, Note, Others
+from netbandit.settings import AtLeastOneOrInfinite
 
 if TYPE_CHECKING:
     from netbandit.learners.shared_linear import SharedLinUcb
@@ -75,16 +77,38 @@ class GatherLearner(AnyLearner):
 class LinearLearner(GatherLearner):
     """What both learners have in common: their keys, and that they can decide in every slot too."""
 
-    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call"})
+    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call", "deposit"})
     stands_in_slots: ClassVar[bool] = True
 
     regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
     """What V starts from, times the identity."""
     every: int = Field(default=1, ge=1, le=10**12)
     """Slots from one synchronisation to the next, where each agent decides on its own and shares its sums."""
+    upload: AtLeastOneOrInfinite = 2.0
+    """Over ``parameter-server``: see ``oful``."""
+    push: AtLeastOneOrInfinite | None = None
+    """Over ``parameter-server``: see ``oful``; by default as *upload*."""
+    decide: Literal["all", "received"] = "all"
+    """Where each agent decides on its own: see ``oful``."""
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield keys that the way to talk leaves without effect."""
+        if others.talk == "gather":
+            for key in sorted(self.model_fields_set & {"upload", "push", "decide"}):
+                yield Note(key, "is used only where each agent decides on its own, not where one sees all parts")
+        else:
+            yield from unused_keys(self, others)
 
     def _shared(self, kind: "type[SharedLinUcb]", weight: float) -> Learner:
-        return kind(epsilon=inf, schedule="fixed", every=self.every, regularizer=self.regularizer, weight=weight)
+        return kind(
+            schedule="fixed",
+            every=self.every,
+            regularizer=self.regularizer,
+            radius=weight,
+            upload=self.upload,
+            push=self.push,
+            decide=self.decide,
+        )
 
 
 class LinUcb(LinearLearner):

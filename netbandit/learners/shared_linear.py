@@ -4,21 +4,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from netbandit.learners.feducb import FedUcb
-from netbandit.learners.feducb_radius import Radius
+from netbandit.learners.oful import Oful
 from netbandit.learners.world import World
 
 
-class SharedLinUcb(FedUcb):
-    """FedUCB without noise, on a fixed schedule, with a bonus that does not grow (Li et al. 2010)."""
+class SharedLinUcb(Oful):
+    """OFUL with a radius that does not grow: alpha of ``linucb`` (Li et al. 2010)."""
 
-    weight: float = Field(default=0.1, ge=0)
-    """What the width of an arm is multiplied with: alpha of ``linucb``."""
-
-    def _bonus_terms(self, radius: Radius) -> tuple[float, float, float, float, float, float]:
-        return 0.0, 0.0, 1.0, 1.0, self.weight, 0.0  # nothing but what does not grow
+    @property
+    def weight(self) -> float:
+        """What the width of an arm is multiplied with."""
+        assert not isinstance(self.radius, str)
+        return self.radius
 
     def remarks(self) -> tuple[str, ...]:
         """Say that agents explore too little for the noise of the rewards, where they do."""
@@ -37,7 +35,7 @@ class SharedLinTs(SharedLinUcb):
     """Chooses the arm with the largest ``<x, theta>``, ``theta ~ N(theta_hat, v^2 V^-1)`` (Agrawal & Goyal 2013)."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Begin as FedUCB; draws come from ``thompson``, index: the agent."""
+        """Begin as OFUL; draws come from ``thompson``, index: the agent."""
         super().start(world, agents, rng)
         # An agent draws one stream, whichever of its sets decides.
         self._rngs = self._common.setdefault(
@@ -51,6 +49,7 @@ class SharedLinTs(SharedLinUcb):
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw theta for each agent, and choose."""
         beliefs, param_set = self.beliefs, self.world.param_set
+        self._steps.take_in_all(beliefs, agents, self.columns)
         # With V^-1 = C C', C z has the covariance V^-1.
         factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])
         normals: Any = np.stack([self._rngs[agent].standard_normal(factors.shape[-1]) for agent in agents.tolist()])

@@ -22,7 +22,10 @@ class Learner(AnyLearner):
 
     Methods are told the *agents* concerned as an array of their numbers, ascending, shape (n,), and take or return a
     row for each: all agents of a network as a rule, some of them where only some act at an instant. In every slot, from
-    0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it.
+    0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it: all of them, or those that
+    ``run.activity`` says (where users come at any time it calls them several times a slot, never for an agent twice at
+    once). An agent that does not decide hears, shares and adopts as the others do; only what is told in every slot is
+    told by those alone that have decided in it.
 
     How agents talk follows from which of these methods a learner has:
 
@@ -37,6 +40,9 @@ class Learner(AnyLearner):
                                   their mean, when it learns of it. An agent that still waits misses the next round.
     ``share``, ``adopt``,         *Calls*: as rounds, but one begins when any agent ``wants`` it, and by a message
     ``wants``                     of its own (unless ``called`` is False: then all know without one).
+    ``ask``, ``answer``, ``hear`` *Questions*: at the beginning of the slots that ``next_ask`` names, before anybody
+                                  decides there, those who ``ask`` ask one random neighbour; each hears the row that
+                                  was answered when it arrives.
     ``share``, ``mix``            *Exchanges*: in every step each agent tells its neighbours a row after its decision;
                                   when it has theirs, it takes the weighted mean of its own and theirs.
     ============================  ====================================================================================
@@ -82,6 +88,8 @@ class Learner(AnyLearner):
     def talk(cls) -> Talk | None:
         """Return how its agents talk, which follows from the methods it has; None: they never do."""
         shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
+        if cls.has("ask"):
+            return "ask"
         if not shares:
             return None
         if cls.has("mix"):
@@ -93,6 +101,9 @@ class Learner(AnyLearner):
         """Return which methods are missing for what it has; None: none."""
         if cls.has("share") and not (cls.has("hear") or cls.has("adopt") or cls.has("mix")):
             return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
+        if cls.has("ask") or cls.has("answer"):
+            missing = [name for name in ("ask", "answer", "hear") if not cls.has(name)]
+            return f"agents that ask need ask, answer and hear: it has no {missing[0]}" if missing else None
         if not cls.has("share") and any(map(cls.has, ("hear", "adopt", "wants", "mix"))):
             return "nothing is ever told: it has no method share"
         if cls.has("wants") and not cls.has("adopt"):
@@ -154,6 +165,21 @@ class Learner(AnyLearner):
         Row i: ``agents[i]`` hears the numbers ``told[i]`` that ``sources[i]`` told after its decision of slot
         ``said[i]``. An agent may occur in several rows. Who has no decision left hears nothing any more.
         """
+        raise NotImplementedError
+
+    def next_ask(self, slot: int) -> int | None:
+        """Return the first slot from *slot* on at whose beginning agents may ask, None if none; by default *slot*."""
+        return slot
+
+    def ask(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
+        """Return which of *agents* ask one random neighbour before anybody decides in *slot*, shape (n,).
+
+        Asked once for each slot that :meth:`next_ask` names, of all agents at once.
+        """
+        raise NotImplementedError
+
+    def answer(self, slot: int, agents: Agents) -> Numbers:
+        """Return what each of *agents* answers that is asked in *slot*, a row each."""
         raise NotImplementedError
 
     def wants(self, slot: int, agents: Agents) -> NDArray[np.bool_]:

@@ -43,7 +43,7 @@ class Fingerprint:
     def record_all(self, events: "NDArray[np.int64]") -> None:
         """Take in many events, shape (n, 4): time, node, code and size of each, in order."""
         self.flush()
-        self._hash.update(events.astype("<i8", order="C", copy=False).data)
+        self._hash.update(events.astype("<i8", order="C", copy=False).reshape(-1).data)
         self._hashed_events += len(events)
 
     def flush(self) -> None:

@@ -10,6 +10,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
@@ -94,6 +95,7 @@ class Network:
         self._uplink = uplink
         self._uplink_latency = uplink_latency
         self._fingerprint = fingerprint
+        self._before_close: list[Callable[[], None]] = []
         self.trace = trace
         # Whether an answer may arrive at the very instant of what it answers.
         self._instantaneous = False
@@ -125,6 +127,11 @@ class Network:
     def agents_fail(self) -> bool:
         """Whether agents may be down at times."""
         return self.outages is not None and self.outages.any_agents
+
+    @property
+    def forgets(self) -> bool:
+        """Whether agents may be down at times, and know nothing when they come back."""
+        return self.outages is not None and self.outages.any_agents and self.outages.forgets
 
     def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
         """Have *changed* told of every agent that goes down or comes back; return those that are down now.
@@ -234,8 +241,13 @@ class Network:
 
     @property
     def peer_faults(self) -> ChannelFaults | None:
-        """What can go wrong on the channels between agents; None: more than a message's own luck decides."""
+        """What can go wrong on the channels between agents; None: nodes fail, which decides about messages too."""
         return ChannelFaults()
+
+    @property
+    def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
+        """What tells when the link between two agents is down, the lower number first; None: no link ever is."""
+        return None
 
     def count_in_bulk(
         self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int = 0
@@ -326,8 +338,19 @@ class Network:
         """The peer links, in the order in which they were given."""
         return self._links
 
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What takes in every delivery."""
+        return self._fingerprint
+
+    def before_close(self, act: Callable[[], None]) -> None:
+        """Have *act* called, once, before all is added up: it counts what it has put on links itself."""
+        self._before_close.append(act)
+
     def close(self) -> Fates:
         """Add up, after the last event, what became of all that was put on links."""
+        for act in self._before_close:
+            act()
         fates = self.ledger.fates
         messages = self.peer_totals().messages + self.uplink_totals().messages
         self._count_ends(messages, fates)

@@ -6,6 +6,7 @@ from netbandit.protocols.gis import Gis as Gis
 from netbandit.protocols.gossip import Gossip as Gossip
 from netbandit.protocols.local import Local as Local
 from netbandit.protocols.master_worker import MasterWorker as MasterWorker
+from netbandit.protocols.parameter_server import ParameterServer as ParameterServer
 from netbandit.protocols.pooled import Pooled as Pooled
 from netbandit.protocols.relay import Relay as Relay
 from netbandit.protocols.silent import Silent as Silent

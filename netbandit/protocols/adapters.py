@@ -11,21 +11,23 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-Exchanges run over protocols of exchanges alone. A protocol may name one that stands for it in a pattern, in its
-``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class, :func:`check_with` at
-the keys and the graph.
+Exchanges, deposits and questions run over protocols of their own kind alone. A protocol may name one that stands for it
+in a pattern, in its ``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class,
+:func:`check_with` at the keys and the graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
+from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol, Mix
+from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.gather import GatherProtocol
-from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol, Pattern
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
@@ -36,6 +38,8 @@ _MADE_FOR: Mapping[Pattern, type] = {
     "call": CallProtocol,
     "gather": GatherProtocol,
     "exchange": ExchangeProtocol,
+    "ask": AskProtocol,
+    "deposit": DepositProtocol,
 }
 """The class of the protocols that are made for a pattern."""
 
@@ -45,6 +49,8 @@ _CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
     "call": ("call", "round", "broadcast"),
     "gather": ("gather",),
     "exchange": ("exchange",),
+    "ask": ("ask",),
+    "deposit": ("deposit",),
 }
 """The patterns for which a protocol may be made that carries a pattern."""
 
@@ -54,9 +60,10 @@ def misfit(kind: type[NetworkProtocol], pattern: Pattern) -> str | None:
     stand_in = kind.stand_ins.get(pattern)
     made_for = tuple(_MADE_FOR[each] for each in _CARRIED_BY[pattern])
     if stand_in is not None:
-        needed = _MADE_FOR[pattern]
+        needed = (CallbackRoundProtocol, BroadcastProtocol) if pattern == "round" else (_MADE_FOR[pattern],)
         if not issubclass(stand_in, needed):
-            return f'{_name(stand_in)} stands in for "{pattern}" and must be a subclass of {_name(needed)}'
+            classes = " or ".join(map(_name, needed))
+            return f'{_name(stand_in)} stands in for "{pattern}" and must be a subclass of {classes}'
         if kind.model_fields.keys() != stand_in.model_fields.keys():
             return f'{_name(stand_in)} stands in for "{pattern}" and must have the same keys'
     elif not issubclass(kind, made_for):
@@ -128,6 +135,24 @@ def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> 
     exchanges.start(network, mix)
     network.attach(exchanges.handler)
     return exchanges
+
+
+def ask_protocol(protocol: NetworkProtocol, network: Network, answer: Answer, hear: HearAnswer) -> AskProtocol:
+    """Return a protocol of asking, started and attached: as *protocol*, or what stands for it."""
+    asks = _stand_in(protocol, "ask")
+    assert isinstance(asks, AskProtocol)  # see misfit()
+    asks.start(network, answer, hear)
+    network.attach(asks.handler)
+    return asks
+
+
+def deposit_protocol(protocol: NetworkProtocol, network: Network, deposit_handler: DepositHandler) -> DepositProtocol:
+    """Return a protocol of deposits, started and attached: as *protocol*."""
+    deposits = _stand_in(protocol, "deposit")
+    assert isinstance(deposits, DepositProtocol)  # see misfit()
+    deposits.start(network, deposit_handler)
+    network.attach(deposits.handler)
+    return deposits
 
 
 def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:

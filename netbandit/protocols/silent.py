@@ -10,6 +10,7 @@ from simpy import Event
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
+from netbandit.protocols.ask import AskProtocol
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.protocol import (
@@ -95,12 +96,35 @@ class ExchangedSilent(ExchangeProtocol):
         raise RuntimeError("a message was sent although nobody communicates")
 
 
+class AskedSilent(AskProtocol):
+    """Nobody can be asked."""
+
+    uses_peer_links: ClassVar[bool] = False
+
+    @property
+    def isolated(self) -> bool:
+        """Nobody hears anything."""
+        return True
+
+    def ask(self, agent: int) -> None:
+        """Do nothing: there is nobody to answer."""
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Never called: nobody sends."""
+        raise RuntimeError("a message was sent although nobody communicates")
+
+
 class Silent(CallbackRoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "exchange"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"call": CalledSilent, "exchange": ExchangedSilent}
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "exchange", "ask"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {
+        "call": CalledSilent,
+        "exchange": ExchangedSilent,
+        "ask": AskedSilent,
+    }
     uses_peer_links: ClassVar[bool] = False
+    forgetful: ClassVar[bool] = True
 
     @property
     def isolated(self) -> bool:

@@ -35,6 +35,9 @@ METRICS: dict[str, MetricEntry] = {
     "regret_worst_agent": MetricEntry(
         "reward", "Regret of the agent that is worst off.", "learners that decide in slots, on arms"
     ),
+    "regret_best_agent": MetricEntry(
+        "reward", "Regret of the agent that is best off.", "learners that decide in slots, on arms"
+    ),
     "regret_per_decision": MetricEntry(
         "reward",
         "Regret divided by the decisions that were made: what to compare where users go away unserved, agents are "
@@ -82,9 +85,12 @@ METRICS: dict[str, MetricEntry] = {
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
     "delay_slots": MetricEntry(
         "slots",
-        "Slots between a broadcast and the decision that can first use it, mean over what is heard.",
-        "learners that broadcast",
+        "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "
+        "what is heard.",
+        "learners that broadcast or ask",
     ),
+    "phases": MetricEntry("phases", "Phases that the agent with the fewest has ended.", "gosine"),
+    "replaced_arms": MetricEntry("arms", "Arms that gave way to one that a neighbour recommended.", "gosine"),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",

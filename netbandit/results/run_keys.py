@@ -39,15 +39,26 @@ ADDED: Mapping[str, Any] = {
     "faults.outages": [],
     "protocol:vertical.deadline": None,
     "protocol:master-worker.deadline": None,
+    **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay")},
+    "topology:random.disconnected": False,
+    "topology:hybrid.disconnected": False,
+    "protocol:local.stop": 0.0,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
     "protocol:local.deadline": None,
     "learner:elimination.epsilon_total": None,
+    "bandit:linear.draw": "bands",
+    "bandit:linear.theta": "shell",
     "bandit:bernoulli.changes": None,
     "bandit:bernoulli.breakpoints": 0,
     "bandit:bernoulli.drift": 0.0,
     "bandit:bernoulli.arms_per_agent": None,
     "bandit:bernoulli.arm_sets": None,
+    **{
+        f"learner:{kind}.{key}": default
+        for kind in ("linucb", "lints")
+        for key, default in (("upload", 2.0), ("push", None), ("decide", "all"))
+    },
 }
 """Keys that came after format 1, with the defaults they came with.
 

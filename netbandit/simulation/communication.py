@@ -10,6 +10,7 @@ from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
 from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
 from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -35,6 +36,7 @@ class Communication:
         sets: Sets of parameters that agents keep and use in turn.
         asks: Whether agents are to be asked if they want to synchronise.
         in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
+        deposits: Whether agents deposit what they know with a keeper.
         log: What is counted for the time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that have decided in the turn after which they may talk, ascending.
@@ -52,6 +54,7 @@ class Communication:
         self.sets = 1
         self.asks = False
         self.in_turn = False
+        self.deposits = False
         self.log: Literal["slots", "pulls"] = "slots"
         self.quiet: NDArray[np.bool_] = np.zeros((1, agents), dtype=np.bool_)
         self.eigenvalue = 0.0
@@ -122,7 +125,8 @@ class Broadcasts(Communication):
         """Take the learner, and see whether a trace is kept of its phases."""
         super().open(learners)
         (self._learner,) = learners
-        self._scheduled = self._learner.has("next_share")
+        # A round needs an item of each agent, so there too all tell, whoever has decided.
+        self._all_tell = self._learner.has("next_share") or isinstance(self._protocol, BroadcastOverRounds)
         self._next = self._learner.next_share(0)
         if self.isolated and self._learner.explored_slots() is None:
             self._next = None  # nobody can hear it
@@ -143,16 +147,18 @@ class Broadcasts(Communication):
         """Return whether it is time; in every slot only those tell that have decided in it."""
         if self._next is None:
             return False
-        return slot == self._next if self._scheduled else len(self.deciding) > 0
+        return slot == self._next if self._all_tell else len(self.deciding) > 0
 
     def last(self, first: int, last: int) -> int:
-        """Stop after the next slot in which agents share."""
+        """Stop after the next slot in which agents share; after each turn where those tell that have decided."""
+        if self._next is not None and not self._all_tell:
+            return first + 1
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
-        agents = self.everybody if self._scheduled else self.deciding
+        agents = self.everybody if self._all_tell else self.deciding
         told = self._learner.share(slot, agents)
         if told is None:
             return

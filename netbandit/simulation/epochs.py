@@ -16,8 +16,9 @@ from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
-from netbandit.protocols.adapters import round_protocol
+from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.compiled_rounds.choice import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.epoch_regret import RegretAccount
 from netbandit.simulation.presence import Presence
@@ -83,6 +84,8 @@ class Epochs(Driver):
     talk = "round"
     turn: EventPriority = SENDS
     """Hops take effect after all that agents do at the boundary; see `Aggregation`."""
+    apart: bool = False
+    """Whether each agent concludes for itself: see `netbandit.simulation.epochs_apart`."""
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
@@ -96,13 +99,20 @@ class Epochs(Driver):
         self._agents = bandit.agents
         self._fingerprint = stage.fingerprint
         self._trace = stage.network.trace
-        # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
+        # An agent that learns alone, or may know something else than others, draws alone; what a cohort draws belongs
+        # to the epoch, row i to agent i.
         self._isolated = point.protocol.isolated
         agents = range(bandit.agents)
-        groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
-        self._own = [self._generators(agent) for agent in agents] if self._isolated else []
+        alone = self._isolated or self.apart
+        groups = [range(agent, agent + 1) for agent in agents] if alone else [agents]
+        self._own = [self._generators(agent) for agent in agents] if alone else []
         self._participating = 1 if self._isolated else self._learner.participants(bandit.agents)
-        self._cohorts = [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
+        self._groups: Sequence[Sequence[int]] = groups
+        self._cohorts = (
+            []
+            if self.apart
+            else [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
+        )
         self._everybody = self._isolated or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, Counter[int]] = {}
@@ -149,14 +159,10 @@ class Epochs(Driver):
             played = sum(last - first for one in self._presence for first, last in one.spans(0, self._clock.horizon))
             assert self._regret.pulls == played, "every agent plays all slots in which it is up, and no other"
         regret, curve = self._regret.total_and_curve()
-        rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
+        rounds = self._ended_rounds()
         # What stays in an agent is not released: nothing is where nobody was ever told.
         told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
-        spent = self._learner.account(
-            participants=self._participating,
-            members=self._agents,
-            releases=int(self._contributions.max()) if told else 0,
-        )
+        spent = self._spent(int(self._contributions.max()) if told else 0)
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
             **self._waited(rounds),
@@ -164,14 +170,25 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        if getattr(self._protocol, "deadline", None) is not None:
+        if getattr(self.stage.point.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(self._protocol, "late", 0)
-        remarks = self._learner.remarks(
+        return DriverResult(regret, {"regret": curve}, metrics, spent, self._remarks())
+
+    def _ended_rounds(self) -> list[int]:
+        """Return the rounds that have ended by the horizon."""
+        return [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
+
+    def _spent(self, releases: int) -> PrivacySpent:
+        """Account for the agent that released most often, so many times."""
+        return self._learner.account(participants=self._participating, members=self._agents, releases=releases)
+
+    def _remarks(self) -> tuple[str, ...]:
+        """Return what must be known to read the metrics."""
+        return self._learner.remarks(
             participants=self._participating,
             members=1 if self._isolated else self._agents,
             difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
         )
-        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
         """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 
+from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import bulk_exchanges
+from netbandit.simulation.asks import Asks
 from netbandit.simulation.bulk import bulk_broadcasts
 from netbandit.simulation.bulk_exchanges import BulkExchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
+from netbandit.simulation.deposits import Deposits
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.in_turn import InTurn
 
@@ -20,10 +23,13 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         and stage.point.protocol.when == "pull"
     ):
         return InTurn(stage, learner)
+    if isinstance(learner, DepositLearner) and "deposit" in stage.point.protocol.patterns:
+        return Deposits(stage, learner)
     kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
         None: Never,
         "broadcast": _broadcasts,
         "call": Synchronisations,
+        "ask": Asks,
         "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
     }
     return kinds[learner.talk()](stage, learner)

@@ -11,7 +11,9 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.feducb import FedUcb
+from netbandit.learners.gosine import Gosine
 from netbandit.learners.klucb import KlUcb
+from netbandit.learners.oful import Oful
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
@@ -36,12 +38,12 @@ def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
     """
     kind, world = type(learner), type(bandit)
     if world is Linear:
-        return kind in (FedUcb, SharedLinUcb)
+        return kind in (FedUcb, Oful, SharedLinUcb)
     if world is Procurement:
         return kind is Pfcb
     plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
     counts = isinstance(learner, CountingLearner) and kind in (Ucb, KlUcb, Thompson) and learner.discount == 1
-    return plain and world is Bernoulli and isolated and counts
+    return plain and world is Bernoulli and (kind is Gosine or (isolated and counts))
 
 
 def say_if_new(bandit: Bandit, learner: Learner) -> None:
@@ -49,7 +51,11 @@ def say_if_new(bandit: Bandit, learner: Learner) -> None:
     if isinstance(bandit, Linear):
         from netbandit.simulation.kernels.linear import play as linear
 
-        announce(linear, "feducb and linear")
+        announce(linear, "feducb, oful and linear")
+    elif isinstance(learner, Gosine):
+        from netbandit.simulation.kernels.held_arms import play as held_arms
+
+        announce(held_arms, "gosine and bernoulli")
     elif isinstance(learner, Thompson):
         from netbandit.simulation.kernels.arms import play_thompson
 
@@ -70,6 +76,9 @@ def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account, tu
     if isinstance(first, Pfcb):
         assert isinstance(world, MarketWorld)
         return _procurement(world, first, account)
+    if isinstance(first, Gosine):
+        assert isinstance(world, ArmWorld)
+        return _held_arms(world, first, account)
     if isinstance(first, Thompson):
         assert isinstance(world, ArmWorld)
         return _thompson(world, first, account)
@@ -113,6 +122,26 @@ def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account) -> Play:
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
             play(first, until, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
+            first = until
+        return last
+
+    return run
+
+
+def _held_arms(world: ArmWorld, learner: Gosine, account: Account) -> Play:
+    from netbandit.simulation.kernels.held_arms import play
+
+    bandit, numbers = world.bandit, world.numbers
+    assert isinstance(bandit, Bernoulli)
+    state = learner.held, learner.pulls, learner.sums, learner.phase_pulls, learner.width()
+    means, gaps, missed = bandit.agent_means, bandit.gaps, world.missed
+
+    def run(first: int, last: int) -> int:
+        while first < last:
+            numbers.reach(first)
+            until = min(last, numbers.last)
+            uniforms = numbers.block[:, first - numbers.first :]
+            play(first, until, uniforms, means, gaps, *state, missed, account)
             first = until
         return last
 

@@ -27,7 +27,13 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import absence_problems, fault_notes, outage_problems
+from netbandit.simulation.build_faults import (
+    absence_problems,
+    answer_problems,
+    apart_problems,
+    fault_notes,
+    outage_problems,
+)
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
@@ -76,6 +82,7 @@ class PointCheck:
         if bandit_class is not None and learner_class is not None:
             talks = self._check_world(bandit_class, learner_class)
         fits = learner_class is not None and protocol_class is not None and self._check_pair(talks, protocol_class)
+        carried = talks & protocol_class.patterns if fits else talks
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
         bandit = self._with_files("bandit", bandit, inputs)
@@ -84,7 +91,7 @@ class PointCheck:
             "learner": learner,
             "protocol": protocol if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
-            "talk": next(iter(talks)) if len(talks) == 1 else None,
+            "talk": next(iter(carried)) if len(carried) == 1 else None,
             "horizon": None if scenario is None else scenario.run.horizon,
             "activity": None if scenario is None else scenario.run.activity,
         }
@@ -170,7 +177,10 @@ class PointCheck:
         """Return how the learner talks in this world."""
         try:
             talk = talk_of(bandit, learner)
-            return learner.talks if talk is None else frozenset({talk})
+            if talk is None:
+                return learner.talks
+            # Agents that can call for each other may be able to deposit with a keeper, too.
+            return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
             self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
             return learner.talks
@@ -264,8 +274,11 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
+        self.problems += answer_problems(scenario.links, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
-        if not issubclass(type(parts.learner), EpochLearner):
+        if isinstance(parts.learner, EpochLearner):
+            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+        else:
             self.problems += absence_problems(scenario.faults, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
@@ -310,6 +323,8 @@ _TALKS = {
     "broadcast": "an item reaches the others one by one",
     "gather": "an agent waits for what all others know before it decides",
     "call": "an agent asks all others for what they have learnt",
+    "ask": "an agent asks one neighbour, which answers",
+    "deposit": "an agent leaves what it has learnt with a keeper",
     "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
 }
 """What happens in each way to talk, for the reader of a message."""

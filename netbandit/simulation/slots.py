@@ -72,6 +72,7 @@ class Slots(Driver):
                 in_turn=talking.in_turn,
                 log=talking.log,
                 isolated=talking.isolated,
+                deposits=talking.deposits,
                 eigenvalue=talking.eigenvalue,
                 matrix=talking.matrix,
                 sets=talking.sets,

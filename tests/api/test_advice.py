@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import networkx
+
 import netbandit as nb
 
 SCENARIO = str(Path(__file__).parents[2] / "scenarios" / "advice.toml")
@@ -24,3 +26,22 @@ def test_without_runs_nothing_is_confirmed():
     assert (advice.unchanged, advice.confirmed) == ({}, [])
     assert [step.lose for step in advice.steps] == [True, True]
     assert advice.steps[0].before == 3e6
+
+
+def test_a_scenario_of_objects_is_advised_like_its_file(tmp_path):
+    def scenario(topology):
+        return nb.Scenario(
+            topology=topology,
+            links=nb.Links(peer=nb.Link(latency="5 ms")),
+            bandit=nb.bandits.Bernoulli(means=[0.3, 0.7]),
+            learner=nb.learners.Elimination(),
+            protocol=nb.protocols.Gis(),
+            run=nb.Run(horizon=100),
+        )
+
+    ring, file = scenario(nb.families.Ring(agents=8)), tmp_path / "ring.toml"
+    ring.to_toml(file)
+    assert nb.advise_links(ring).steps == nb.advise_links(str(file)).steps
+    (step,) = nb.advise_links(scenario(networkx.path_graph(6))).steps
+    # Five hops of the path become three with the best link, and gis speaks three times on each hop.
+    assert (step.before, step.best[0].value) == (75e6, 45e6)

@@ -12,8 +12,10 @@ from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.protocols import adapters
+from netbandit.protocols.ask import AskProtocol
 from netbandit.protocols.broadcast import BroadcastProtocol
 from netbandit.protocols.calls import CallProtocol
+from netbandit.protocols.deposits import DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
@@ -33,6 +35,8 @@ BUILD = {
     "call": (CallProtocol, lambda kind, network: adapters.call_protocol(kind, network, Handler())),
     "broadcast": (BroadcastProtocol, lambda kind, network: adapters.broadcast_protocol(kind, network, print)),
     "gather": (GatherProtocol, lambda kind, network: adapters.gather_protocol(kind, network, [8] * 4, [0] * 4, print)),
+    "deposit": (DepositProtocol, lambda kind, network: adapters.deposit_protocol(kind, network, Handler())),
+    "ask": (AskProtocol, lambda kind, network: adapters.ask_protocol(kind, network, print, print)),
     "exchange": (ExchangeProtocol, lambda kind, network: adapters.exchange_protocol(kind, network, print)),
 }
 

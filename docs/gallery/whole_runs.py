@@ -1,0 +1,47 @@
+"""Run shipped scenarios as they are, for the gallery: ``python docs/gallery/whole_runs.py [NAME...]``.
+
+The site runs every scenario with a cut horizon when it is built. What takes longer is kept beside it by this file: the
+picture of the whole study in ``pictures/NAME.png``, and in ``whole_runs.json`` how long one core was busy with it.
+"""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+FIGURES = HERE / "whole_runs.json"
+sys.path.insert(0, str(HERE.parent / "_ext"))
+
+from scenario_gallery import best_picture  # noqa: E402
+
+
+def keep(name: str) -> None:
+    """Run a scenario whole, keep its picture and what it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = _busy()
+        command = [sys.executable, "-m", "netbandit", "run", str(ROOT / "scenarios" / f"{name}.toml")]
+        subprocess.run([*command, "--out", folder], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        busy = _busy() - began
+        picture = best_picture(name, Path(folder))
+        if picture is not None:
+            shutil.copyfile(picture, HERE / "pictures" / f"{name}.png")
+        runs = len(list((Path(folder) / "runs").iterdir()))
+    found = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    found[name] = {"runs": runs, "core_seconds": round(busy, 1)}
+    FIGURES.write_text(json.dumps(dict(sorted(found.items())), indent=2) + "\n", encoding="utf-8")
+
+
+def _busy() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or sorted(file.stem for file in (ROOT / "scenarios").glob("*.toml")):
+        keep(name)

@@ -1,0 +1,133 @@
+"""GosInE (Chawla, Sankararaman, Ganesh, Shakkottai 2020): agents with few arms each ask one another for good ones."""
+
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from netbandit.learners.slots import Agents, Learner, Numbers
+from netbandit.learners.world import World
+from netbandit.part import Checks, Mistake, Others
+
+_LABEL_BYTES = 4
+
+
+class Gosine(Learner):
+    """UCB over a small set of arms, one of which is replaced by what a random neighbour recommends.
+
+    Agent i holds q = ceil(K / M) sticky arms, ``(i q + 0 .. q - 1) mod K``, and two more, U and L, at first the two
+    that follow. Phase j ends at boundary j^power. Then, by the pulls of the phase, U and L change places if U was
+    pulled less often; and the agent asks one random neighbour, which answers with the arm of its set that it pulled
+    most in its last phase (its first arm before any phase has ended). If the asking agent does not hold that arm when
+    the answer comes, it replaces L. Where a phase ends at the boundary at which an answer takes effect, it ends first.
+
+    Where q + 2 arms are all there are, everybody holds every arm and nobody asks.
+
+    State: ``held``: the arms that each agent holds, in the order of its set: sticky arms, U, L; shape (M, q + 2).
+    """
+
+    counts_slots: ClassVar[bool] = True
+
+    exploration: float = Field(default=8.0, ge=0)
+    """alpha of the index ``S/N + sigma sqrt(2 alpha ln tau / N)``; 8 is the paper's 4 ln t / n on [0, 1]."""
+    power: int = Field(default=3, ge=1, le=60)
+    """Phase j ends at boundary j^power."""
+    slack: float = Field(default=0.0, ge=0)
+    """delta: above 0 phases end at random times of each agent's own: phase j lasts a number of slots that is uniform on
+    ``d .. ceil((1 + delta) d)``, ``d = j^power - (j - 1)^power``."""
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield arms that the world gives out: here the learner does."""
+        for key in ("arms_per_agent", "arm_sets"):
+            if getattr(others.bandit, key, None) is not None:
+                yield Mistake(key, f"leave it out: {others.kinds['learner']} says who holds which arms", table="bandit")
+
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Give out the arms; what phases draw comes from ``gosine``, index: the agent."""
+        self.world = world
+        arms = world.arms
+        sticky = -(-arms // agents)
+        self.asking = sticky + 2 < arms
+        size = sticky + 2 if self.asking else arms
+        first = sticky * np.arange(agents)[:, None] if self.asking else np.zeros((agents, 1), dtype=np.int64)
+        self.held: NDArray[np.int64] = (first + np.arange(size)) % arms
+        self.pulls, self.sums = np.zeros((agents, arms)), np.zeros((agents, arms))
+        self.phase_pulls = np.zeros((agents, arms))
+        self.most_pulled = self.held[:, 0].copy()
+        self.ended = np.zeros(agents, dtype=np.int64)
+        self._replaced = 0
+        self._rngs = [world.streams.generator("gosine", agent) for agent in range(agents)] if self.slack else []
+        self._ends = np.full(agents, world.horizon)
+        if self.asking:
+            self._ends[:] = 0
+            self._begin(np.arange(agents))
+
+    def _begin(self, agents: Agents) -> None:
+        """Find when the next phase of each of *agents* ends, which begins where the last one ended."""
+        for agent in agents.tolist():
+            phase = int(self.ended[agent]) + 1
+            slots: int = phase**self.power - (phase - 1) ** self.power
+            if self.slack:
+                slots = int(self._rngs[agent].integers(slots, int(np.ceil((1 + self.slack) * slots)), endpoint=True))
+            self._ends[agent] = min(int(self._ends[agent]) + slots, self.world.horizon)
+
+    def width(self) -> float:
+        """Return ``sigma sqrt(2 alpha)``: what ``sqrt(ln tau / N)`` is multiplied with."""
+        return self.world.sub_gaussian * sqrt(2 * self.exploration)
+
+    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+        """Return the arm of its set with the largest index; one never pulled first, the first of the set of equals."""
+        held = self.held[agents]
+        pulls, sums = self.pulls[agents[:, None], held], self.sums[agents[:, None], held]
+        some = np.maximum(pulls, 1)
+        index = sums / some + self.width() * sqrt(np.log(max(slot, 1))) / np.sqrt(some)
+        index[pulls == 0] = np.inf
+        return np.asarray(held[np.arange(len(agents)), index.argmax(axis=1)])
+
+    def learn(self, slot: int, agents: Agents, arms: NDArray[np.int64], rewards: Numbers) -> None:
+        """Count the observation."""
+        self.pulls[agents, arms] += 1
+        self.sums[agents, arms] += rewards
+        self.phase_pulls[agents, arms] += 1
+
+    def next_ask(self, slot: int) -> int | None:
+        """Return the first slot from *slot* on at whose beginning a phase ends."""
+        first = int(self._ends.min())
+        return max(first, slot) if first < self.world.horizon else None
+
+    def ask(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
+        """End the phases that end at the boundary that begins *slot*; their agents ask."""
+        found = self._ends[agents] == slot
+        ending = agents[found]
+        if len(ending):
+            rows = np.arange(len(ending))
+            held = self.held[ending]
+            pulled = self.phase_pulls[ending[:, None], held]
+            self.most_pulled[ending] = held[rows, pulled.argmax(axis=1)]
+            turned = ending[pulled[:, -2] < pulled[:, -1]]
+            self.held[turned, -2:] = self.held[turned, :-3:-1]
+            self.phase_pulls[ending] = 0
+            self.ended[ending] += 1
+            self._begin(ending)
+        return np.asarray(found)
+
+    def answer(self, slot: int, agents: Agents) -> Numbers:
+        """Return the arm that each of *agents* pulled most in its last phase, shape (n, 1)."""
+        return self.most_pulled[agents, None].astype(np.float64)
+
+    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
+        """Let each arm that an agent was told replace its L, unless the agent holds it."""
+        for agent, arm in zip(agents.tolist(), told[:, 0].astype(np.int64).tolist(), strict=True):
+            if arm not in self.held[agent]:
+                self.held[agent, -1] = arm
+                self._replaced += 1
+
+    def item_bytes(self, numbers: int) -> int:
+        """Return the bytes of an arm: a label."""
+        return _LABEL_BYTES * numbers
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return the phases that the agent with the fewest has ended, and how often an arm was replaced."""
+        return {"phases": int(self.ended.min()), "replaced_arms": self._replaced}

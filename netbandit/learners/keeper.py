@@ -1,0 +1,118 @@
+"""A keeper of sums: what agents deposit with it is put together, and given back to them.
+
+The sums of an agent are packed: the upper triangle of a d x d matrix, row by row, and then d numbers.
+"""
+
+from collections.abc import Sequence
+from math import inf, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_AFRESH = 1_024
+"""Deposits after which the total is added up anew, so that rounding does not pile up."""
+
+
+class Deposit(NamedTuple):
+    """All that an agent has observed so far: packed sums, shape (P,), and how many observations are in them."""
+
+    sums: Floats
+    observations: int
+
+
+class Total(NamedTuple):
+    """The sums of all agents, packed, shape (P,), and how many observations are in them."""
+
+    sums: Floats
+    observations: int
+
+
+class Keeper:
+    """Keeps the newest deposit of each agent; its total is their sum.
+
+    A deposit holds all that its agent has observed, so one that is lost, comes twice or is overtaken does no harm: the
+    next makes good for it. Of each agent j the keeper knows what j knows, unless it was lost on the way:
+    ``K_j = lambda I + the total that j was given last + what j has deposited since``.
+
+    Args:
+        agents: The number M of agents.
+        dimension: d.
+        regularizer: lambda.
+        push: An agent lags when the determinant of lambda I + total is more than so many times that of K_j; infinite:
+            nobody ever does.
+
+    Attributes:
+        total: The present `Total`; totals given away never change.
+    """
+
+    def __init__(self, agents: int, dimension: int, regularizer: float, push: float) -> None:
+        packed = dimension * (dimension + 1) // 2 + dimension
+        self._upper = np.triu_indices(dimension)
+        self._start = regularizer * np.eye(dimension)
+        self._push = log(push) if push < inf else inf
+        self._newest: Floats = np.zeros((agents, packed))
+        self._observations = np.zeros(agents, dtype=np.int64)
+        self.total = Total(np.zeros(packed), 0)
+        self._known: list[Floats] = [self.total.sums] * agents
+        self._known_observations = np.zeros(agents, dtype=np.int64)
+        log_det = dimension * log(regularizer)
+        self._known_log_det: Floats = np.full(agents, log_det)
+        self._log_det = log_det
+        self._absorbed = 0
+
+    def absorb(self, deposits: Sequence[tuple[int, Deposit]]) -> int:
+        """Take in the *deposits* of some agents, in this order; return how many of them were newer than the last."""
+        sums, newer = self.total.sums.copy(), 0
+        for agent, deposit in deposits:
+            new = deposit.observations - int(self._observations[agent])
+            if new <= 0:
+                continue
+            newer += 1
+            difference = deposit.sums - self._newest[agent]
+            sums += difference
+            self._newest[agent] = deposit.sums
+            self._observations[agent] += new
+            if self._push < inf:
+                self._known[agent] = self._known[agent] + difference
+                self._known_observations[agent] += new
+                self._known_log_det[agent] = self._log_det_of(self._known[agent])
+        if not newer:
+            return 0
+        if self._absorbed // _AFRESH < (self._absorbed + newer) // _AFRESH:
+            sums = self._newest.sum(axis=0)
+        self._absorbed += newer
+        self.total = Total(sums, int(self._observations.sum()))
+        if self._push < inf:
+            self._log_det = self._log_det_of(sums)
+        return newer
+
+    def lagging(self) -> list[int]:
+        """Return the agents that lack observations, and many enough, ascending."""
+        if self._push == inf:
+            return []
+        # Counts say who lacks anything: determinants are rounded.
+        lack = self._known_observations < self.total.observations
+        found = np.flatnonzero(lack & (self._log_det - self._known_log_det > self._push))
+        return [int(agent) for agent in found]
+
+    def give(self, agents: Sequence[int]) -> list[int]:
+        """Note that *agents* are given the total; return how many observations of its own each finds in it."""
+        if self._push < inf:
+            for agent in agents:
+                self._known[agent] = self.total.sums
+            self._known_observations[agents] = self.total.observations
+            self._known_log_det[agents] = self._log_det
+        return [int(own) for own in self._observations[agents]]
+
+    def deposited(self, agent: int) -> Deposit:
+        """Return the newest deposit of *agent*."""
+        return Deposit(self._newest[agent].copy(), int(self._observations[agent]))
+
+    def _log_det_of(self, sums: Floats) -> float:
+        gram = self._start.copy()
+        gram[self._upper] += sums[: self._upper[0].size]
+        # Only the lower triangle is looked at, and only of a positive definite matrix.
+        return 2.0 * float(np.log(np.diagonal(np.linalg.cholesky(gram.T))).sum())

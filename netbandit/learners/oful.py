@@ -1,0 +1,267 @@
+"""OFUL: optimism in an ellipsoid, alone or together: DisLinUCB, FedLinUCB and Async-LinUCB are made of it.
+
+Sources: Abbasi-Yadkori, Pal & Szepesvari 2011 (OFUL); Wang et al. 2020 (DisLinUCB); Li & Wang 2022 (Async-LinUCB);
+He et al. 2022 (FedLinUCB). With L = S = 1: no action and no parameter is longer than 1.
+"""
+
+from math import inf, log, sqrt
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+
+from netbandit.learners.deposits import DepositLearner
+from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
+from netbandit.learners.feducb_radius import dislinucb_threshold
+from netbandit.learners.keeper import Deposit, Keeper, Total
+from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.privacy.accountant import PrivacySpent
+from netbandit.privacy.tree_calibration import account_tree
+from netbandit.settings import AtLeastOneOrInfinite
+
+
+def _one_mistake(kind: str, text: str) -> WrapValidator:
+    def read(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:  # one mistake, not one for each alternative
+            return handler(value)
+        except ValidationError:
+            raise PydanticCustomError(kind, text) from None
+
+    return WrapValidator(read)
+
+
+class Oful(EllipsoidLearner, DepositLearner):
+    """Optimism in the face of uncertainty, for agents alone or together.
+
+    Of agent i: L, the sums it adopted last; F, own sums that were sent and are not in L; U, own sums that were not
+    sent; ``B = lambda I + L + F``. It decides by ``V = B + U``, or with ``decide = "received"`` by lambda I + L.
+
+    Over protocols of calls all agents release, and adopt the sum of all releases. Over a protocol of deposits an agent
+    sends all that it has observed to a keeper, which sends back the sum of what it has of all; there B is the matrix
+    that `netbandit.learners.ellipsoid` calls S. Either way an own observation is in ``V = B + U`` exactly once.
+    """
+
+    regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
+    """lambda."""
+    delta: float = Field(default=0.1, ge=1e-300, lt=1)
+    """The confidence of the radii ``logdet`` and ``trace``."""
+    radius: Annotated[
+        Literal["logdet", "trace"] | Annotated[float, Field(ge=0)],
+        _one_mistake("radius", 'must be "logdet", "trace" or a number >= 0'),
+    ] = "logdet"
+    """What the width of an arm is multiplied with: ``logdet``, ``sigma sqrt(ln det V - d ln lambda + 2 ln(1/delta)) +
+    sqrt(lambda)``; ``trace``, which is larger, the same with d ln(1 + n_V / (d lambda)) for the determinants, n_V the
+    observations in V; or a number."""
+    radius_scale: float = Field(default=1.0, ge=0)
+    """What the radius is multiplied with."""
+    schedule: Literal["logdet", "fixed"] = "logdet"
+    """Over protocols of calls: whether agents ask for a synchronisation when they know enough new, or it is known
+    ahead."""
+    threshold: Annotated[
+        Literal["dislinucb"] | Annotated[float, Field(ge=0)],
+        _one_mistake("threshold", 'must be "dislinucb" or a number >= 0'),
+    ] = "dislinucb"
+    """Over protocols of calls: D of the test ``(ln det(B + U) - ln det B) n_U >= D``; ``dislinucb``:
+    ``T ln(M T) / (d M)``, T the decisions of an agent. 0: a synchronisation a slot."""
+    every: int | None = Field(default=None, ge=1, le=10**12)
+    """With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a multiple of
+    the sets."""
+    upload: AtLeastOneOrInfinite = 2.0
+    """Over ``parameter-server``: an agent uploads when det(B + U) is more than so many times det B; ``inf``: never."""
+    push: AtLeastOneOrInfinite | None = None
+    """Over ``parameter-server`` with ``answer = "lagging"``: the server sends its total to an agent when its
+    determinant is more than so many times that of what the agent knows; ``inf``: never; by default as *upload*."""
+    decide: Literal["all", "received"] = "all"
+    """What an agent decides by: ``all`` it knows, or what it has ``received``, lambda I + L alone."""
+
+    def check(self) -> Checks:
+        """Yield a fixed schedule without its interval, and keys without effect."""
+        if self.schedule == "fixed" and self.every is None:
+            yield Mistake("every", 'is missing: schedule = "fixed" needs it, a number of slots >= 1')
+        unused: dict[str, str] = {}
+        if self.schedule == "fixed":
+            unused["threshold"] = 'is not used with schedule = "fixed"'
+        else:
+            unused["every"] = 'is used only with schedule = "fixed"'
+        if not isinstance(self.radius, str):
+            unused["delta"] = "is not used where radius is a number"
+        for key, text in unused.items():
+            if key in self.model_fields_set and getattr(self, key) is not None:
+                yield Note(key, text)
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield keys that the way to talk leaves without effect, and agents that never receive anything."""
+        yield from unused_keys(self, others)
+
+    def _start(self, agents: int) -> Start:
+        world = self.world
+        fixed = self.schedule == "fixed"
+        tested = not (fixed or world.isolated or world.deposits)
+        self._sent: dict[int, Deposit] = {}
+        self._sent_before: dict[int, dict[int, Floats]] = {}
+        self._total_of: dict[int, int] = {}
+        self._rows: dict[int, int] = {}
+        self._row_of = np.full(agents, -1)
+        self._in_row: list[Total | None] = [None] * (agents + 1)
+        self._users = np.zeros(agents + 1, dtype=np.int64)
+        self._free = list(range(agents, -1, -1))
+        return Start(
+            diagonal=np.full(agents, self.regularizer),
+            inflation=np.zeros(agents),
+            bonus_terms=np.tile(self._bonus_terms(), (agents, 1)),
+            thresholds=np.full(agents, self._test_at() if tested else inf),
+            interval=(self.every or 0) if fixed and not (world.isolated or world.deposits) else 0,
+            growth=log(self.upload) if world.deposits and self.upload < inf else inf if world.deposits else -1.0,
+            received=self.decide == "received",
+            regularizer=self.regularizer,
+        )
+
+    def _test_at(self) -> float:
+        if self.threshold != "dislinucb":
+            return self.threshold
+        world = self.world
+        return dislinucb_threshold(world.dimension, world.agents, world.expected_decisions or world.horizon)
+
+    def _bonus_terms(self) -> tuple[float, float, float, float, float, float]:
+        """Return what `netbandit.learners.ellipsoid.bonus_of` makes the bonus of."""
+        scale, dimension = self.radius_scale, self.world.dimension
+        if not isinstance(self.radius, str):
+            return 0.0, 0.0, 1.0, 1.0, scale * self.radius, 0.0  # it does not grow
+        return (
+            scale * self.world.sub_gaussian,
+            2 * log(1 / self.delta),
+            dimension * log(self.regularizer),
+            dimension * self.regularizer,
+            scale * sqrt(self.regularizer),
+            1.0 if self.radius == "logdet" else 2.0,
+        )
+
+    @property
+    def _counts(self) -> bool:
+        """Whether what is shared in a synchronisation says how many observations are in it."""
+        return self.radius == "trace"
+
+    def share_numbers(self, dimension: int) -> int:
+        """Return ``d (d + 1) / 2 + d``, and one more with ``radius = "trace"``, which counts observations."""
+        return super().share_numbers(dimension) + self._counts
+
+    def deposit_numbers(self, dimension: int) -> int:
+        """Return ``d (d + 1) / 2 + d + 1``."""
+        return super().share_numbers(dimension) + 1
+
+    def _release(self, agent: int) -> Floats:
+        uses = int(self.beliefs.uses[self.world.param_set, agent])
+        gram, response = self._lend(agent)
+        sent = self._send(agent, gram, response, uses)
+        return np.append(sent.sums, sent.observations) if self._counts else sent.sums.copy()
+
+    def _send(self, agent: int, gram: Floats, response: Floats, observations: int) -> Deposit:
+        """Add U, u to what *agent* has sent, and return all of it."""
+        new = np.concatenate([gram[self._upper], response])
+        before = self._sent.get(agent)
+        if before is None:
+            found = Deposit(new, observations)
+        else:
+            found = Deposit(before.sums + new, before.observations + observations)
+        self._sent[agent] = found
+        return found
+
+    def _sums(self, agent: int, combined: Floats) -> Sums:
+        gram, response, _ = self._unpacked(combined)
+        gram[np.diag_indices(self.world.dimension)] += self.regularizer
+        return Sums(gram, response, round(float(combined[-1])) if self._counts else 0)
+
+    def keeper(self) -> Keeper:
+        """See `DepositLearner.keeper`."""
+        push = self.upload if self.push is None else self.push
+        return Keeper(self.world.agents, self.world.dimension, self.regularizer, push)
+
+    def deposit(self, agent: int) -> Deposit:
+        """See `DepositLearner.deposit`: moves U to F."""
+        beliefs = self.beliefs
+        gram, response = beliefs.own_gram[0, agent], beliefs.own_response[0, agent]
+        sent = self._send(agent, gram, response, int(beliefs.uses[0, agent]))
+        beliefs.shared_gram[0, agent] += gram
+        beliefs.shared_response[0, agent] += response
+        gram[:] = 0.0
+        response[:] = 0.0
+        beliefs.uses[0, agent] = 0
+        beliefs.log_ratio[0, agent] = 0.0
+        beliefs.quiet[0, agent] = True
+        self._sent_before.setdefault(agent, {})[sent.observations] = sent.sums
+        return sent
+
+    def resume(self, agent: int) -> None:
+        """See `DepositLearner.resume`."""
+        self.beliefs.quiet[0, agent] = False
+
+    def take(self, agent: int, total: Total, own: int) -> bool:
+        """See `DepositLearner.take`: L becomes the total, and F own sums after those that are in it."""
+        if total.observations < self._total_of.get(agent, 0):
+            return False
+        self._total_of[agent] = total.observations
+        beliefs = self.beliefs
+        sent, before = self._sent.get(agent), self._sent_before.get(agent, {})
+        apart = 0 if sent is None else sent.observations - own
+        if sent is not None and apart:
+            beliefs.apart[agent] = sent.sums - before[own] if own else sent.sums
+        for observations in [one for one in before if one < own]:
+            del before[observations]  # no total will have less of the agent's own
+        beliefs.counts[agent] = total.observations, apart
+        beliefs.waiting[agent] = self._row(agent, total)
+        return True
+
+    def _row(self, agent: int, total: Total) -> int:
+        """Return the row of the table in which *total* waits for *agent*."""
+        before = self._row_of[agent]
+        if before >= 0:
+            self._users[before] -= 1
+            if not self._users[before]:
+                del self._rows[id(self._in_row[before])]
+                self._in_row[before] = None
+                self._free.append(before)
+        row = self._rows.get(id(total))
+        if row is None:
+            row = self._rows[id(total)] = self._free.pop()
+            self._in_row[row] = total  # kept, so that no other has its identity
+            self.beliefs.totals[row] = total.sums
+        self._users[row] += 1
+        self._row_of[agent] = row
+        return row
+
+    @property
+    def unseen(self) -> float | None:
+        """See `DepositLearner.unseen`."""
+        made, lacked = self.beliefs.tally.tolist()
+        return lacked / made if made else None
+
+    def account(self, releases: int) -> PrivacySpent:
+        """Return the privacy spent: none is left once anything was released."""
+        isolated = self.world.isolated
+        return account_tree(
+            0.0,
+            self.delta,
+            releases=releases,
+            claimed=0.0 if isolated else inf,
+            trigger_is_private=not self.called or isolated,
+        )
+
+
+def unused_keys(learner: Any, others: Others) -> Checks:
+    """Yield keys of *learner*, as `Oful` has them, that have no effect over the protocol.
+
+    Args:
+        learner: `Oful`, or a learner that it stands for.
+        others: The other parts.
+    """
+    written = learner.model_fields_set
+    deposits = others.talk == "deposit"
+    kind = others.kinds["protocol"]
+    for key in ("schedule", "threshold", "every") if deposits else ("upload", "push"):
+        if key in written:
+            yield Note(key, f'is not used with protocol.kind = "{kind}"')
+    if deposits and "push" in written and others.protocol.answer == "uploader":
+        yield Note("push", 'is not used with protocol.answer = "uploader", which pushes nothing')
+    if kind == "silent" and learner.decide == "received":
+        yield Note("decide", 'is "received", and with protocol.kind = "silent" nothing ever is: nobody learns anything')

@@ -1,0 +1,41 @@
+"""What every protocol of asking offers: an agent asks one neighbour, which answers."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+
+Answer = Callable[[int], Item]
+"""Called with an agent that is asked, when it is; returns what it answers."""
+
+HearAnswer = Callable[[int, int, Item], None]
+"""Called with an agent, whom it had asked, and the answer, when it takes effect."""
+
+
+class AskProtocol(NetworkProtocol):
+    """A protocol of asking."""
+
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"ask"})
+
+    answer: Answer = state()
+    """See `Answer`."""
+    hear: HearAnswer = state()
+    """See `HearAnswer`."""
+
+    def start(self, network: Network, answer: Answer, hear: HearAnswer) -> None:
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            answer: Called when an agent is asked.
+            hear: Called when an answer takes effect.
+        """
+        self.connect(network)
+        self.answer, self.hear = answer, hear
+
+    @abstractmethod
+    def ask(self, agent: int) -> None:
+        """Let *agent* ask a neighbour, now."""

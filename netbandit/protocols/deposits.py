@@ -1,0 +1,59 @@
+"""What every protocol of deposits offers: an item goes to a keeper, what it makes of all goes back, nobody waits."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+
+
+class DepositHandler(Protocol):
+    """What agents and the keeper do; given by the simulation, which asks the learner."""
+
+    def deposit(self, agent: int) -> Item:
+        """Return what *agent* deposits, now, after its decision; it makes no test until it may resume."""
+
+    def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
+        """Let the keeper take in all *deposits* of an instant, in order of their agents' numbers."""
+
+    def lagging(self) -> Sequence[int]:
+        """Return the agents that lack enough of what the keeper has, ascending."""
+
+    def give(self, agents: Sequence[int]) -> Sequence[Item]:
+        """Return what the keeper makes of all that it has, for each of *agents*."""
+
+    def take(self, agent: int, item: Item) -> None:
+        """Let *agent* adopt what the keeper gave, before its next decision."""
+
+    def resume(self, agent: int) -> None:
+        """Let *agent* make its test again."""
+
+
+class DepositProtocol(NetworkProtocol):
+    """A protocol of deposits."""
+
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"deposit"})
+
+    deposit_handler: DepositHandler = state()
+    """What agents and the keeper do."""
+    uploads: int = state(default=0)
+    """How often agents have deposited."""
+    downloads: int = state(default=0)
+    """How often the keeper has given agents what it has."""
+
+    def start(self, network: Network, deposit_handler: DepositHandler) -> None:
+        """Begin to talk over *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            deposit_handler: What agents and the keeper do.
+        """
+        self.connect(network)
+        self.deposit_handler = deposit_handler
+        self.uploads = self.downloads = 0
+
+    @abstractmethod
+    def deposit(self, agent: int) -> None:
+        """Let *agent* deposit what it has, from this instant on."""

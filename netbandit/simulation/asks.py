@@ -1,0 +1,96 @@
+"""Agents that ask a random neighbour at boundaries known to them, before anybody decides there."""
+
+import numpy as np
+from numpy.typing import NDArray
+from simpy import Event
+from simpy.events import EventPriority
+
+from netbandit.learners.slots import Learner
+from netbandit.network.clock import ScheduledEvent
+from netbandit.protocols.adapters import ask_protocol
+from netbandit.protocols.protocol import Item
+from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+
+_FIRST = EventPriority(-1)
+"""Who asks does so before anything arrives at the boundary."""
+
+
+class Asks(Communication):
+    """Agents that ask, and hear the answers when they come.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        self._protocol = ask_protocol(stage.point.protocol, stage.network, self._answer, self._hear)
+        self.isolated = self._protocol.isolated
+        near = np.array([len(neighbours) for neighbours in stage.topology.neighbours], dtype=np.int64)
+        self.members = np.ones_like(near) if self.isolated else near + 1
+        self._asked_at = np.full(len(near), -1)
+        self._answers = np.zeros(len(near), dtype=np.int64)
+        self._heard: list[tuple[int, int, NDArray[np.float64], int]] = []
+        self._slots = 0
+        self._delays = [0, 0]
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner, and wake when agents first ask."""
+        super().open(learners)
+        (self._learner,) = learners
+        self._appoint(0)
+
+    def _appoint(self, slot: int) -> None:
+        following = self._learner.next_ask(slot)
+        if following is not None and following < self.clock.horizon:
+            environment = self.clock.environment
+            delay = following * self.clock.slot - environment.now
+            environment.schedule(ScheduledEvent([self._ask]), _FIRST, delay)
+
+    def _ask(self, _: Event) -> None:
+        """Let those ask who do at this boundary: all have made up their minds before the first of them speaks."""
+        slot = self.clock.now // self.clock.slot
+        asking = np.flatnonzero(self._learner.ask(slot, self.everybody))
+        self._slots += len(asking) > 0
+        self._asked_at[asking] = slot
+        for agent in asking.tolist():
+            self._protocol.ask(agent)
+        self._appoint(slot + 1)
+
+    def _answer(self, agent: int) -> Item:
+        slot = self.clock.now // self.clock.slot
+        (row,) = self._learner.answer(slot, self.everybody[agent : agent + 1])
+        self._answers[agent] += 1
+        return Item(self._learner.item_bytes(row.size), row)
+
+    def _hear(self, agent: int, source: int, item: Item) -> None:
+        boundary = self.clock.boundary(self.clock.now)
+        if boundary < self.clock.horizon:
+            asked = int(self._asked_at[agent])
+            self._delays[0] += boundary - asked
+            self._delays[1] += 1
+            self._heard.append((agent, source, item.value, asked))
+
+    def hand_on(self, slot: int) -> None:
+        """Let the learner hear all answers that have come since the last decision, in order."""
+        if self._heard:
+            agents, sources, told, said = zip(*self._heard, strict=True)
+            self._heard = []
+            self._learner.hear(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
+
+    @property
+    def releases(self) -> int:
+        """How often the agent that answered most often did."""
+        return int(self._answers.max(initial=0))
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the slots in which agents asked, and how long they waited for the answers that came."""
+        waited, heard = self._delays
+        return {
+            "rounds": 0 if self.isolated else self._slots,
+            "round_slots": 0.0,
+            "delay_slots": waited / heard if heard else None,
+        }

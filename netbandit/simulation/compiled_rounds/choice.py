@@ -1,0 +1,84 @@
+"""Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from netbandit.network.network import Network
+from netbandit.protocols import adapters
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gis import Gis
+from netbandit.protocols.gossip import Gossip
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
+from netbandit.simulation.compiling import announce
+
+if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+
+LEAST_HOPS = 200_000
+"""The fewest hops of a round for which a loop is worth its compilation, or fetching it: below, a round takes less than
+half a second in any case."""
+
+_LATEST = 1 << 60
+
+
+def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
+    """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
+    if not fits(protocol, network):
+        return adapters.round_protocol(protocol, network, aggregation)
+    rounds = _compiled(protocol)
+    rounds.start(network, aggregation)
+    network.attach(rounds.handler)
+    return rounds
+
+
+def fits(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
+    hops = _HOPS.get(type(protocol))
+    return (
+        hops is not None
+        and type(network) is Network
+        and network.trace is None
+        and not network.transmission(10**6)
+        and getattr(protocol, "deadline", None) is None
+        and network.clock.end + _slowest(network) < _LATEST
+        and hops(network) >= LEAST_HOPS
+    )
+
+
+def _slowest(network: Network) -> int:
+    return max((channel.latency for near in network.channels for channel in near), default=0)
+
+
+def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
+    """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
+    kind: type[CompiledRounds]
+    if isinstance(protocol, Flooding):
+        from netbandit.simulation.compiled_rounds import flooding
+
+        kind = flooding.CompiledFlooding
+    elif isinstance(protocol, Gis):
+        from netbandit.simulation.compiled_rounds import gis
+
+        kind = gis.CompiledGis
+    else:
+        from netbandit.simulation.compiled_rounds import gossip
+
+        kind = gossip.CompiledGossip
+    announce(kind.compiled, f"{kind.name} rounds")
+    return kind(timing=protocol.timing)
+
+
+def _each_item_over_each_link(network: Network) -> int:
+    return 2 * len(network.links) * network.agents
+
+
+def _new_item_a_slot(network: Network) -> int:
+    return network.agents**2 // 10
+
+
+_HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {
+    Flooding: _each_item_over_each_link,
+    Gis: _each_item_over_each_link,
+    Gossip: _new_item_a_slot,
+}
+"""About how many hops a round takes, of each protocol that has a loop."""

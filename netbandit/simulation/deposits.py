@@ -1,0 +1,132 @@
+"""How the agents of a learner that decides in slots deposit what they know with a keeper."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.deposits import DepositLearner
+from netbandit.learners.keeper import Deposit, Total
+from netbandit.learners.slots import Learner
+from netbandit.protocols.adapters import deposit_protocol
+from netbandit.protocols.protocol import Item
+from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+
+
+class _Given(NamedTuple):
+    """What an agent is given: the keeper's total, and how many observations of its own are in it."""
+
+    total: Total
+    own: int
+
+
+class Deposits(Communication):
+    """Agents that deposit what they have observed when they want to, and adopt what comes back.
+
+    An agent adopts what it is given before its next decision, and nothing is made of it until then. See
+    `DepositHandler` for the methods that the protocol calls.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        assert isinstance(learner, DepositLearner)  # see `communication`
+        agents = len(self.everybody)
+        self._protocol = deposit_protocol(stage.point.protocol, stage.network, self)
+        self.members = np.full(agents, agents)
+        self.isolated = False
+        self.asks = True
+        self.deposits = True
+        numbers = learner.deposit_numbers(getattr(stage.bandit, "dimension", 0))
+        self._upload_bytes, self._download_bytes = learner.item_bytes(numbers), learner.item_bytes(numbers + 1)
+        self._absorbed = 0
+        self._deposited = np.zeros(agents, dtype=np.int64)
+        self._deposited_at = np.zeros(agents, dtype=np.int64)
+        # Of each agent the deposits that are in no total it has adopted: how many observations, and when (ns).
+        self._open: list[list[tuple[int, int]]] = [[] for _ in range(agents)]
+        self._waits: list[int] = []
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner, and its keeper."""
+        super().open(learners)
+        (learner,) = learners
+        assert isinstance(learner, DepositLearner)
+        self._learner = learner
+        self._keeper = learner.keeper()
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether anybody wants to deposit."""
+        return bool(calls.any())
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let agents deposit."""
+        for agent in np.flatnonzero(calls).tolist():
+            self._protocol.deposit(agent)
+
+    def deposit(self, agent: int) -> Item:
+        """Ask the learner; see `DepositHandler`."""
+        now = self.clock.now
+        found = self._learner.deposit(agent)
+        self.quiet[0, agent] = True
+        self._deposited[agent] += 1
+        self._deposited_at[agent] = now
+        self._open[agent].append((found.observations, now))
+        return Item(self._upload_bytes, found)
+
+    def resume(self, agent: int) -> None:
+        """Ask the learner; see `DepositHandler`."""
+        self.quiet[0, agent] = False
+        self._learner.resume(agent)
+
+    def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
+        """Ask the keeper; see `DepositHandler`."""
+        found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
+        self._absorbed += self._keeper.absorb(found)
+
+    def lagging(self) -> Sequence[int]:
+        """Ask the keeper; see `DepositHandler`."""
+        return self._keeper.lagging()
+
+    def give(self, agents: Sequence[int]) -> Sequence[Item]:
+        """Ask the keeper; see `DepositHandler`."""
+        total = self._keeper.total
+        return [Item(self._download_bytes, _Given(total, own)) for own in self._keeper.give(agents)]
+
+    def take(self, agent: int, item: Item) -> None:
+        """Keep it for the agent's next decision; see `DepositHandler`."""
+        given: _Given = item.value
+        opened = self._open[agent]
+        if self._learner.take(agent, *given):
+            now = self.clock.now
+            while opened and opened[0][0] <= given.own:
+                if now < self.clock.end:
+                    self._waits.append(-(-(now - opened[0][1]) // self.clock.slot))
+                del opened[0]
+        if not opened and self.quiet[0, agent]:
+            self.resume(agent)
+
+    @property
+    def releases(self) -> int:
+        """See `Communication.releases`."""
+        return int(self._deposited.max())
+
+    def waiting(self) -> list[int]:
+        """See `Communication.waiting`."""
+        slot, horizon = self.clock.slot, self.clock.horizon
+        return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the deposits absorbed, how long their agents waited for a total that has them, and what was sent."""
+        return {
+            "rounds": self._absorbed,
+            "round_slots": sum(self._waits) / len(self._waits) if self._waits else None,
+            "uploads": self._protocol.uploads,
+            "downloads": self._protocol.downloads,
+            "unseen": self._learner.unseen,
+        }

@@ -1,0 +1,350 @@
+"""The compiled loop of `flooding`: every node sends each new item to all its neighbours.
+
+A node says the same to all its neighbours but those that told it. So what it says is written down once, in order, and
+each of its channels keeps the place up to which it has brought that.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from netbandit.simulation.kernels.traffic import (
+    ACTIVATIONS,
+    ARRIVED,
+    BYTES,
+    CHANNEL,
+    CHANNEL_MASK,
+    CODE,
+    END,
+    ENDED_ROUND,
+    EVENTS,
+    EVENTS_FULL,
+    FIRST,
+    INBOX_AT,
+    INBOX_END,
+    INBOX_FULL,
+    KIND_BYTES,
+    KIND_MESSAGES,
+    LATENCY,
+    LATEST,
+    LINK,
+    LISTS_FULL,
+    MESSAGE,
+    MESSAGES,
+    NODE,
+    NOW,
+    PASS_END,
+    RECEIVER,
+    REVERSE,
+    SENDER,
+    SLOT,
+    STEP,
+    STEP_AT,
+    STEP_COUNT,
+    STEP_LABELS,
+    STEP_TIME,
+    STEPS,
+    STEPS_BEGUN,
+    STEPS_FULL,
+    WINDOW_AT,
+    Traffic,
+    add_step,
+    advance,
+    begin_steps,
+    end_steps,
+    expect,
+    inbox_of_one,
+    step_time,
+)
+
+_MISSING, _FRESH, _KNOWN = 0, 1, 2
+
+# Places in `Flood.round`.
+NUMBER, MISSING, COPIES = range(3)
+
+# Columns of `Flood.said`: when, what, how many bytes, and the channel that is left out; `NOBODY`: none is; below that:
+# several, in the list that begins at ``NOBODY - 1 - left_out`` of `Flood.copies`.
+TIME, LABEL, SIZE, LEFT_OUT = range(4)
+NOBODY = -1
+
+# Columns of `Flood.nodes`: what a node has said so far, how much of that belongs to earlier rounds, on how many of its
+# channels something is under way, a slot in which all its links are active, and the bytes of all it has said.
+SAID, EARLIER, BUSY, ACTIVE, SAID_BYTES = range(5)
+
+
+class Flood(NamedTuple):
+    """One round, and what is under way of earlier ones; n agents.
+
+    Attributes:
+        round: The number of the round that goes on, 0 for none; the pairs of an agent and an item that it lacks; and
+            how many entries `copies` has.
+        state: Whether agent v lacks, has just got or has passed on the item of agent u: place v n + u.
+        sizes: The bytes of the messages that carry each agent's item, shape (n,).
+        said: A row for everything that a node says; node v has those from v `capacity` on, as a ring.
+        nodes: A row a node, see above.
+        copies: Lists of channels that are left out: channel, and where the list goes on.
+        first, last, following, tellers: Who told of a fresh label: lists of channels, by label and by place.
+        fresh: The labels that are new to a node, in order of arrival, shape (n,).
+        told_by: Marks the channels that are left out.
+    """
+
+    round: NDArray[np.int64]
+    state: NDArray[np.uint8]
+    sizes: NDArray[np.int64]
+    said: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    copies: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    following: NDArray[np.int64]
+    tellers: NDArray[np.int64]
+    fresh: NDArray[np.int64]
+    told_by: NDArray[np.uint8]
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _is_left_out(flood: Flood, row: int, channel: int) -> bool:
+    """Return whether what is in *row* of what is said is not for *channel*."""
+    left_out = flood.said[row, LEFT_OUT]
+    if left_out >= NOBODY:
+        return bool(left_out == channel)
+    place = NOBODY - 1 - left_out
+    while place >= 0:
+        if flood.copies[place, 0] == channel:
+            return True
+        place = flood.copies[place, 1]
+    return False
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
+    """Return what says that *channel* is left out beside what *left_out* says."""
+    copy = flood.round[COPIES]
+    before = NOBODY - 1 - left_out
+    if left_out > NOBODY:
+        flood.copies[copy, 0] = left_out
+        flood.copies[copy, 1] = -1
+        before = copy
+        copy += 1
+    flood.copies[copy, 0] = channel
+    flood.copies[copy, 1] = before
+    flood.round[COPIES] = copy + 1
+    return int(NOBODY - 1 - copy)
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _take(traffic: Traffic, flood: Flood) -> int:
+    """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
+    state, channels, said, nodes = traffic.state, traffic.channels, flood.said, flood.nodes
+    now = state[NOW]
+    code = traffic.kinds[0, CODE]
+    capacity = len(said) // len(nodes)
+    while state[WINDOW_AT] < state[PASS_END]:
+        channel = traffic.window[state[WINDOW_AT]] & CHANNEL_MASK
+        sender = channels[channel, SENDER]
+        receiver = channels[channel, RECEIVER]
+        latency = channels[channel, LATENCY]
+        end = nodes[sender, SAID]
+        at = channels[channel, FIRST]
+        row = sender * capacity + (at & (capacity - 1))
+        while at < end and said[row, TIME] + latency == now:
+            place, event = state[INBOX_END], state[EVENTS]
+            if event == len(traffic.events):
+                return EVENTS_FULL
+            if place == len(traffic.inbox):
+                return INBOX_FULL
+            traffic.inbox[place, CHANNEL] = channel
+            traffic.inbox[place, MESSAGE] = at
+            state[INBOX_END] = place + 1
+            traffic.events[event, 0] = now
+            traffic.events[event, 1] = receiver
+            traffic.events[event, 2] = code
+            traffic.events[event, 3] = said[row, SIZE]
+            state[EVENTS] = event + 1
+            at += 1
+            row = sender * capacity + (at & (capacity - 1))
+            while at < end and _is_left_out(flood, row, channel):
+                at += 1
+                row = sender * capacity + (at & (capacity - 1))
+            channels[channel, FIRST] = at
+        state[WINDOW_AT] += 1
+        if at < end:
+            expect(traffic, channel, said[row, TIME] + latency)
+        else:
+            channels[channel, FIRST] = -1
+            nodes[sender, BUSY] -= 1
+    return ARRIVED
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
+    """Let *node* pass on an item, on all channels but those that are listed as its tellers."""
+    state, channels, nodes = traffic.state, traffic.channels, flood.nodes
+    now, slot = state[NOW], state[SLOT]
+    capacity = len(flood.said) // len(nodes)
+    place = nodes[node, SAID]
+    row = node * capacity + (place & (capacity - 1))
+    size = flood.sizes[label]
+    first, last = traffic.starts[node], traffic.starts[node + 1]
+    sent = last - first
+    left_out = NOBODY
+    teller = flood.first[label]
+    while teller >= 0:
+        if flood.tellers[teller] >= 0:
+            channel = channels[flood.tellers[teller], REVERSE]
+            if not flood.told_by[channel]:
+                flood.told_by[channel] = 1
+                channels[channel, MESSAGES] -= 1
+                channels[channel, BYTES] -= size
+                sent -= 1
+                left_out = channel if left_out == NOBODY else _add_left_out(flood, left_out, channel)
+        teller = flood.following[teller]
+    flood.said[row, TIME] = now
+    flood.said[row, LABEL] = label
+    flood.said[row, SIZE] = size
+    flood.said[row, LEFT_OUT] = left_out
+    nodes[node, SAID] = place + 1
+    nodes[node, SAID_BYTES] += size
+    if nodes[node, BUSY] < last - first or nodes[node, ACTIVE] != slot:
+        active = True
+        for index in range(first, last):
+            channel = traffic.out[index]
+            link = channels[channel, LINK]
+            if flood.told_by[channel]:
+                active = active and traffic.links[link, LATEST] == slot
+                continue
+            if traffic.links[link, LATEST] != slot:
+                traffic.links[link, LATEST] = slot
+                traffic.links[link, ACTIVATIONS] += 1
+            if channels[channel, FIRST] < 0:
+                channels[channel, FIRST] = place
+                nodes[node, BUSY] += 1
+                expect(traffic, channel, now + channels[channel, LATENCY])
+        if active:
+            nodes[node, ACTIVE] = slot
+    teller = flood.first[label]
+    while teller >= 0:
+        if flood.tellers[teller] >= 0:
+            flood.told_by[channels[flood.tellers[teller], REVERSE]] = 0
+        teller = flood.following[teller]
+    traffic.kinds[0, KIND_MESSAGES] += sent
+    traffic.kinds[0, KIND_BYTES] += sent * size
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
+    """Let *node* pass on what is fresh, in the order in which it came, if the horizon has not come."""
+    for number in range(fresh):
+        label = flood.fresh[number]
+        if traffic.state[NOW] < traffic.state[END]:
+            _say(traffic, flood, node, label)
+        flood.first[label] = -1
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _note_teller(flood: Flood, place: int, label: int, channel: int, fresh: int) -> int:
+    """Note at *place* that *channel* brought a fresh label; return how many labels are fresh."""
+    flood.tellers[place] = channel
+    flood.following[place] = -1
+    if flood.first[label] < 0:
+        flood.first[label] = place
+        flood.fresh[fresh] = label
+        fresh += 1
+    else:
+        flood.following[flood.last[label]] = place
+    flood.last[label] = place
+    return fresh
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, slotted: bool) -> int:
+    """Let messages be delivered and passed on, until something outside is due; return why it stopped.
+
+    Args:
+        traffic: What is under way.
+        flood: The round.
+        arrivals_until: See `advance`.
+        steps_until: See `advance`.
+        slotted: Whether nodes pass on at slot boundaries.
+    """
+    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
+    agents = len(flood.sizes)
+    capacity = len(flood.said) // agents
+    round, known = flood.round, flood.state
+    while True:
+        if state[WINDOW_AT] < state[PASS_END]:
+            why: int = _take(traffic, flood)
+            if why != ARRIVED:
+                return why
+        while state[INBOX_AT] < state[INBOX_END]:
+            at = state[INBOX_AT]
+            if round[NUMBER] == 0:
+                state[INBOX_AT] = state[INBOX_END]
+                break
+            end = inbox_of_one(traffic)
+            if slotted and state[STEPS] + end - at > len(steps):
+                return STEPS_FULL
+            if round[COPIES] + end - at > len(flood.copies):
+                return LISTS_FULL
+            node = channels[inbox[at, CHANNEL], RECEIVER]
+            fresh = 0
+            for number in range(at, end):
+                channel, place = inbox[number, CHANNEL], inbox[number, MESSAGE]
+                sender = channels[channel, SENDER]
+                if place < flood.nodes[sender, EARLIER]:
+                    continue
+                row = sender * capacity + (place & (capacity - 1))
+                label = flood.said[row, LABEL]
+                have = node * agents + label
+                if slotted:
+                    if known[have] == _MISSING:
+                        add_step(traffic, step_time(traffic, flood.said[row, TIME]), node, label, channel)
+                elif known[have] != _KNOWN:
+                    if known[have] == _MISSING:
+                        known[have] = _FRESH
+                        round[MISSING] -= 1
+                    fresh = _note_teller(flood, number - at, label, channel, fresh)
+            state[INBOX_AT] = end
+            for number in range(fresh):
+                known[node * agents + flood.fresh[number]] = _KNOWN
+            if fresh and round[MISSING] == 0:
+                for number in range(fresh):
+                    flood.first[flood.fresh[number]] = -1
+                round[NUMBER] = 0
+                return ENDED_ROUND
+            _pass_on(traffic, flood, node, fresh)
+        if not state[STEPS_BEGUN]:
+            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            if why == ARRIVED:
+                continue
+            if why != STEP:
+                return why
+            begin_steps(traffic)
+            for number in range(state[STEPS]):
+                have = steps[number, NODE] * agents + steps[number, STEP_LABELS]
+                if known[have] == _MISSING:
+                    known[have] = _FRESH
+                    round[MISSING] -= 1
+            if round[NUMBER] > 0 and round[MISSING] == 0:
+                round[NUMBER] = 0
+                end_steps(traffic)
+                return ENDED_ROUND
+        while state[STEP_AT] < state[STEPS]:
+            at = state[STEP_AT]
+            node = steps[traffic.order[at], NODE]
+            end = at
+            while end < state[STEPS] and steps[traffic.order[end], NODE] == node:
+                end += 1
+            if round[COPIES] + end - at > len(flood.copies):
+                return LISTS_FULL
+            fresh = 0
+            for number in range(at, end):
+                place = traffic.order[number]
+                label = steps[place, STEP_LABELS]
+                known[node * agents + label] = _KNOWN
+                fresh = _note_teller(flood, number - at, label, steps[place, STEP_COUNT], fresh)
+            _pass_on(traffic, flood, node, fresh)
+            state[STEP_AT] = end
+        end_steps(traffic)

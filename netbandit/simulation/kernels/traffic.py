@@ -1,0 +1,320 @@
+"""The links of a network as arrays, and the calendar of what arrives on them; all compiled.
+
+The rules are those of `netbandit.network.network`, which is the reference: a channel brings its messages in the order
+of sending, an instant is handled in passes, and a pass in order of the channels' ranks. The calendar has an entry for
+each channel with something under way, not for each message, in buckets of time. What it is that is under way is known
+to `queues`, where each channel has messages of its own, and to `flooding`, where they are what nodes have said.
+
+Source:
+    R. Brown, Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem,
+    Communications of the ACM 31(10), 1988.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from netbandit.simulation.kernels.sorting import sort
+
+Integers = NDArray[np.int64]
+
+NEVER = 1 << 62
+"""Later than any time."""
+
+# Columns of `Traffic.channels`, a row a channel, in order of (receiver, sender).
+# `FIRST` and `LAST` are of what is under way, `REVERSE` is the channel the other way.
+LATENCY, RECEIVER, SENDER, DUE, NEXT, FIRST, LAST, LINK, MESSAGES, BYTES, REVERSE = range(11)
+CHANNEL_COLUMNS = 16  # a row begins with what is needed for each message, and fills whole lines of a cache
+
+# Columns of `Traffic.links`, `Traffic.kinds`, `Traffic.inbox` and `Traffic.steps`.
+LATEST, ACTIVATIONS = range(2)
+CODE, KIND_MESSAGES, KIND_BYTES = range(3)
+CHANNEL, MESSAGE = range(2)
+NODE, STEP_LABELS, STEP_COUNT = range(3)
+
+# Places in `Traffic.state`.
+(
+    NOW,
+    SLOT,
+    SLOT_ENDS,  # the time (ns) at which the slot of now ends
+    SLOT_NS,
+    END,
+    WINDOW,  # the bucket of time that the window holds, with all before it
+    WIDTH_BITS,  # a bucket is 2^WIDTH_BITS ns long
+    WAITING,  # channels in buckets
+    WINDOW_AT,
+    WINDOW_SORTED,
+    WINDOW_END,
+    PASS_END,
+    INBOX_AT,
+    INBOX_END,
+    EVENTS,
+    STEP_TIME,  # when the steps below are due
+    STEPS,
+    STEP_AT,  # of the steps of this instant, the one that is next
+    STEPS_BEGUN,  # whether this instant's have begun
+    NEXT_ARRIVAL,  # when it stopped: when it would have gone on
+    NEXT_STEP,
+) = range(21)
+STATES = 24
+
+# Why a loop returns.
+STOPPED, ENDED_ROUND, EVENTS_FULL, MESSAGES_FULL, INBOX_FULL, STEPS_FULL, LISTS_FULL, CHOICES_USED = range(8)
+ARRIVED, STEP = 100, 101
+
+CHANNEL_BITS = 32
+CHANNEL_MASK = (1 << CHANNEL_BITS) - 1
+"""The part of an entry of the window that is the channel."""
+
+
+class Traffic(NamedTuple):
+    """The links of a network, and what is under way on them.
+
+    Attributes:
+        state: Numbers by the places above.
+        channels: A row a channel.
+        links: A row a link: the slot in which it was used last, and its activations.
+        starts, out: The channels that leave node v, by receiver: ``out[starts[v]:starts[v + 1]]``.
+        buckets: For each bucket of time the first channel whose next message arrives in it, or -1.
+        window: What arrives in the present bucket, and before: time within it and channel in one number, so that
+            sorting these sorts by (time, rank).
+        inbox: What has arrived in this pass: the channel, and a message.
+        events: What has arrived since the fingerprint was told: time, node, code, size.
+        kinds: A row a kind of message: its code, messages and bytes so far.
+        steps: What nodes deal with at the next step: node, and what is learnt.
+        order: Room to sort steps in.
+    """
+
+    state: Integers
+    channels: Integers
+    links: Integers
+    starts: Integers
+    out: Integers
+    buckets: Integers
+    window: Integers
+    inbox: Integers
+    events: Integers
+    kinds: Integers
+    steps: Integers
+    order: Integers
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def expect(traffic: Traffic, channel: int, arrival: int) -> None:
+    """Have a channel looked at when its next message arrives."""
+    state, channels = traffic.state, traffic.channels
+    bucket = arrival >> state[WIDTH_BITS]
+    if bucket < state[WINDOW]:
+        _put_back(traffic)
+        state[WINDOW] = bucket
+    channels[channel, DUE] = arrival
+    if bucket == state[WINDOW]:
+        within = arrival - (bucket << state[WIDTH_BITS])
+        end = state[WINDOW_END]
+        traffic.window[end] = (within << CHANNEL_BITS) | channel
+        state[WINDOW_END] = end + 1
+    else:
+        place = bucket & (len(traffic.buckets) - 1)
+        channels[channel, NEXT] = traffic.buckets[place]
+        traffic.buckets[place] = channel
+        state[WAITING] += 1
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _put_back(traffic: Traffic) -> None:
+    """Put what is in the window back into its bucket: something comes before it."""
+    state, channels = traffic.state, traffic.channels
+    place = state[WINDOW] & (len(traffic.buckets) - 1)
+    for at in range(state[WINDOW_AT], state[WINDOW_END]):
+        channel = traffic.window[at] & CHANNEL_MASK
+        channels[channel, NEXT] = traffic.buckets[place]
+        traffic.buckets[place] = channel
+        state[WAITING] += 1
+    state[WINDOW_AT] = state[WINDOW_SORTED] = state[WINDOW_END] = 0
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _load(traffic: Traffic, bucket: int) -> None:
+    """Move the channels that are due in *bucket* to the window; others are due laps later."""
+    state, channels = traffic.state, traffic.channels
+    bits = state[WIDTH_BITS]
+    place = bucket & (len(traffic.buckets) - 1)
+    channel = traffic.buckets[place]
+    kept = -1
+    end = state[WINDOW_END]
+    while channel >= 0:
+        following = channels[channel, NEXT]
+        due = channels[channel, DUE]
+        if due >> bits == bucket:
+            traffic.window[end] = ((due - (bucket << bits)) << CHANNEL_BITS) | channel
+            end += 1
+        else:
+            channels[channel, NEXT] = kept
+            kept = channel
+        channel = following
+    traffic.buckets[place] = kept
+    state[WAITING] -= end - state[WINDOW_END]
+    state[WINDOW_END] = end
+    state[WINDOW] = bucket
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _earliest(traffic: Traffic) -> int:
+    """Return the bucket of time in which the first channel is due, however far away."""
+    earliest = NEVER
+    for place in range(len(traffic.buckets)):
+        channel = traffic.buckets[place]
+        while channel >= 0:
+            earliest = min(earliest, traffic.channels[channel, DUE])
+            channel = traffic.channels[channel, NEXT]
+    return int(earliest >> traffic.state[WIDTH_BITS])
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _sort_window(traffic: Traffic) -> None:
+    """Sort the rest of the window: a few new entries into the others, or all."""
+    state, window = traffic.state, traffic.window
+    at, sorted_to, end = state[WINDOW_AT], state[WINDOW_SORTED], state[WINDOW_END]
+    if sorted_to < at:
+        sorted_to = at
+    if end - sorted_to > 16:
+        sort(window, at, end, state, STATES)
+    else:
+        for place in range(sorted_to, end):
+            entry = window[place]
+            before = place - 1
+            while before >= at and window[before] > entry:
+                window[before + 1] = window[before]
+                before -= 1
+            window[before + 1] = entry
+    state[WINDOW_SORTED] = end
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def next_arrival(traffic: Traffic) -> int:
+    """Return when (ns) the next message arrives, and have it first in the window; `NEVER`: nothing is under way."""
+    state = traffic.state
+    if state[WINDOW_AT] == state[WINDOW_END]:
+        state[WINDOW_AT] = state[WINDOW_SORTED] = state[WINDOW_END] = 0
+        if state[WAITING] == 0:
+            return NEVER
+        bucket = state[WINDOW]
+        looked = 0
+        while state[WINDOW_END] == 0:
+            bucket += 1
+            looked += 1
+            if looked > len(traffic.buckets):
+                bucket = _earliest(traffic)
+            if traffic.buckets[bucket & (len(traffic.buckets) - 1)] >= 0:
+                _load(traffic, bucket)
+    elif state[WINDOW_END] + len(traffic.channels) > len(traffic.window):  # let go of what has been handled
+        at, end = state[WINDOW_AT], state[WINDOW_END]
+        for place in range(at, end):
+            traffic.window[place - at] = traffic.window[place]
+        state[WINDOW_SORTED] = max(0, state[WINDOW_SORTED] - at)
+        state[WINDOW_AT] = 0
+        state[WINDOW_END] = end - at
+    if state[WINDOW_SORTED] < state[WINDOW_END]:
+        _sort_window(traffic)
+    return int((state[WINDOW] << state[WIDTH_BITS]) + (traffic.window[state[WINDOW_AT]] >> CHANNEL_BITS))
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _move_to(state: Integers, time: int) -> None:
+    state[NOW] = time
+    if time >= state[SLOT_ENDS]:
+        state[SLOT] = time // state[SLOT_NS]
+        state[SLOT_ENDS] = (state[SLOT] + 1) * state[SLOT_NS]
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) -> int:
+    """Go on to the next pass or step, once all of the one before is handled.
+
+    Args:
+        traffic: What is under way.
+        arrivals_until: Messages are delivered up to this time (ns),
+        steps_until: and steps made up to this one: what comes later comes after something outside.
+        step: When the next step is due (ns).
+
+    Returns:
+        `ARRIVED`: the window begins with a pass, up to `PASS_END`; `STEP`: it is time for the next step; else why to
+        stop.
+    """
+    state, window = traffic.state, traffic.window
+    state[PASS_END] = 0
+    state[INBOX_AT] = state[INBOX_END] = 0
+    arrival = state[NEXT_ARRIVAL] = next_arrival(traffic)
+    state[NEXT_STEP] = step
+    if arrival <= step:
+        if arrival > arrivals_until or arrival == NEVER:
+            return STOPPED
+        _move_to(state, arrival)
+        at = state[WINDOW_AT]
+        last = ((window[at] >> CHANNEL_BITS) + 1) << CHANNEL_BITS
+        end = at + 1
+        while end < state[WINDOW_END] and window[end] < last:
+            end += 1
+        state[PASS_END] = end
+        return ARRIVED
+    if step > steps_until:
+        return STOPPED
+    _move_to(state, step)
+    return STEP
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def inbox_of_one(traffic: Traffic) -> int:
+    """Return where in the inbox what has reached the first receiver ends."""
+    inbox, channels = traffic.inbox, traffic.channels
+    at = traffic.state[INBOX_AT]
+    receiver = channels[inbox[at, CHANNEL], RECEIVER]
+    end = at + 1
+    while end < traffic.state[INBOX_END] and channels[inbox[end, CHANNEL], RECEIVER] == receiver:
+        end += 1
+    return int(end)
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def step_time(traffic: Traffic, begun: int) -> int:
+    """Return when (ns) a slotted hop takes effect that has brought something now; see `Clock.effective_time`."""
+    state = traffic.state
+    slot = state[SLOT_NS]
+    return int(max(begun // slot + 1, (state[NOW] + slot - 1) // slot) * slot)
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) -> None:
+    """Let *node* deal with something at *time*, the time of the next step; there is room for it."""
+    state = traffic.state
+    place = state[STEPS]
+    traffic.steps[place, NODE] = node
+    traffic.steps[place, STEP_LABELS] = labels
+    traffic.steps[place, STEP_COUNT] = count
+    state[STEPS] = place + 1
+    state[STEP_TIME] = time
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def begin_steps(traffic: Traffic) -> None:
+    """Sort what is due in this step by node, for each in the order in which it came."""
+    state, order = traffic.state, traffic.order
+    number = state[STEPS]
+    state[STEPS_BEGUN] = 1
+    for place in range(number):
+        order[place] = (traffic.steps[place, NODE] << CHANNEL_BITS) | place
+    sort(order, 0, number, state, STATES)
+    for place in range(number):
+        order[place] &= CHANNEL_MASK
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def end_steps(traffic: Traffic) -> None:
+    """Forget what was due: the step has been made."""
+    state = traffic.state
+    state[STEPS] = 0
+    state[STEPS_BEGUN] = 0
+    state[STEP_AT] = 0
+    state[STEP_TIME] = NEVER

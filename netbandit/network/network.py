@@ -10,6 +10,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
@@ -127,6 +128,11 @@ class Network:
         """Whether agents may be down at times."""
         return self.outages is not None and self.outages.any_agents
 
+    @property
+    def forgets(self) -> bool:
+        """Whether agents may be down at times, and know nothing when they come back."""
+        return self.outages is not None and self.outages.any_agents and self.outages.forgets
+
     def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
         """Have *changed* told of every agent that goes down or comes back; return those that are down now.
 
@@ -235,8 +241,13 @@ class Network:
 
     @property
     def peer_faults(self) -> ChannelFaults | None:
-        """What can go wrong on the channels between agents; None: more than a message's own luck decides."""
+        """What can go wrong on the channels between agents; None: nodes fail, which decides about messages too."""
         return ChannelFaults()
+
+    @property
+    def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
+        """What tells when the link between two agents is down, the lower number first; None: no link ever is."""
+        return None
 
     def count_in_bulk(
         self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int = 0

@@ -38,7 +38,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "max": max,
 }
 
-_OF_THE_RUN = ("curve", "growth", "sent", "adjacency_eigenvalue", "laplacian_eigenvalue")
+_OF_THE_RUN = ("curve", "growth", "sent", "adjacency_eigenvalue", "laplacian_eigenvalue", "mixing_sum")
 
 _TAKES_A_WORD = ("curve", "growth", "sent", "seconds", "bits_per_second")
 
@@ -57,7 +57,8 @@ class Expression:
     - ``seconds("links.peer.latency")`` and ``bits_per_second("links.peer.bandwidth")`` are what a key of the scenario
       says, as a number.
     - ``adjacency_eigenvalue(k)`` is the k-th largest eigenvalue of the adjacency matrix divided by the square roots of
-      both degrees, ``laplacian_eigenvalue(k)`` that of degrees minus adjacency.
+      both degrees, ``laplacian_eigenvalue(k)`` that of degrees minus adjacency; ``mixing_sum()`` is the sum of
+      ``|lambda| / (1 - |lambda|)`` over all eigenvalues but the first of the max-degree matrix of ``consensus``.
     - ``+ - * / **``, a comparison (1 if it is true, else 0), and ``abs ceil floor log log2 log10 sqrt min max``.
 
     Args:
@@ -238,6 +239,14 @@ def _laplacian_eigenvalue(run: RunResult, rank: float) -> float:
     return float(np.linalg.eigvalsh(np.diag(matrix.sum(axis=0)) - matrix)[-int(rank)])
 
 
+def _mixing_sum(run: RunResult) -> float:
+    matrix = _adjacency(run)
+    degrees = matrix.sum(axis=0)
+    laplacian = np.diag(degrees) - matrix
+    left = np.abs(np.sort(np.linalg.eigvalsh(np.eye(len(matrix)) - laplacian / (degrees.max() + 1)))[:-1])
+    return float((left / (1 - left)).sum())
+
+
 _OWN: Mapping[str, Callable[..., float]] = {
     "curve": _curve,
     "growth": _growth,
@@ -246,4 +255,5 @@ _OWN: Mapping[str, Callable[..., float]] = {
     "bits_per_second": _bits_per_second,
     "adjacency_eigenvalue": _adjacency_eigenvalue,
     "laplacian_eigenvalue": _laplacian_eigenvalue,
+    "mixing_sum": _mixing_sum,
 }

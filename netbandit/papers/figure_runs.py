@@ -10,7 +10,7 @@ from typing import Any
 from netbandit.key_paths import lookup
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
-from netbandit.papers.selectors import Selector
+from netbandit.papers.selectors import NOT_GIVEN, Selector
 from netbandit.plural import counted
 from netbandit.results.store import load_study
 from netbandit.running import sweeps as sweep
@@ -197,4 +197,6 @@ def _is(point: PointRuns, key: str, value: Any) -> bool:
     if key == "scenario":
         return bool(point.scenario == value)
     found = lookup(point.resolved, key, _ABSENT)
+    if found is None and value == NOT_GIVEN:
+        return True
     return bool(found == value) and isinstance(found, bool) == isinstance(value, bool)

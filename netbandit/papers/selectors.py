@@ -6,7 +6,12 @@ from typing import Any
 from netbandit.results.numbers import shortest
 
 Selector = dict[str, Any]
-"""Which points: dotted key of the scenario -> value; ``series`` and ``scenario`` name one of the figure."""
+"""Which points: dotted key of the scenario -> value; ``series`` and ``scenario`` name one of the figure.
+
+`NOT_GIVEN` stands for a key that is left out and has no value then, which TOML cannot write.
+"""
+
+NOT_GIVEN = "none"
 
 
 def selector_text(

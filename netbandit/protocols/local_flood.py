@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue
@@ -12,8 +12,15 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.protocol import Item
+from netbandit.streams import Streams
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ITEMS = Kind("ITEMS")
+
+_STOPS_KEPT = 64
 
 
 class _Copy(NamedTuple):
@@ -49,6 +56,34 @@ class _Furthest:
         self.under_way = 0
 
 
+class RandomStops:
+    """Which items nodes do not pass on by chance: a number of stream ``stop`` for each pair, index: the round.
+
+    So it is the same however often, and in whichever order, a node hears an item.
+
+    Args:
+        streams: The streams of the replication.
+        agents: M.
+        probability: That of a stop.
+    """
+
+    def __init__(self, streams: Streams, agents: int, probability: float) -> None:
+        self._streams, self._agents, self._probability = streams, agents, probability
+        self._drawn: dict[int, NDArray[np.bool_]] = {}
+
+    def of(self, round: int) -> "NDArray[np.bool_]":
+        """Return which node stops the item of which source, shape (M, M)."""
+        found = self._drawn.get(round)
+        if found is None:
+            import numpy as np
+
+            while len(self._drawn) >= _STOPS_KEPT:  # who is late has it drawn again, and it is the same
+                del self._drawn[min(self._drawn)]
+            uniforms = self._streams.generator("stop", round).random((self._agents, self._agents))
+            found = self._drawn[round] = np.asarray(uniforms < self._probability)
+        return found
+
+
 class LocalFlood(BroadcastProtocol):
     """MP-UCB's way to pass on what is told (Dubey & Pentland 2020; Madhushani et al. 2021).
 
@@ -61,6 +96,8 @@ class LocalFlood(BroadcastProtocol):
 
     hops: int = state(default=1)
     """How many hops an item goes at most."""
+    stop: float = state(default=0.0)
+    """With which probability a node does not pass an item on that it has heard."""
     items: int = state(default=0)
     """Items put on links."""
 
@@ -69,6 +106,7 @@ class LocalFlood(BroadcastProtocol):
         super().start(network, hear)
         self._slotted = self.slotted
         self._rounds: dict[int, _Furthest] = {}
+        self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
         self._departures: InstantQueue[_Parcel] = InstantQueue(self.clock, self._send, SENDS)
 
@@ -121,13 +159,19 @@ class LocalFlood(BroadcastProtocol):
                 left[place] = copy.left + 1
                 if known < 0:
                     fresh.append(copy.heard)
-                if copy.left and not (self.absorbs is not None and self.absorbs(node, copy.heard.item)):
+                if copy.left and not self._is_kept(node, copy.heard):
                     self._departures.at(self.clock.now, node, (copy, frozenset(senders[key])))
                     self._rounds[copy.heard.round].under_way += 1
             if fresh:
                 self.hear(node, sorted(fresh))
             for round in {round for round, _ in best}:
                 self._forget(round)
+
+    def _is_kept(self, node: int, heard: Heard) -> bool:
+        """Return whether *node* does not pass on what it has heard: it absorbs it, or stops it at random."""
+        if self.absorbs is not None and self.absorbs(node, heard.item):
+            return True
+        return self.stop > 0 and bool(self._stops.of(heard.round)[node, heard.source])
 
     def _send(self, due: list[tuple[int, list[_Parcel]]]) -> None:
         """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""

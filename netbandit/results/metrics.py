@@ -35,6 +35,9 @@ METRICS: dict[str, MetricEntry] = {
     "regret_worst_agent": MetricEntry(
         "reward", "Regret of the agent that is worst off.", "learners that decide in slots, on arms"
     ),
+    "regret_best_agent": MetricEntry(
+        "reward", "Regret of the agent that is best off.", "learners that decide in slots, on arms"
+    ),
     "regret_per_decision": MetricEntry(
         "reward",
         "Regret divided by the decisions that were made: what to compare where users go away unserved, agents are "
@@ -78,6 +81,8 @@ METRICS: dict[str, MetricEntry] = {
         "Slots from an agent's contribution to the start of its next phase, mean over agents and ended rounds; null if "
         "no round ended.",
     ),
+    "round_slots_median": MetricEntry("slots", "The median of these waits over agents and ended rounds.", _ELIMINATION),
+    "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
     "delay_slots": MetricEntry(
         "slots",
         "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "

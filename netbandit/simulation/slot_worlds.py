@@ -195,9 +195,13 @@ class ArmWorld(SlotWorld):
         return rewards, missed
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the regret of the agent that is worst off, and that against one arm where means change."""
+        """Return the regret of the agents that are worst and best off, and that against one arm where means change."""
         static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
-        return {"regret_worst_agent": float(self.missed.max()), **static}
+        of_agents: dict[str, Metric] = {
+            "regret_worst_agent": float(self.missed.max()),
+            "regret_best_agent": float(self.missed.min()),
+        }
+        return {**of_agents, **static}
 
 
 class ActionSetWorld(SlotWorld):

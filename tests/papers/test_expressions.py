@@ -47,6 +47,7 @@ def ring(agents=6):
         ("adjacency_eigenvalue(1)", 1),
         ("adjacency_eigenvalue(2)", 0.5),  # cos(2 pi / 6)
         ("laplacian_eigenvalue(1)", 4),
+        ("mixing_sum()", 2 * 2 + 0.0 + 1 / 2),  # 1 - (2 - 2 cos(2 pi k / 6)) / 3: 2/3 twice, 0 twice, -1/3
         ("seconds('links.peer.latency') + seconds('run.slot')", 0.006),
         ("8 / bits_per_second('links.peer.bandwidth')", 8 / 3e6),
         ("bits_per_second('links.uplink.bandwidth')", None),

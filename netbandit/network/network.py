@@ -128,6 +128,11 @@ class Network:
         """Whether agents may be down at times."""
         return self.outages is not None and self.outages.any_agents
 
+    @property
+    def forgets(self) -> bool:
+        """Whether agents may be down at times, and know nothing when they come back."""
+        return self.outages is not None and self.outages.any_agents and self.outages.forgets
+
     def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
         """Have *changed* told of every agent that goes down or comes back; return those that are down now.
 

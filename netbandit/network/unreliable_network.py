@@ -113,6 +113,8 @@ class UnreliableNetwork(Network):
         self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
         if outages.any_agents:
             self.clock.postpone = self._postponed
+            if outages.forgets:
+                self.clock.life = outages.life
 
     @property
     def peer_faults(self) -> ChannelFaults | None:

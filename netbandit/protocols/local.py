@@ -97,11 +97,17 @@ class Local(LocalKeys, CallProtocol):
     node passes it on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary
     after the one it began at; asynchronous, at once. Where several messages queue for a link of limited bandwidth, one
     may come too late: it is then left out by those who have not heard it.
+
+    In rounds an agent concludes when it has heard all agents within ttl hops, or at its `deadline`.
     """
 
     counts_slots: ClassVar[bool] = True
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"broadcast": LocalBroadcast}
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast", "round"})
+    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {
+        "broadcast": LocalBroadcast,
+        "round": LocalBroadcast,
+    }
+    forgetful: ClassVar[bool] = True
 
     delay: int = state()
     """delta, in slots."""
@@ -112,6 +118,11 @@ class Local(LocalKeys, CallProtocol):
     def isolated(self) -> bool:
         """Whether messages go nowhere."""
         return self.ttl == 0
+
+    @property
+    def differs(self) -> bool:
+        """Whether agents hear of different agents in a round: those near them."""
+        return not self.isolated
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""

@@ -58,10 +58,10 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
 
     def check_with(self, others: Others) -> Checks:
         """Yield sets of parameters, which only agents that call keep, and absorption where nobody can tell of what."""
+        if self.deadline is not None and "round" not in others.learner.talks:
+            yield Note("deadline", "has no effect with this learner: nobody waits for what others tell")
         if self.stride is not None:
             yield Mistake("stride", "leave it out: this learner has no sets of parameters")
-        if self.deadline is not None:
-            yield Note("deadline", "has no effect with this learner: nobody waits for what others tell")
         if self.absorb and self.route != "flood":
             yield Mistake("absorb", 'needs route = "flood": a tree leads to each agent once')
         if self.stop and self.route != "flood":
@@ -73,6 +73,11 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
     def reach(self) -> list[int]:
         """See `BroadcastProtocol.reach`."""
         return self.way.reach
+
+    @property
+    def hops_at_most(self) -> int:
+        """See `BroadcastProtocol.hops_at_most`."""
+        return self.ttl
 
     def figures(self) -> dict[str, float | int | None]:
         """Return those of the route."""

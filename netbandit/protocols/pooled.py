@@ -25,6 +25,7 @@ class Pooled(BroadcastProtocol):
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round"})
     uses_peer_links: ClassVar[bool] = False
     out_of_band: ClassVar[bool] = True
+    forgetful: ClassVar[bool] = True
 
     def check(self) -> Checks:
         """Yield a time that is not used."""

@@ -17,7 +17,7 @@ from netbandit.protocols.protocol import Aggregation, Item, NetworkProtocol, Pat
 
 GOSSIP = Kind("GOSSIP")
 
-_CHOICES = 64
+CHOICES = 64
 """How many neighbours a node draws at a time."""
 
 
@@ -175,5 +175,5 @@ class Gossip(FreeRounds):
         choices = self._choices[node]
         near = self.network.neighbours[node]
         if not choices:
-            choices += self._generators[node].integers(len(near), size=_CHOICES).tolist()
+            choices += self._generators[node].integers(len(near), size=CHOICES).tolist()
         return near[choices.pop()]

@@ -60,6 +60,9 @@ CUTS: dict[str, Cut] = {
     # Learners that decide in every slot, some of them telling others in each.
     "drift": ["run.horizon=400"],
     "baselines": ["run.horizon=60"],
+    **_cut("base alone fig3a fig3b fig3c fig3e", "run.horizon=60", paper="rcl"),
+    **_cut("base alone asks told", "run.horizon=300", paper="gosine"),
+    **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],

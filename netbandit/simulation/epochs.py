@@ -1,7 +1,10 @@
 """The rhythm of epochs: agents explore in phases known ahead, and talk between them."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,7 +115,7 @@ class Epochs(Driver):
         )
         self._everybody = self._isolated or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
-        self._waits: dict[int, list[int]] = {}
+        self._waits: dict[int, Counter[int]] = {}
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
@@ -162,7 +165,7 @@ class Epochs(Driver):
         spent = self._spent(int(self._contributions.max()) if told else 0)
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
-            "round_slots": self._mean_wait(rounds),
+            **self._waited(rounds),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -187,16 +190,27 @@ class Epochs(Driver):
             difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
         )
 
-    def _mean_wait(self, rounds: Iterable[int]) -> float | None:
-        """Return the slots from a contribution to the next phase, mean over agents and *rounds*.
+    def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
+        """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
 
-        Without any, 0 where nobody waits; None where somebody does: a wait that did not end is none of zero.
+        Without any, the mean is 0 where nobody waits, and None where somebody does: a wait that did not end is none of
+        zero.
         """
-        waits = [self._waits[number] for number in rounds if number in self._waits]
-        agents = sum(count for _, count in waits)
+        waits: Counter[int] = Counter()
+        for number in rounds:
+            waits.update(self._waits.get(number, ()))
+        agents = waits.total()
         if not agents:
-            return None if self._waiting else 0.0
-        return sum(slots for slots, _ in waits) / agents
+            nothing = None if self._waiting else 0.0
+            return {"round_slots": nothing, "round_slots_median": None, "round_slots_max": None}
+        slots = sorted(waits)
+        below = list(accumulate(waits[each] for each in slots))
+        middle = [slots[bisect_left(below, place)] for place in ((agents + 1) // 2, agents // 2 + 1)]
+        return {
+            "round_slots": sum(each * count for each, count in waits.items()) / agents,
+            "round_slots_median": sum(middle) / 2,
+            "round_slots_max": slots[-1],
+        }
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""
@@ -317,9 +331,7 @@ class Epochs(Driver):
             self._trace.phase(phase, agent, round, start * slot, end * slot, **details)
 
     def _wait_ended(self, round: int, slots: int) -> None:
-        waits = self._waits.setdefault(round, [0, 0])
-        waits[0] += slots
-        waits[1] += 1
+        self._waits.setdefault(round, Counter())[slots] += 1
 
     def _enter(self, cohort: Cohort, number: int, start: int) -> Epoch:
         """Return the epoch that an agent begins at slot *start*; its first agent draws for the whole cohort."""

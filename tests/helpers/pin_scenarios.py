@@ -46,6 +46,10 @@ CUTS: dict[str, Cut] = {
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],
     # Long enough for a round to stall, or for an outage to end.
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
+    **_cut("bursts bursts-base bursts-single", "run.horizon=3_000", "run.replications=1", paper="unreliable"),
+    **_cut("deadline deadline-none waits-base", "run.replications=1", paper="unreliable"),
+    "papers/unreliable/waits-lost": ["run.replications=1", "run.horizon=1000", "sweep.links.peer.loss=[0.0, 0.3]"],
+    "papers/unreliable/waits-jitter": ["run.replications=1", "run.horizon=1000"],
     **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6", "run.horizon=10_000", paper="dpmab"),
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],
@@ -56,6 +60,13 @@ CUTS: dict[str, Cut] = {
     # Learners that decide in every slot, some of them telling others in each.
     "drift": ["run.horizon=400"],
     "baselines": ["run.horizon=60"],
+    **_cut("base alone fig3a fig3b fig3c fig3e", "run.horizon=60", paper="rcl"),
+    **_cut("base alone asks told", "run.horizon=300", paper="gosine"),
+    **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
+    # One agent decides in each slot, and deposits what it knows.
+    "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],
+    **_cut("base frontier he he-bound", "run.horizon=400", paper="asynchronous"),
+    "papers/asynchronous/he-everything": ["run.horizon=60"],
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],

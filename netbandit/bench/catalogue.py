@@ -18,10 +18,14 @@ NAMES = (
     "vertical",
     "cooperative",
 )
+"""Those that run when none is named."""
+
+ON_REQUEST = ("million",)
+"""Those that take a machine of their own: they run when they are named."""
 
 
 def run(name: str) -> list[Row]:
-    """Run one of `NAMES`; return the rows of its table."""
+    """Run one of `NAMES` or `ON_REQUEST`; return the rows of its table."""
     bench: Callable[[], list[Row]] = import_module(f"netbandit.bench.{name}").bench
     return bench()
 

@@ -48,20 +48,24 @@ def _exponent(smaller: Row, larger: Row) -> float:
     return math.log(seconds) / math.log(float(larger["agents"]) / float(smaller["agents"]))
 
 
-def measure(components: int) -> Row:
-    """Run it in this process: as it is, then with as many rounds at every size."""
+def measure_once(components: int) -> Row:
+    """Run it in this process, as it is."""
     result, seconds = _run(components)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    same, same_seconds = _run(components, *_THREE_ROUNDS)
-    assert same.metrics["rounds"] == 3
     figures: Sequence[str] = ("rounds", "messages", "events")
     return {
         "agents": 100 * components,
         **{name: result.metrics[name] or 0 for name in figures},
         "seconds": seconds,
-        "peak_mib": peak,
-        "same_rounds": same_seconds,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+def measure(components: int) -> Row:
+    """Run it in this process: as it is, then with as many rounds at every size."""
+    row = measure_once(components)
+    same, seconds = _run(components, *_THREE_ROUNDS)
+    assert same.metrics["rounds"] == 3
+    return {**row, "same_rounds": seconds}
 
 
 def _run(components: int, *changes: str) -> tuple[RunResult, float]:
@@ -73,4 +77,4 @@ def _run(components: int, *changes: str) -> tuple[RunResult, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]))))
+    print(json.dumps((measure_once if "once" in sys.argv[2:] else measure)(int(sys.argv[1]))))

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.learners.differing_sets import Answer, DifferingSets, Told
+from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.part import Checks, Mistake, Note, Others
@@ -31,7 +33,7 @@ def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("gap", 'must be "true" (in quotes) or a number > 0 and at most 1') from None
 
 
-class Elimination(EpochLearner):
+class Elimination(DifferingSets, EpochLearner):
     """The common state of a *cohort*: agents that share one active set and move through the epochs together.
 
     Once an epoch: :meth:`begin`, then (unless the horizon cuts the phase) :meth:`observe` with the rewards,
@@ -103,7 +105,18 @@ class Elimination(EpochLearner):
         """
         if not 1 <= participants <= members:
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
-        super().start(arms=arms, horizon=horizon, members=members, participants=participants, smallest_gap=smallest_gap)
+        self._start(arms, horizon, members, participants, members, smallest_gap)
+
+    def start_apart(
+        self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
+    ) -> None:
+        """See `DifferingSets.start_apart`."""
+        self._start(arms, horizon, 1, participants, members, smallest_gap)
+
+    def _start(
+        self, arms: int, horizon: int, rows: int, participants: int, members: int, smallest_gap: float | None
+    ) -> None:
+        super().start(arms=arms, horizon=horizon, members=rows, participants=participants, smallest_gap=smallest_gap)
         gap = (smallest_gap or 1.0) if self.gap == "true" else self.gap
         self.schedule = EliminationSchedule(
             arms, horizon, participants, self._epsilon(participants), self.rounds, gap, members, self.difference
@@ -111,7 +124,7 @@ class Elimination(EpochLearner):
         self.epoch = 0
         self.cumulative = 0
         # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
-        self._sums: NDArray[np.int64] = np.zeros((members, arms), dtype=np.int64)
+        self._sums: NDArray[np.int64] = np.zeros((rows, arms), dtype=np.int64)
         self._previous = 0
         self.width = inf
         self._awaits: Literal["begin", "observe", "conclude"] = "begin"
@@ -198,13 +211,62 @@ class Elimination(EpochLearner):
 
     def _conclude(self, means: NDArray[np.float64], width: float) -> None:
         self._expect("conclude", means.shape == self.active.shape and bool(np.isfinite(means).all()))
-        keep = means.max() - means < 2 * width
         best = int(self.active[means.argmax()])
+        self._go_on_with(means.max() - means < 2 * width)
+        if len(self.active) == 1 or self.epoch == self.schedule.rounds:
+            self._commit = Commit(best)
+
+    def _go_on_with(self, keep: NDArray[np.bool_]) -> None:
         if not keep.all():
             self.active, self.releases, self._sums = self.active[keep], self.releases[:, keep], self._sums[:, keep]
         self._awaits = "begin"
+
+    def tell(self) -> Told:
+        """See `DifferingSets.tell`."""
+        return Told(self.active, self.releases[0], self.cumulative)
+
+    def pool(self, told: Sequence[Told | Pooled]) -> Pooled:
+        """See `DifferingSets.pool`."""
+        return pooled(told, weighted=self.weighted)
+
+    def conclude_pooled(self, pooled: Pooled) -> None:
+        """Drop each arm with ``max_j (mean_j - C_j) >= mean_k + C_k``, and commit if due.
+
+        Args:
+            pooled: What stands for all items that the agent holds; its own names all its arms.
+        """
+        known = pooled.only(self.active)
+        self._expect("conclude", bool(np.isfinite(known.means).all()))
+        best = int(self.active[known.means.argmax()])
+        self._go_on_with(left(known.means, widths(self.schedule, self.epoch, known)))
         if len(self.active) == 1 or self.epoch == self.schedule.rounds:
             self._commit = Commit(best)
+
+    def keep(self) -> None:
+        """Keep all arms; at the end of a budget commit to the one that is best by its own releases."""
+        self._expect("conclude", True)
+        self._awaits = "begin"
+        if self.epoch == self.schedule.rounds:
+            self._commit = Commit(int(self.active[self.releases[0].argmax()]))
+
+    def adopt(self, answer: Answer) -> None:
+        """Keep the arms that the server has left."""
+        self._expect("conclude", bool(np.isin(answer.active, self.active).any()))
+        self._go_on_with(np.isin(self.active, answer.active))
+        if answer.commit is not None:
+            self._commit = Commit(answer.commit)
+        elif len(self.active) == 1:  # answers have come in another order than they were given
+            self._commit = Commit(int(self.active[0]))
+
+    def answer(self, epoch: int, pooled: Pooled) -> Answer:
+        """Drop arms as an agent does that holds what the server has heard; every agent's set includes the server's."""
+        if len(self.active) > 1:
+            known = pooled.only(self.active)
+            best = int(self.active[known.means.argmax()])
+            self.active = self.active[left(known.means, widths(self.schedule, epoch, known))]
+            if len(self.active) == 1 or epoch == self.schedule.rounds:
+                self._commit = Commit(best)
+        return Answer(self.active, None if self._commit is None else self._commit.arm)
 
     def combine(
         self, values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None

@@ -92,6 +92,26 @@ class EliminationSchedule:
         noise = Fraction(epoch * sqrt(8 * self._log(self.arms, epoch)))
         return sampling + float(noise / (self._privacy * pulls))
 
+    def width_of(self, epoch: int, active: int, agents: int, inverse: float, squares: float) -> float:
+        """Return C_k, the half-width for the mean over N_k agents, not all of whom have pulled an arm as often.
+
+        ``sqrt(ln(8 |I| r^2 T) sum 1/S_i / 2) / N_k + r sqrt(8 ln(8 K r^2 T)) sqrt(sum 1/S_i^2) / (N epsilon N_k)``, and
+        what :meth:`drawing` adds, larger by sqrt(N / N_k). With N_k = N and equal S_i it is :meth:`width`.
+
+        Args:
+            epoch: Its number r, from 1.
+            active: The number |I| of arms active in the epoch.
+            agents: N_k.
+            inverse: The sum of 1 / S_i over these agents.
+            squares: The sum of 1 / S_i^2.
+        """
+        sampling = sqrt(self._log(active, epoch) * inverse / 2) / agents
+        sampling += self.drawing(epoch, active) * sqrt(self.participants / agents)
+        if self.epsilon == inf:
+            return sampling
+        noise = epoch * sqrt(8 * self._log(self.arms, epoch)) * sqrt(squares)
+        return sampling + float(Fraction(noise) / (Fraction(self.epsilon) * self.participants * agents))
+
     def drawing(self, epoch: int, active: int) -> float:
         """Return how far the mean over N agents may lie from that over all M, without which C(r) covers no drawing.
 

@@ -8,6 +8,7 @@ from math import inf, log, sqrt
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
@@ -102,9 +103,9 @@ class Oful(EllipsoidLearner, DepositLearner):
         self._sent_before: dict[int, dict[int, Floats]] = {}
         self._total_of: dict[int, int] = {}
         self._rows: dict[int, int] = {}
-        self._row_of = np.full(agents, -1)
+        self._row_of = [-1] * agents
         self._in_row: list[Total | None] = [None] * (agents + 1)
-        self._users = np.zeros(agents + 1, dtype=np.int64)
+        self._users = [0] * (agents + 1)
         self._free = list(range(agents, -1, -1))
         return Start(
             diagonal=np.full(agents, self.regularizer),
@@ -167,6 +168,12 @@ class Oful(EllipsoidLearner, DepositLearner):
         self._sent[agent] = found
         return found
 
+    def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Begin anew, of what was sent too."""
+        for agent in agents.tolist():
+            self._sent.pop(agent, None)
+        super().forget(slot, agents)
+
     def _sums(self, agent: int, combined: Floats) -> Sums:
         gram, response, _ = self._unpacked(combined)
         gram[np.diag_indices(self.world.dimension)] += self.regularizer
@@ -202,13 +209,16 @@ class Oful(EllipsoidLearner, DepositLearner):
             return False
         self._total_of[agent] = total.observations
         beliefs = self.beliefs
-        sent, before = self._sent.get(agent), self._sent_before.get(agent, {})
-        apart = 0 if sent is None else sent.observations - own
-        if sent is not None and apart:
-            beliefs.apart[agent] = sent.sums - before[own] if own else sent.sums
-        for observations in [one for one in before if one < own]:
-            del before[observations]  # no total will have less of the agent's own
-        beliefs.counts[agent] = total.observations, apart
+        sent, apart = self._sent.get(agent), 0
+        if sent is not None:
+            before = self._sent_before[agent]
+            apart = sent.observations - own
+            if apart:
+                beliefs.apart[agent] = sent.sums - before[own] if own else sent.sums
+            while before and (oldest := next(iter(before))) < own:
+                del before[oldest]  # no total will have less of the agent's own
+        beliefs.counts[agent, 0] = total.observations
+        beliefs.counts[agent, 1] = apart
         beliefs.waiting[agent] = self._row(agent, total)
         return True
 

@@ -1,11 +1,12 @@
 """Messages on all links at once, where each is delivered, late or lost by itself: what `Network.send` does, in arrays.
 
 The law is that of single messages, number for number: what a message draws is number n of its channel, n the messages
-that the channel has been given so far. Nothing queues, nothing is repeated and no link is ever down, so what becomes of
+that the channel has been given so far. Nothing queues, nothing is repeated and no node is ever down, so what becomes of
 a message is known when it is sent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,19 @@ from netbandit.streams import Streams
 _A_MEGABYTE = 10**6
 _MOST_UNDER_WAY = 1 << 22
 _MOST_NANOSECONDS = 1 << 61
+_NEVER = (1 << 63) - 1
 
 
 def fits(network: Network) -> bool:
-    """Return whether nothing queues, no trace is kept, no link fails, and every message arrives within a known time."""
+    """Return whether nothing queues, no trace is kept, no node fails, and every message arrives within a known time."""
     faults = network.peer_faults
     if faults is None or network.trace is not None or network.transmission(_A_MEGABYTE):
         return False
     if not isinstance(faults.loss, ConstantLoss | BitLoss | None) or faults.retry is not None:
         return False
     if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
+        return False
+    if faults.duplicate and network.link_downtimes is not None:
         return False
     channels = [channel for out in network.channels for channel in out]
     longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
@@ -86,12 +90,20 @@ class BulkLinks:
         self._lost = np.zeros(len(rows), dtype=np.int64)
         self._activations = np.zeros(len(rows), dtype=np.int64)
         self._copies = 0
+        end = clock.end + longest
+        down = network.link_downtimes
+        self._cuts = None if down is None else _Cuts(down(a, b).until(end + 1) for a, b in self._pairs())
         self._latest = np.zeros(len(rows), dtype=np.int64)
         self._windows = 0
         self._arriving: dict[int, list[NDArray[np.int64]]] = {}
         self._depth = longest // slot + 1
         self._delivered = np.zeros((self._depth, len(rows)), dtype=np.int64)  # sizes; 0: nothing arrives
         self._order_arrivals()
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield the two ends of the link of each channel, the lower number first."""
+        for receiver, sender in zip(self.receivers.tolist(), self.senders.tolist(), strict=True):
+            yield min(receiver, sender), max(receiver, sender)
 
     def _order_arrivals(self) -> None:
         """Sort channels as they deliver within a slot: by time, what was sent earlier first, then receiver, sender."""
@@ -117,6 +129,11 @@ class BulkLinks:
         self._bytes += sizes
         self._activations += sent | sent[self.reverse]
         lost = self._losses(drawn, sizes, sent)
+        begun = slot * clock.slot
+        arrivals = self._arrivals(begun, drawn)
+        cut = self._cuts.between(begun, arrivals) if self._cuts is not None else None
+        if cut is not None:
+            lost = sent & cut if lost is None else sent & (lost | cut)
         if lost is not None:
             self._lost += lost
         arrived = sent if lost is None else sent & ~lost
@@ -124,8 +141,7 @@ class BulkLinks:
             self._delivered[slot % self._depth] = np.where(arrived, sizes, 0)
             self._record(slot)
             return np.where(arrived, slot + self.delays, -1)
-        begun = slot * clock.slot
-        arrivals = self._arrivals(begun, drawn, arrived)
+        self._latest = np.where(arrived, arrivals, self._latest)
         first = self._copy(begun, drawn, arrived, arrivals, sizes)
         self._expect(begun, arrivals, arrived, sizes)
         self._record_expected(slot)
@@ -146,14 +162,13 @@ class BulkLinks:
         chances = np.array([loss.of_size(size) for size in different.tolist()])[inverse]
         return sent & (uniforms < chances)
 
-    def _arrivals(self, begun: int, drawn: NDArray[np.int64], arrived: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return when (ns) messages arrive that are sent at *begun* and not lost."""
+    def _arrivals(self, begun: int, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return when (ns) messages arrive that are sent at *begun*, unless they are lost."""
         arrivals = begun + self._latencies
         if self._faults.jitter is not None:
             arrivals = arrivals + self._faults.jitter.times(self._numbers.of("jitter", drawn))
         if not self._faults.overtaking:
             arrivals = np.maximum(arrivals, self._latest)
-            self._latest = np.where(arrived, arrivals, self._latest)
         return arrivals
 
     def _copy(
@@ -238,6 +253,32 @@ class BulkLinks:
             strict=True,
         )
         self._network.count_in_bulk(self._kind, counts, self._copies)
+
+
+class _Cuts:
+    """When the link of each channel is down.
+
+    Args:
+        downtimes: The intervals of each, disjoint and ascending (ns).
+    """
+
+    def __init__(self, downtimes: Iterable[Sequence[tuple[int, float]]]) -> None:
+        lists = [list(intervals) for intervals in downtimes]
+        never = (_NEVER, _NEVER)
+        lengths = np.array([len(intervals) + 1 for intervals in lists], dtype=np.int64)
+        flat = [
+            (begin, _NEVER if end == inf else int(end)) for intervals in lists for begin, end in (*intervals, never)
+        ]
+        self._begins, self._ends = np.array(flat, dtype=np.int64).reshape(-1, 2).T
+        self._next = np.cumsum(lengths) - lengths  # of each channel, the first interval that is not over
+
+    def between(self, begun: int, arrivals: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which links are down at any moment from *begun*, which never decreases, to *arrivals* (ns)."""
+        while True:
+            over = self._ends[self._next] <= begun
+            if not over.any():
+                return np.asarray(self._begins[self._next] <= arrivals)
+            self._next += over
 
 
 class _Numbers:

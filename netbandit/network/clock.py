@@ -75,6 +75,7 @@ class Clock:
     Attributes:
         postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
             time itself unless it is down; infinity: never.
+        life: Where nodes lose their memory when they go down: returns how often a node has done so by some time.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -83,6 +84,7 @@ class Clock:
         self.horizon = horizon
         self.end = slot * horizon
         self.postpone: Callable[[int, int], float] | None = None
+        self.life: Callable[[int, int], int] | None = None
 
     @property
     def now(self) -> int:
@@ -122,7 +124,8 @@ class Clock:
 class InstantQueue(Generic[What]):
     """Nodes that act at the same instant act together, in order of number, after all arrivals.
 
-    One pending event an instant, however many nodes wait for it.
+    One pending event an instant, however many nodes wait for it. Who is down acts when it is back, unless it has lost
+    its memory, and with it what it had to deal with.
 
     Args:
         clock: The clock.
@@ -140,6 +143,7 @@ class InstantQueue(Generic[What]):
         self._clock = clock
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}
+        self._lives: dict[tuple[int, int], list[int]] = {}  # in which life of its node each of these was made
         self._callbacks: list[Callable[[Event], None]] = [self._now]
 
     def at(self, time: int, node: int, what: What) -> None:
@@ -150,13 +154,35 @@ class InstantQueue(Generic[What]):
             environment = self._clock.environment
             environment.schedule(ScheduledEvent(self._callbacks), self._turn, time - environment.now)
         due.setdefault(node, []).append(what)
+        if self._clock.life is not None:
+            self._lives.setdefault((time, node), []).append(self._clock.life(node, self._clock.now))
 
     def _now(self, _: Event) -> None:
         due = sorted(self._due.pop(self._clock.now).items())
-        if self._clock.postpone is not None:
+        if self._clock.life is not None:
+            due = self._remembered(due, self._clock.life)
+        elif self._clock.postpone is not None:
             due = self._up(due, self._clock.postpone)
         if due:
             self._act(due)
+
+    def _remembered(
+        self, due: list[tuple[int, list[What]]], life: Callable[[int, int], int]
+    ) -> list[tuple[int, list[What]]]:
+        """Return what is due at nodes that have not been down since it came to them."""
+        now = self._clock.now
+        here = []
+        for node, whats in due:
+            lives = self._lives.pop((now, node))
+            present = None if self._is_down(node) else life(node, now)
+            kept = [what for what, then in zip(whats, lives, strict=True) if then == present]
+            if kept:
+                here.append((node, kept))
+        return here
+
+    def _is_down(self, node: int) -> bool:
+        now = self._clock.now
+        return self._clock.postpone is not None and self._clock.postpone(node, now) != now
 
     def _up(
         self, due: list[tuple[int, list[What]]], postpone: Callable[[int, int], float]

@@ -10,6 +10,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
@@ -57,6 +58,7 @@ class Network:
         unreliable: Whether anything can go wrong in it.
         outages: When links and nodes are down; None where they never are.
         loses: Whether messages between agents may be lost for good: nothing repeats them.
+        may_lose: Whether any message may be lost at all, on its way or because a node is down.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -84,6 +86,7 @@ class Network:
         self.ledger = Ledger()
         self._handler: Receive = _nobody
         self.loses = False
+        self.may_lose = False
         self.streams = streams
         self.outages: Outages | None = None
         self._topology = topology
@@ -126,6 +129,15 @@ class Network:
     def agents_fail(self) -> bool:
         """Whether agents may be down at times."""
         return self.outages is not None and self.outages.any_agents
+
+    def is_down(self, node: int) -> bool:
+        """Return whether *node*, an agent or the server, is down now."""
+        return self.outages is not None and self.outages.any_nodes and self.outages.node(node).at(self.clock.now)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether agents may be down at times, and know nothing when they come back."""
+        return self.outages is not None and self.outages.any_agents and self.outages.forgets
 
     def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
         """Have *changed* told of every agent that goes down or comes back; return those that are down now.
@@ -235,8 +247,13 @@ class Network:
 
     @property
     def peer_faults(self) -> ChannelFaults | None:
-        """What can go wrong on the channels between agents; None: more than a message's own luck decides."""
+        """What can go wrong on the channels between agents; None: nodes fail, which decides about messages too."""
         return ChannelFaults()
+
+    @property
+    def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
+        """What tells when the link between two agents is down, the lower number first; None: no link ever is."""
+        return None
 
     def count_in_bulk(
         self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int = 0

@@ -3,7 +3,7 @@
 Where nothing but losses of messages between agents is asked for, `lossy_network` does the same with less.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, NamedTuple
@@ -111,13 +111,21 @@ class UnreliableNetwork(Network):
         super().__init__(*arguments, streams=streams, **keywords)
         self.outages = outages
         self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
+        self.may_lose = bool(faults.peer.loss or faults.uplink.loss or faults.plan)
         if outages.any_agents:
             self.clock.postpone = self._postponed
+            if outages.forgets:
+                self.clock.life = outages.life
 
     @property
     def peer_faults(self) -> ChannelFaults | None:
-        """See `Network.peer_faults`; what is down decides about messages too."""
-        return None if self._faults.plan else self._faults.peer
+        """See `Network.peer_faults`; where nodes are down, that decides about messages too."""
+        return None if self._nodes_fail else self._faults.peer
+
+    @property
+    def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
+        """See `Network.link_downtimes`."""
+        return self._plan.link if self._plan.any_links else None
 
     def _note_fates(self, sent: int, lost: int, copies: int) -> None:
         fates = self.ledger.fates

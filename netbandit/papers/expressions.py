@@ -38,9 +38,9 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "max": max,
 }
 
-_OF_THE_RUN = ("curve", "growth", "sent", "adjacency_eigenvalue", "laplacian_eigenvalue", "mixing_sum")
+_OF_THE_RUN = ("curve", "growth", "sent", "busiest", "adjacency_eigenvalue", "laplacian_eigenvalue", "mixing_sum")
 
-_TAKES_A_WORD = ("curve", "growth", "sent", "seconds", "bits_per_second")
+_TAKES_A_WORD = ("curve", "growth", "sent", "busiest", "seconds", "bits_per_second")
 
 
 class ExpressionError(ValueError):
@@ -53,7 +53,8 @@ class Expression:
     - A name is a metric of the run (``regret``, ``cost``, ``rounds``) or a fact of its topology (``diameter``).
     - A dotted name is a key of the scenario (``run.horizon``).
     - ``curve("regret", 0.5)`` is the height of a curve after that share of the horizon, ``growth("regret", 0.5, 1)``
-      how much it grows between two of them; ``sent("ADV")`` is a number of messages.
+      how much it grows between two of them; ``sent("ADV")`` is a number of messages; ``busiest("bytes")`` what the
+      link has that has most of it.
     - ``seconds("links.peer.latency")`` and ``bits_per_second("links.peer.bandwidth")`` are what a key of the scenario
       says, as a number.
     - ``adjacency_eigenvalue(k)`` is the k-th largest eigenvalue of the adjacency matrix divided by the square roots of
@@ -204,6 +205,13 @@ def _sent(run: RunResult, kind: Any) -> float:
     return run.kinds.get(kind, (0, 0))[0]
 
 
+def _busiest(run: RunResult, what: Any) -> float:
+    if what not in ("messages", "bytes", "activations", "lost"):
+        raise ExpressionError(f"{what} is not counted link by link")
+    found = getattr(run.links, what)
+    return float(found.max()) if len(found) else 0.0
+
+
 def _seconds(run: RunResult, key: Any) -> float:
     slot = parse_duration(_setting("run.slot", run)).nanoseconds(0)
     try:
@@ -251,6 +259,7 @@ _OWN: Mapping[str, Callable[..., float]] = {
     "curve": _curve,
     "growth": _growth,
     "sent": _sent,
+    "busiest": _busiest,
     "seconds": _seconds,
     "bits_per_second": _bits_per_second,
     "adjacency_eigenvalue": _adjacency_eigenvalue,

@@ -26,8 +26,8 @@ from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol, Mix
+from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.gather import GatherProtocol
-from netbandit.protocols.gis import must_be_connected
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol, Pattern
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
@@ -60,9 +60,10 @@ def misfit(kind: type[NetworkProtocol], pattern: Pattern) -> str | None:
     stand_in = kind.stand_ins.get(pattern)
     made_for = tuple(_MADE_FOR[each] for each in _CARRIED_BY[pattern])
     if stand_in is not None:
-        needed = _MADE_FOR[pattern]
+        needed = (CallbackRoundProtocol, BroadcastProtocol) if pattern == "round" else (_MADE_FOR[pattern],)
         if not issubclass(stand_in, needed):
-            return f'{_name(stand_in)} stands in for "{pattern}" and must be a subclass of {_name(needed)}'
+            classes = " or ".join(map(_name, needed))
+            return f'{_name(stand_in)} stands in for "{pattern}" and must be a subclass of {classes}'
         if kind.model_fields.keys() != stand_in.model_fields.keys():
             return f'{_name(stand_in)} stands in for "{pattern}" and must have the same keys'
     elif not issubclass(kind, made_for):

@@ -55,9 +55,18 @@ class BroadcastProtocol(NetworkProtocol):
         sizes = [len(members) for members in topology.components]
         return [sizes[component] for component in topology.component.tolist()]
 
+    @property
+    def hops_at_most(self) -> int | None:
+        """How many hops what is told goes at the most; None, by default: to everybody."""
+        return None
+
     def figures(self) -> dict[str, float | int | None]:
         """Return metrics of its own; by default there are none."""
         return {}
+
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """Note that *agent* goes down; whether it *forgets* what it has heard; by default nothing is kept of that."""
+        return
 
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:

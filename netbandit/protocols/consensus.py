@@ -16,7 +16,7 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
-from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 
 MIX = Kind("MIX")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.part import Part
+from netbandit.part import Checks, Mistake, Others, Part
 from netbandit.units import DURATION, Duration
 
 
@@ -27,3 +27,10 @@ class DeadlineKey(Part):
     def deadline_ns(self, slot: int) -> int | None:
         """Return how long one waits (ns), for slots of so many nanoseconds; None: for ever."""
         return None if self.deadline is None else max(1, self.deadline.nanoseconds(slot))
+
+
+def deadline_without_rounds(keys: DeadlineKey, others: Others) -> Checks:
+    """Yield a deadline that learners other than those of rounds would have to do with."""
+    if keys.deadline is not None and "round" not in getattr(others.learner, "talks", ()):
+        kind = others.kinds["learner"]
+        yield Mistake("deadline", f'works with learners of rounds only, such as elimination, not with "{kind}"')

@@ -22,6 +22,8 @@ class Everybody:
 
     turn: EventPriority = AGENTS
     """What a hop brings is there before the decision of its slot."""
+    apart: bool = False
+    """All conclude alike."""
 
     def __init__(self, agents: int, together: Together) -> None:
         self._agents = range(agents)

@@ -1,23 +1,15 @@
 """Flooding: every node sends each new item to all its neighbours."""
 
-from collections.abc import Iterable
-
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
 from netbandit.protocols.free_clock import FreeClock
-from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.known_items import Labels
-from netbandit.protocols.protocol import (
-    Aggregation,
-    CallbackRoundProtocol,
-    Item,
-    contributed,
-)
+from netbandit.protocols.protocol import Aggregation, Item, contributed
 
 FLOOD = Kind("FLOOD")
 
@@ -32,6 +24,7 @@ class FloodRound:
 
     Attributes:
         items: What each agent contributed; None until it has.
+        again: What an agent contributed once more, after it had lost its memory: for itself alone.
         state: For each agent one byte a label: missing, known, or fresh (arrived, not yet passed on).
         waiting: For (agent, label) of a fresh item in slotted time, the neighbours from which it came.
         missing: How many (agent, label) pairs are missing or fresh.
@@ -40,6 +33,7 @@ class FloodRound:
 
     def __init__(self, agents: int, informed: Event) -> None:
         self.items: list[Item | None] = [None] * agents
+        self.again: dict[int, Item] = {}
         self.state = [bytearray(agents) for _ in range(agents)]
         self.waiting: dict[tuple[int, int], list[int]] = {}
         self.missing = agents * agents
@@ -49,17 +43,36 @@ class FloodRound:
         """Return the labels of the items that *agent* has, as a bit mask."""
         return sum(1 << label for label, state in enumerate(self.state[agent]) if state == _KNOWN)
 
-    def named(self, labels: Iterable[int]) -> list[Item]:
-        """Return the items that *labels* name."""
-        return [item for label in labels if (item := self.items[label]) is not None]
+    def contribute(self, label: int, item: Item) -> None:
+        """Keep what an agent contributes; what it contributed before stays with the others."""
+        if self.items[label] is None:
+            self.items[label] = item
+        else:
+            self.again[label] = item
+
+    def named(self, labels: Labels) -> list[Item]:
+        """Return the items that *labels* name, in the order of their labels."""
+        return [item for label, item in enumerate(self.items) if item is not None and labels >> label & 1]
+
+    def held(self, label: int, labels: Labels | None = None) -> list[Item]:
+        """Return the items that *labels* name, or that the agent has, its own among them in any case."""
+        labels = (self.known(label) if labels is None else labels) | 1 << label
+        items = (self.again.get(at, item) if at == label else item for at, item in enumerate(self.items))
+        return [item for at, item in enumerate(items) if item is not None and labels >> at & 1]
+
+    def forget(self, label: int) -> None:
+        """Let an agent know nothing any more."""
+        self.missing += sum(state == _KNOWN for state in self.state[label])
+        self.state[label] = bytearray(len(self.items))
+        self.again.pop(label, None)
 
 
-class Flooding(CallbackRoundProtocol):
+class Flooding(FreeRounds):
     """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
     it on; it ignores items that it has. The round ends by the free clock that also ends ``gis``, when every agent
-    has every item.
+    has every item, or for an agent at its `deadline`.
     """
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
@@ -67,26 +80,34 @@ class Flooding(CallbackRoundProtocol):
         super().start(network, aggregation)
         self._slotted = self.slotted
         self._rounds: dict[int, FloodRound] = {}
-        self._answers: dict[int, Item] = {}
-        self._free_clock = FreeClock(network, self._look)
+        self._free_clock = FreeClock(network, self._look, self._apart)
         self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act, aggregation.turn)
-
-    def check_with(self, others: Others) -> Checks:
-        """Information cannot reach another component."""
-        yield from must_be_connected(others)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let the agent send its item in this instant."""
         item = contributed(item)
-        if round in self._answers:  # it was down, and the round has ended without it
-            return self.clock.environment.event().succeed(self._answers[round])
+        afterwards = self._contribute_afterwards(round, agent, item)
+        if afterwards is not None:
+            return afterwards
         state = self._rounds.get(round)
         if state is None:
             state = self._rounds[round] = FloodRound(self.network.agents, self.clock.environment.event())
             self._free_clock.begin((round, 0))
-        state.items[agent] = item
+        state.contribute(agent, item)
         self._steps.at(self.clock.now, agent, (round, {agent: []}))
-        return state.informed
+        return self._patience.wait(round, agent) if self._apart else state.informed
+
+    def done(self, agent: int, round: int) -> None:
+        """Let the clock know."""
+        self._free_clock.done(agent, round)
+
+    def forget(self, agent: int) -> None:
+        """See `CallbackRoundProtocol.forget`."""
+        self._patience.forget(agent)
+        self._free_clock.forget(agent)
+        for state in self._rounds.values():
+            state.forget(agent)
+            state.waiting = {key: senders for key, senders in state.waiting.items() if key[0] != agent}
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Take in what is new; pass it on now, or at the slot boundary."""
@@ -106,8 +127,10 @@ class Flooding(CallbackRoundProtocol):
         if not known[label]:
             known[label] = _KNOWN
             round.missing -= 1
+            if self._apart:
+                self._note_late(message.round, node, 1)
             if self.overhear is not None:
-                self.overhear(node, message.round, round.named((label,)))
+                self.overhear(node, message.round, round.named(1 << label))
             if self._goes_on(message.round, round):
                 self.network.send(message, self.network.channels[node], sender)
 
@@ -153,11 +176,13 @@ class Flooding(CallbackRoundProtocol):
                 if round is None:
                     continue
                 known = round.state[node]
+                if self._apart:
+                    self._note_late(number, node, sum(label != node for label in sources))
                 for label in sources:
                     known[label] = _KNOWN
                     round.waiting.pop((node, label), None)
                 if self.overhear is not None:
-                    self.overhear(node, number, round.named(sources))
+                    self.overhear(node, number, round.named(sum(1 << label for label in sources)))
                 round.missing -= len(sources)
                 self._goes_on(number, round)
         now = self.clock.now
@@ -180,7 +205,7 @@ class Flooding(CallbackRoundProtocol):
             self._look((number, 0))
             return number in self._rounds
         if not round.missing:
-            self._end(number, [item for item in round.items if item is not None])
+            self._end(number, (1 << self.network.agents) - 1)
         return round.missing > 0
 
     def _look(self, key: tuple[int, int]) -> None:
@@ -191,12 +216,13 @@ class Flooding(CallbackRoundProtocol):
         )
         if held is not None:
             self._free_clock.end(key)
-            self._end(key[0], round.named(label for label in range(self.network.agents) if held >> label & 1))
+            self._end(key[0], held)
 
-    def _end(self, number: int, items: list[Item]) -> None:
-        informed = self._rounds.pop(number).informed
-        self.end(number)
-        answer = self.conclude(number, items)
-        if self._free_clock.needed:
-            self._answers[number] = answer
-        informed.succeed(answer)
+    def _end(self, number: int, labels: Labels) -> None:
+        round = self._rounds.pop(number)
+        answer = self._end_round(number, round, labels)
+        if answer is not None:
+            round.informed.succeed(answer)
+
+    def _holds(self, round: int, agent: int) -> list[Item]:
+        return self._rounds[round].held(agent)

@@ -13,22 +13,25 @@ class FreeClock:
     """Ends a round when all who count in it have contributed, and all of them hold one another's items.
 
     Who has been up for as long as the round counts in it; who comes back counts from the next round on. Where nobody
-    is left that was up all the time, those count that are.
+    is left that was up all the time, those count that are. Who has committed counts no more.
 
     Args:
         network: The network.
-        look: Called with each open round after a node has gone down or come back: it may end now.
+        look: Called with each open round after a node has gone down, come back or committed: it may end now.
+        apart: Whether agents conclude apart, so that some commit before others.
 
     Attributes:
-        needed: Whether agents may be down at all; if not, everybody counts, and protocols need no such clock.
+        needed: Whether agents may be down or commit before others at all; if not, everybody counts, and protocols need
+            no such clock.
     """
 
-    def __init__(self, network: Network, look: Callable[[Key], None]) -> None:
+    def __init__(self, network: Network, look: Callable[[Key], None], apart: bool = False) -> None:
         self._look = look
         self._down: set[int] = set()
+        self._done: dict[int, int] = {}
         self._missed: dict[Key, set[int]] = {}
-        self.needed = network.agents_fail
-        if self.needed:
+        self.needed = network.agents_fail or apart
+        if network.agents_fail:
             self._down.update(network.watch_agents(self._changed))
 
     def begin(self, key: Key) -> None:
@@ -51,10 +54,7 @@ class FreeClock:
             contributed: Whether the member with a label has contributed.
             known: The labels of the items that the member with a label holds.
         """
-        missed = self._missed[key]
-        if all(agent in missed for agent in members):
-            missed = self._missed[key] = set(self._down)
-        counting = [label for label, agent in enumerate(members) if agent not in missed]
+        counting = self.counting(key, members)
         if not counting or not all(map(contributed, counting)):
             return None
         needed = sum(1 << label for label in counting)
@@ -64,6 +64,26 @@ class FreeClock:
             if held & needed != needed:
                 return None
         return held
+
+    def counting(self, key: Key, members: Sequence[int]) -> list[int]:
+        """Return the labels of those *members* of a group who count in a round."""
+        taking_part = [label for label, agent in enumerate(members) if self._done.get(agent, key[0] + 1) > key[0]]
+        missed = self._missed[key]
+        counting = [label for label in taking_part if members[label] not in missed]
+        if counting:
+            return counting
+        missed = self._missed[key] = set(self._down)
+        return [label for label in taking_part if members[label] not in missed]
+
+    def done(self, agent: int, round: int) -> None:
+        """Note that *agent* has committed, and takes part in *round* and all later ones no more."""
+        self._done[agent] = round
+        for key in list(self._missed):
+            self._look(key)
+
+    def forget(self, agent: int) -> None:
+        """Note that *agent* knows nothing any more, and takes part anew."""
+        self._done.pop(agent, None)
 
     def _changed(self, agent: int, up: bool) -> None:
         if up:

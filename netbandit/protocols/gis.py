@@ -9,16 +9,10 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network, Receive
-from netbandit.part import Checks, Mistake, Others
 from netbandit.protocols.free_clock import FreeClock
+from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.known_items import KnownItems, Labels
-from netbandit.protocols.protocol import (
-    Aggregation,
-    CallbackRoundProtocol,
-    Item,
-    Overhear,
-    contributed,
-)
+from netbandit.protocols.protocol import Aggregation, Item, Overhear, contributed
 
 ADV = Kind("ADV")
 REQ = Kind("REQ")
@@ -50,7 +44,8 @@ class Synchronization:
         groups: The nodes of each group, ascending; each group must be connected.
         slotted: Whether a node passes on only at the next slot boundary what it has learnt.
         turn: The turn of an instant in which it does.
-        on_complete: Called with (round, group, items in order of the members) when a group's round ends.
+        on_complete: Called with (round, group, lists, labels of the items that all hold) when a group's round ends.
+        apart: Whether agents conclude apart; see `Aggregation`.
     """
 
     def __init__(
@@ -59,7 +54,8 @@ class Synchronization:
         groups: Sequence[Sequence[int]],
         slotted: bool,
         turn: EventPriority,
-        on_complete: Callable[[int, int, list[Item]], None],
+        on_complete: Callable[[int, int, KnownItems, Labels], None],
+        apart: bool = False,
     ) -> None:
         self._network = network
         self._clock = network.clock
@@ -76,11 +72,38 @@ class Synchronization:
         self._steps: InstantQueue[tuple[int, Labels]] = InstantQueue(self._clock, self._act, turn)
         self._overhear: Overhear | None = None
         self._groups = groups
-        self._free_clock = FreeClock(network, self._look)
+        self._free_clock = FreeClock(network, self._look, apart)
+        self._forgets = network.forgets
+        self._news: Callable[[int, int, int], None] | None = None
 
     def listen(self, overhear: Overhear) -> None:
         """Have *overhear* told of every item that reaches a node; see `CallbackRoundProtocol.listen`."""
         self._overhear = overhear
+
+    def listen_to_news(self, news: Callable[[int, int, int], None]) -> None:
+        """Have *news* told of a round, a node, and how many items the node has just heard, or contributed, in it."""
+        self._news = news
+
+    def open(self, round: int, node: int) -> KnownItems | None:
+        """Return what the nodes that synchronise with *node* hold in a *round*; None if it is not under way."""
+        return self._rounds.get((round, self._group[node]))
+
+    def end(self, round: int, group: int) -> None:
+        """End a round of a group that needs nothing of it any more."""
+        if self._rounds.pop((round, group), None) is not None:
+            self._free_clock.end((round, group))
+
+    def done(self, node: int, round: int) -> None:
+        """Note that *node* takes part in *round* and all later ones no more; it keeps passing on."""
+        self._free_clock.done(node, round)
+
+    def forget(self, node: int) -> None:
+        """Let *node* know nothing any more."""
+        self._free_clock.forget(node)
+        for (_, group), state in self._rounds.items():
+            if group == self._group[node]:
+                state.forget(self._label[node])
+                state.asked[self._label[node]] = 0
 
     def contribute(self, round: int, node: int, item: Item) -> None:
         """Put *item* on the list of *node*; it acts on it in this instant."""
@@ -111,6 +134,10 @@ class Synchronization:
                     size = HEADER_BYTES + LABEL_BYTES * wanted.bit_count()
                     self._answer(node, sender, Message(REQ, size, (wanted, begun), message.round))
             elif message.kind is REQ:
+                if self._forgets:
+                    labels &= state.known[self._label[node]]
+                    if not labels:
+                        continue
                 size = HEADER_BYTES + state.size(labels)
                 self._answer(node, sender, Message(DATA, size, (labels, begun), message.round))
             elif self._slotted:
@@ -135,6 +162,8 @@ class Synchronization:
                 if state is None:
                     continue
                 news[node, round] = news.get((node, round), 0) | labels
+                if self._news is not None:
+                    self._news(round, node, (labels & ~state.known[label]).bit_count())
                 if state.add(label, labels) or self._free_clock.needed:
                     touched[round, group] = None
         if self._overhear is not None:
@@ -152,8 +181,9 @@ class Synchronization:
     def _look(self, key: tuple[int, int]) -> None:
         """End the round of a group if the clock says so."""
         state = self._rounds[key]
+        held: Labels | None
         if not self._free_clock.needed:
-            items = state.contributions if state.everybody_complete else None
+            held = (1 << state.members) - 1 if state.everybody_complete else None
         else:
             held = self._free_clock.held(
                 key,
@@ -161,31 +191,28 @@ class Synchronization:
                 lambda label: state.items[label] is not None,
                 lambda label: state.known[label],
             )
-            items = None if held is None else state.named(held)
-        if items is not None:
-            del self._rounds[key]
-            self._free_clock.end(key)
-            self._on_complete(*key, items)
+        if held is not None:
+            self.end(*key)
+            self._on_complete(*key, state, held)
 
 
-class Gis(CallbackRoundProtocol):
+class Gis(FreeRounds):
     """All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
 
     Slotted, with three latencies within a slot and no bandwidth limit, a round takes ``diameter`` slots and
-    node v holds the item of u after dist(u, v) slots.
+    node v holds the item of u after dist(u, v) slots. An agent goes on without the others at its `deadline`.
     """
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         everybody = range(network.agents)
-        self._synchronization = Synchronization(network, [everybody], self.slotted, aggregation.turn, self._all_known)
+        self._synchronization = Synchronization(
+            network, [everybody], self.slotted, aggregation.turn, self._all_known, self._apart
+        )
+        if self._apart:
+            self._synchronization.listen_to_news(self._note_late)
         self._informed: dict[int, Event] = {}
-        self._answers: dict[int, Item] = {}
-
-    def check_with(self, others: Others) -> Checks:
-        """Information cannot reach another component."""
-        yield from must_be_connected(others)
 
     def listen(self, overhear: Overhear) -> None:
         """See `CallbackRoundProtocol.listen`."""
@@ -194,13 +221,26 @@ class Gis(CallbackRoundProtocol):
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item on its list."""
         item = contributed(item)
-        if round in self._answers:  # it was down, and the round has ended without it
-            return self.clock.environment.event().succeed(self._answers[round])
-        informed = self._informed.get(round)
+        afterwards = self._contribute_afterwards(round, agent, item)
+        if afterwards is not None:
+            return afterwards
+        if self._apart:
+            informed: Event | None = self._patience.wait(round, agent)
+        else:
+            informed = self._informed.get(round)
         if informed is None:
             informed = self._informed[round] = self.clock.environment.event()
         self._synchronization.contribute(round, agent, item)
         return informed
+
+    def done(self, agent: int, round: int) -> None:
+        """Let the clock know."""
+        self._synchronization.done(agent, round)
+
+    def forget(self, agent: int) -> None:
+        """See `CallbackRoundProtocol.forget`."""
+        self._patience.forget(agent)
+        self._synchronization.forget(agent)
 
     @property
     def handler(self) -> Receive:
@@ -211,21 +251,12 @@ class Gis(CallbackRoundProtocol):
         """Handle the handshakes."""
         self._synchronization.receive(node, arrivals)
 
-    def _all_known(self, round: int, group: int, items: list[Item]) -> None:
-        self.end(round)
-        answer = self.conclude(round, items)
-        if self.network.agents_fail:
-            self._answers[round] = answer
-        self._informed.pop(round).succeed(answer)
+    def _all_known(self, round: int, group: int, lists: KnownItems, labels: Labels) -> None:
+        answer = self._end_round(round, lists, labels)
+        if answer is not None:
+            self._informed.pop(round).succeed(answer)
 
-
-def must_be_connected(others: Others, what: str = "") -> Checks:
-    """Yield the mistake of a protocol that cannot run on a graph of several components.
-
-    Args:
-        others: The scenario.
-        what: What is not possible: ``"a round over "``; the protocol's kind follows.
-    """
-    if others.components > 1:
-        kind = others.kinds["protocol"]
-        yield Mistake("kind", f"{what}{kind} needs a connected graph, but this one has {others.components} components")
+    def _holds(self, round: int, agent: int) -> list[Item]:
+        state = self._synchronization.open(round, agent)
+        assert state is not None  # it waits in it
+        return state.held(agent)

@@ -9,23 +9,15 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
 from netbandit.protocols.free_clock import FreeClock
-from netbandit.protocols.gis import must_be_connected
+from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.known_items import KnownItems, Labels
-from netbandit.protocols.protocol import (
-    Aggregation,
-    CallbackRoundProtocol,
-    Item,
-    NetworkProtocol,
-    Pattern,
-    contributed,
-)
+from netbandit.protocols.protocol import Aggregation, Item, NetworkProtocol, Pattern, contributed
 
 GOSSIP = Kind("GOSSIP")
 
-_CHOICES = 64
+CHOICES = 64
 """How many neighbours a node draws at a time."""
 
 
@@ -43,14 +35,15 @@ class GossipRound(KnownItems):
         self.next_slot = [-1] * members
 
 
-class Gossip(CallbackRoundProtocol):
+class Gossip(FreeRounds):
     """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
     A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.
 
     A node begins with its own contribution, or with the first items it hears, and goes on from slot boundary to
     slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
-    a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot.
+    a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot. An agent goes
+    on without the others at its `deadline`, and falls silent when nobody waits in the round any more.
     """
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "ask"})
@@ -65,26 +58,34 @@ class Gossip(CallbackRoundProtocol):
         # What a node draws alone is its own stream, whoever else draws.
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._choices: list[list[int]] = [[] for _ in range(network.agents)]
-        self._answers: dict[int, Item] = {}
-        self._free_clock = FreeClock(network, self._look)
+        self._free_clock = FreeClock(network, self._look, self._apart)
         self._used: list[Channel | None] = [None] * network.agents
-
-    def check_with(self, others: Others) -> Checks:
-        """Information cannot reach another component."""
-        yield from must_be_connected(others)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Put the agent's item among what it holds; it speaks in this instant."""
         item = contributed(item)
-        if round in self._answers:  # it was down, and the round has ended without it
-            return Event(self.clock.environment).succeed(self._answers[round])
+        afterwards = self._contribute_afterwards(round, agent, item)
+        if afterwards is not None:
+            return afterwards
         state = self._rounds.get(round)
         if state is None:
             state = self._rounds[round] = GossipRound(self.network.agents, Event(self.clock.environment))
             self._free_clock.begin((round, 0))
         state.contribute(agent, item)
         self._steps.at(self.clock.now, agent, (round, 1 << agent))
-        return state.informed
+        return self._patience.wait(round, agent) if self._apart else state.informed
+
+    def done(self, agent: int, round: int) -> None:
+        """Let the clock know."""
+        self._free_clock.done(agent, round)
+
+    def forget(self, agent: int) -> None:
+        """See `CallbackRoundProtocol.forget`."""
+        self._patience.forget(agent)
+        self._free_clock.forget(agent)
+        for state in self._rounds.values():
+            state.forget(agent)
+            state.next_slot[agent] = -1
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Take in what neighbours have told: now, or at the slot boundary that ends the hop."""
@@ -105,6 +106,8 @@ class Gossip(CallbackRoundProtocol):
                     continue
                 speakers[node, number] = None
                 news = labels & ~round.known[node]
+                if self._apart:
+                    self._note_late(number, node, news.bit_count())
                 if news and self.overhear is not None:
                     self.overhear(node, number, round.named(news))
                 if news and (round.add(node, labels) or self._free_clock.needed):
@@ -117,8 +120,9 @@ class Gossip(CallbackRoundProtocol):
         """End a round if the clock says so."""
         number = key[0]
         round = self._rounds[number]
+        held: Labels | None
         if not self._free_clock.needed:
-            items = round.contributions if round.everybody_complete else None
+            held = (1 << round.members) - 1 if round.everybody_complete else None
         else:
             held = self._free_clock.held(
                 key,
@@ -126,19 +130,29 @@ class Gossip(CallbackRoundProtocol):
                 lambda label: round.items[label] is not None,
                 lambda label: round.known[label],
             )
-            items = None if held is None else round.named(held)
-        if items is not None:
+        if held is not None:
             del self._rounds[number]
             self._free_clock.end(key)
-            self.end(number)
-            answer = self.conclude(number, items)
-            if self._free_clock.needed:
-                self._answers[number] = answer
-            round.informed.succeed(answer)
+            answer = self._end_round(number, round, held)
+            if answer is not None:
+                round.informed.succeed(answer)
+
+    def _holds(self, round: int, agent: int) -> list[Item]:
+        return self._rounds[round].held(agent)
+
+    def _is_left(self, number: int, round: GossipRound) -> bool:
+        """Return whether all who count have gone on by their own clocks, so that nobody is left to talk for."""
+        if self._patience.waiting(number):
+            return False
+        counting = self._free_clock.counting((number, 0), range(self.network.agents))
+        return all(round.items[label] is not None for label in counting)
 
     def _speak(self, node: int, number: int, round: GossipRound) -> None:
         """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
         clock = self.clock
+        if self._apart and (not round.known[node] or self._is_left(number, round)):
+            round.next_slot[node] = -1
+            return
         first = round.next_slot[node] < 0
         if first or round.next_slot[node] * clock.slot < clock.now:
             round.next_slot[node] = clock.boundary(clock.now)
@@ -161,5 +175,5 @@ class Gossip(CallbackRoundProtocol):
         choices = self._choices[node]
         near = self.network.neighbours[node]
         if not choices:
-            choices += self._generators[node].integers(len(near), size=_CHOICES).tolist()
+            choices += self._generators[node].integers(len(near), size=CHOICES).tolist()
         return near[choices.pop()]

@@ -6,7 +6,9 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.part import Checks, Others
 from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
+from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.protocol import Item
 
 REQUEST = Kind("REQ")
@@ -27,12 +29,17 @@ class _Said(NamedTuple):
     begun: int
 
 
-class GossipAsk(AskProtocol):
+class GossipAsk(DeadlineKey, AskProtocol):
     """GosInE's way to talk (Chawla et al. 2020): a request, a header alone, to a random neighbour, and its answer.
 
     Slotted, each of the two takes effect at a boundary after the one it was sent at; asynchronous, at once, so that
     over links without latency the answer is there at the instant of the question. What is lost is not asked for again.
     """
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a deadline where nobody waits."""
+        yield from super().check_with(others)
+        yield from deadline_without_rounds(self, others)
 
     def start(self, network: Network, answer: Answer, hear: HearAnswer) -> None:
         """See `AskProtocol.start`; what a node draws alone is its own stream ``gossip``."""

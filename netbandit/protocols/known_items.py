@@ -14,6 +14,7 @@ class KnownItems:
         members: The number of nodes in the group.
         items: What each member contributed, by label; None until it has.
         known: For each member, the labels on its list.
+        again: What a member contributed once more, after it had lost its memory: for itself alone.
         complete: How many members have a complete list.
         uniform: The size of every item contributed so far, None if they differ.
     """
@@ -21,13 +22,17 @@ class KnownItems:
     def __init__(self, members: int) -> None:
         self.members = members
         self.items: list[Item | None] = [None] * members
+        self.again: dict[int, Item] = {}
         self.uniform: int | None = None
         self.known: list[Labels] = [0] * members
         self.complete = 0
         self._any = False
 
     def contribute(self, label: int, item: Item) -> None:
-        """Keep the item that the member with this *label* contributes."""
+        """Keep the item that the member with this *label* contributes; what it contributed before stays with others."""
+        if self.items[label] is not None:
+            self.again[label] = item
+            return
         self.items[label] = item
         if not self._any:
             self._any, self.uniform = True, item.size
@@ -55,6 +60,25 @@ class KnownItems:
     def named(self, labels: Labels) -> list[Item]:
         """Return the items that *labels* name, in the order of their labels."""
         return [item for label, item in enumerate(self.items) if item is not None and labels >> label & 1]
+
+    def held(self, label: int, labels: Labels | None = None) -> list[Item]:
+        """Return the items that *labels* name, or that the member holds, its own among them in any case.
+
+        Args:
+            label: The member.
+            labels: The items; None: those on its list.
+        """
+        labels = (self.known[label] if labels is None else labels) | 1 << label
+        if label not in self.again:
+            return self.named(labels)
+        others = self.named(labels & ~(1 << label))
+        place = (labels & ((1 << label) - 1)).bit_count()
+        return [*others[:place], self.again[label], *others[place:]]
+
+    def forget(self, label: int) -> None:
+        """Let a member know nothing any more."""
+        self.known[label] = 0
+        self.again.pop(label, None)
 
     def size(self, labels: Labels) -> int:
         """Return the bytes of the items that *labels* name, each with its label."""

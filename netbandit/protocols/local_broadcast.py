@@ -26,6 +26,8 @@ class LocalKeys(DeadlineKey):
     ``flood``: to all neighbours, so that one lost copy cuts nobody off."""
     absorb: bool = False
     """Whether an agent that has the arm of an observation does not pass it on (flooding with absorption)."""
+    stop: float = Field(default=0.0, ge=0, le=1)
+    """Of a flood: with which probability an agent does not pass an item on that it hears (a random stop)."""
 
 
 class LocalTree(Relay):
@@ -47,6 +49,8 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
         self.way = LocalFlood(timing=self.timing) if self.route == "flood" else LocalTree(timing=self.timing)
+        if isinstance(self.way, LocalFlood):
+            self.way.stop = self.stop
         self.way.start(network, hear)
         self.way.hops = self.ttl
         if self.absorb:
@@ -54,12 +58,14 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
 
     def check_with(self, others: Others) -> Checks:
         """Yield sets of parameters, which only agents that call keep, and absorption where nobody can tell of what."""
+        if self.deadline is not None and "round" not in others.learner.talks:
+            yield Note("deadline", "has no effect with this learner: nobody waits for what others tell")
         if self.stride is not None:
             yield Mistake("stride", "leave it out: this learner has no sets of parameters")
-        if self.deadline is not None:
-            yield Note("deadline", "has no effect with this learner: nobody waits for what others tell")
         if self.absorb and self.route != "flood":
             yield Mistake("absorb", 'needs route = "flood": a tree leads to each agent once')
+        if self.stop and self.route != "flood":
+            yield Mistake("stop", 'needs route = "flood": a tree leads to each agent once')
         if self.absorb and not hasattr(others.learner, "absorbs"):
             yield Mistake("absorb", f"leave it out: {others.kinds['learner']} does not say which items an agent keeps")
 
@@ -68,6 +74,11 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         """See `BroadcastProtocol.reach`."""
         return self.way.reach
 
+    @property
+    def hops_at_most(self) -> int:
+        """See `BroadcastProtocol.hops_at_most`."""
+        return self.ttl
+
     def figures(self) -> dict[str, float | int | None]:
         """Return those of the route."""
         return self.way.figures()
@@ -75,6 +86,10 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell those near it, from this instant on."""
         self.way.broadcast(round, agent, item)
+
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """See `BroadcastProtocol.leave`."""
+        self.way.leave(agent, forgets=forgets)
 
     @property
     def handler(self) -> Receive:
@@ -91,6 +106,6 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
 
 def unused_by_calls(keys: LocalKeys) -> Checks:
     """Yield keys that only broadcasts use."""
-    for key, default in (("route", "tree"), ("absorb", False)):
+    for key, default in (("route", "tree"), ("absorb", False), ("stop", 0.0)):
         if getattr(keys, key) != default:
             yield Note(key, "has no effect with this learner: its calls and releases go to all neighbours in any case")

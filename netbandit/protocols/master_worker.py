@@ -6,9 +6,10 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Others
-from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item
+from netbandit.part import Checks, Others
+from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
+from netbandit.protocols.patience import Patience, only_a_server
+from netbandit.protocols.protocol import SERVER, Aggregation, CallbackRoundProtocol, Item
 from netbandit.protocols.server import Server
 
 
@@ -18,35 +19,58 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
     The participants of a round send their items over their uplinks; when the server has them all it answers
     the participants on the same links, and all others hear a broadcast. Uplinks are not slotted: without
     latency and with unlimited bandwidth a round takes no time at all. At its `deadline`, counted from the first item of
-    a round, the server answers with what it has; what comes later is late, and left out.
+    a round, the server answers with what it has; what comes later is late, and left out. An agent that has heard no
+    answer two deadlines after its own contribution goes on without.
     """
 
     served: ClassVar[bool] = True
     chooses: ClassVar[bool] = True
     uses_peer_links: ClassVar[bool] = False
+    forgetful: ClassVar[bool] = True
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         deadline = self.deadline_ns(network.clock.slot)
-        self._server = Server(network, aggregation.participants, self.conclude, self.end, deadline=deadline)
+        self._apart = aggregation.apart
+        self._patience = Patience(
+            network.clock, None if deadline is None else 2 * deadline, lambda round, agent: (), only_a_server
+        )
+        tell = self._patience.answer if self._apart else None
+        self._server = Server(
+            network, aggregation.participants, self._conclude, self.end, tell, deadline=deadline, apart=self._apart
+        )
 
     @property
     def late(self) -> int:
-        """Items that came after the server had answered without them."""
-        return self._server.late
+        """Items that came after the server had answered without them, and answers after agents had gone on."""
+        return self._server.late + self._patience.late
 
     def check_with(self, others: Others) -> Checks:
         """Yield a deadline of learners that the server cannot do without."""
-        if self.deadline is not None and "round" not in getattr(others.learner, "talks", ()):
-            kind = others.kinds["learner"]
-            yield Mistake("deadline", f'works with learners of rounds only, such as elimination, not with "{kind}"')
+        yield from deadline_without_rounds(self, others)
+
+    def answered(self, round: int) -> bool:
+        """See `CallbackRoundProtocol.answered`."""
+        return round <= self._server.latest
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Upload the item of a participant; everybody waits for the answer."""
         if item is not None:
             self._server.upload(round, agent, item)
-        return self._server.informed(round, agent)
+        return self._patience.wait(round, agent) if self._apart else self._server.informed(round, agent)
+
+    def done(self, agent: int, round: int) -> None:
+        """Tell the server."""
+        self._patience.done(agent)
+        self._server.say_done(agent, round)
+
+    def forget(self, agent: int) -> None:
+        """See `CallbackRoundProtocol.forget`."""
+        self._patience.forget(agent)
+
+    def _conclude(self, round: int, items: list[Item]) -> Item:
+        return self.conclude(round, items, group=SERVER if self._apart else 0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Let the server collect uploads, and agents hear the answer."""

@@ -179,13 +179,13 @@ class ParameterServer(DeadlineKey, DepositProtocol):
             self._number += 1  # its pushes use their links anew
             kind, numbers = PUSH, dict.fromkeys(handler.lagging(), self._number)
         agents = list(numbers)
+        host = self._host
+        self.downloads += len(agents)
         for agent, item in zip(agents, handler.give(agents), strict=True):
-            self.downloads += 1
-            if agent == self._host:
+            if agent == host:
                 handler.take(agent, item)
             else:
-                message = Message(kind, HEADER_BYTES + item.size, _Parcel(agent, item, now), numbers[agent])
-                self._send(self._host, message)
+                self._send(host, Message(kind, HEADER_BYTES + item.size, _Parcel(agent, item, now), numbers[agent]))
 
     def _pass_deadline(self, agent: int, number: int) -> None:
         """Let *agent* test again if it still waits for the answer to the upload of this *number*."""

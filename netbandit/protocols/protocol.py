@@ -32,15 +32,25 @@ class Item(NamedTuple):
     value: Any
 
 
+SERVER = -1
+"""The group for which a server, or whoever else answers for all, concludes."""
+
+
 class Aggregation(Protocol):
     """What is made of the items of a round; given by the simulation, which asks the learner.
 
     Attributes:
         turn: The turn of an instant in which nodes take in what hops have brought, and pass it on.
+        apart: Whether each agent concludes for itself, from the items that it holds, because they may hold different
+            ones. Then a group is an agent, or `SERVER`; and agents say when they take part no more.
     """
 
     @property
     def turn(self) -> EventPriority:
+        """See above."""
+
+    @property
+    def apart(self) -> bool:
         """See above."""
 
     def participants(self, round: int) -> Sequence[int]:
@@ -84,6 +94,8 @@ class NetworkProtocol(Part, ABC):
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
+    forgetful: ClassVar[bool] = False
+    """Whether agents that lose their memory can go on over it, where they talk in rounds."""
     counts_slots: ClassVar[bool] = False
     """Whether it goes by slots in which every agent decides, so that no other activity fits."""
     out_of_band: ClassVar[bool] = False
@@ -100,6 +112,11 @@ class NetworkProtocol(Part, ABC):
     def isolated(self) -> bool:
         """Whether nobody ever hears anything, so that every agent is a group of its own."""
         return False
+
+    @property
+    def differs(self) -> bool:
+        """Whether agents may conclude a round from different items; by default where they wait for a deadline only."""
+        return getattr(self, "deadline", None) is not None and not self.isolated
 
     @property
     def slotted(self) -> bool:
@@ -174,6 +191,10 @@ class CallbackRoundProtocol(NetworkProtocol):
         """Return what *group* is told of *round*, of which these are all contributions; see `Aggregation`."""
         return self.aggregation.conclude(round, group, self.aggregation.aggregate(items, weights))
 
+    def answered(self, round: int) -> bool:
+        """Return whether the server has answered *round*, where there is one."""
+        return round in self.ended
+
     @abstractmethod
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Take the contribution of *agent* to *round*, at the end of its phase.
@@ -184,5 +205,17 @@ class CallbackRoundProtocol(NetworkProtocol):
             item: What it contributes; None if it is not among the participants.
 
         Returns:
-            An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`.
+            An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`, or None
+            where agents conclude apart and this one goes on without having heard anything.
         """
+
+    @property
+    def reach(self) -> Sequence[int] | None:
+        """For each agent how many share with it in a round, itself included; None: all do."""
+        return None
+
+    def done(self, agent: int, round: int) -> None:
+        """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""
+
+    def forget(self, agent: int) -> None:
+        """Let *agent*, which goes down now and loses its memory, know nothing; what others hold stays with them."""

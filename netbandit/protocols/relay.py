@@ -1,30 +1,39 @@
 """Relay: each agent's message goes to all others along shortest paths."""
 
 from itertools import chain
+from typing import ClassVar
 
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.part import Checks, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.protocol import Item
 
 RELAY = Kind("RELAY")
 
 
-class Relay(BroadcastProtocol):
+class Relay(DeadlineKey, BroadcastProtocol):
     """A broadcast tree for each source: its breadth-first tree, the lowest-numbered parent among equals.
 
     Nobody hears a message twice, nor its own. Slotted, a message moves one hop a slot and reaches an agent k hops away
     k slots after it was sent, if each hop fits a slot; an agent passes it on at the boundary at which it hears it.
     Asynchronous, it is heard and passed on the moment it arrives. On the complete graph every message takes one hop,
-    as in Solanki et al. 2022. In a graph of several components a message stays in its own.
+    as in Solanki et al. 2022. In a graph of several components a message stays in its own. In rounds an agent goes on
+    when it has heard everybody, or at its `deadline`.
     """
+
+    forgetful: ClassVar[bool] = True
 
     hops: int | None = state(default=None)
     """How many hops a message goes at most; None: as many as there are."""
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a deadline where nobody waits."""
+        yield from deadline_without_rounds(self, others)
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""

@@ -1,14 +1,19 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Self
 
 from simpy import Event
 
+from netbandit.network import distances
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
+from netbandit.protocols.deadline import DeadlineKey
+from netbandit.protocols.done import DONE, DoneFlood
+from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 
 
@@ -36,10 +41,14 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     """Every agent tells all others its item, and concludes the moment it has heard them all.
 
     Nobody needs a clock that ends the round: an agent counts, so those in the middle of a network go on earlier.
+
+    Where agents conclude apart, because an agent hears only those near it, or waits for a deadline only, it counts
+    those that it can hear and that have not said that they are done; what it hears of a round that it has not come to
+    is kept until then.
     """
 
     broadcasts: BroadcastProtocol = state()
-    """The protocol of broadcasts; everybody hears everybody."""
+    """The protocol of broadcasts."""
 
     @classmethod
     def over(cls, broadcasts: BroadcastProtocol) -> Self:
@@ -53,10 +62,42 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         super().start(network, aggregation)
         self.broadcasts.start(network, self._hear)
         self._rounds: dict[int, _Round] = {}
+        self._alone = self.broadcasts.hops_at_most == 0
+        self._apart = aggregation.apart
+        if self._apart:
+            self._start_apart(network)
+
+    def _start_apart(self, network: Network) -> None:
+        deadline = self.broadcasts.deadline_ns(self.clock.slot) if isinstance(self.broadcasts, DeadlineKey) else None
+        self._patience = Patience(self.clock, deadline, self._holds, self._conclude_apart)
+        agents = range(network.agents)
+        self._near = _within(network, self.broadcasts.hops_at_most)
+        self._heard: list[dict[int, dict[int, Item]]] = [{} for _ in agents]
+        self._done: list[dict[int, int]] = [{} for _ in agents]
+        self._signal = DoneFlood(network, self.slotted, self.broadcasts.hops_at_most, self._note_done)
+
+    @property
+    def reach(self) -> list[int] | None:
+        """See `CallbackRoundProtocol.reach`."""
+        near = self.broadcasts.hops_at_most is not None and self._apart and not self._alone
+        return [1 + len(others) for others in self._near] if near else None
+
+    @property
+    def late(self) -> int:
+        """Items that reached an agent when it had gone on without them."""
+        return self._patience.late if self._apart else 0
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let *agent* tell its item to all others."""
         item = contributed(item)
+        if self._alone:
+            return Event(self.clock.environment).succeed(self.conclude(round, [item], group=agent))
+        if self._apart:
+            informed = self._patience.wait(round, agent)
+            self._heard[agent].setdefault(round, {})[agent] = item
+            self.broadcasts.broadcast(round, agent, item)
+            self._conclude_if_complete(round, agent)
+            return informed
         state = self._rounds.get(round)
         if state is None:
             environment = self.clock.environment
@@ -67,16 +108,78 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         self._count(round, state, agent, 1)
         return informed
 
+    def done(self, agent: int, round: int) -> None:
+        """Tell all that can hear it."""
+        self._heard[agent].clear()
+        self._patience.done(agent)
+        if self.broadcasts.out_of_band:
+            for other in range(self.network.agents):
+                if other != agent:
+                    self._note_done(other, agent, round)
+        else:
+            self._signal.say(agent, round)
+
+    def forget(self, agent: int) -> None:
+        """See `CallbackRoundProtocol.forget`."""
+        if not self._apart:
+            return
+        self._patience.forget(agent)
+        self._heard[agent].clear()
+        self._done[agent].clear()
+
     @property
     def handler(self) -> Receive:
-        """What handles the broadcasts, which is all."""
-        return self.broadcasts.handler
+        """What handles the broadcasts, which is all unless agents conclude apart."""
+        return self.receive if self._apart else self.broadcasts.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hand on what the broadcasts bring."""
-        self.broadcasts.receive(node, arrivals)
+        """Hand on what the broadcasts bring, and let nodes hear who is done."""
+        rest = []
+        for arrival in arrivals:
+            if arrival[2].kind is DONE:
+                self._signal.receive(node, arrival)
+            else:
+                rest.append(arrival)
+        if rest:
+            self.broadcasts.receive(node, rest)
+
+    def _hear_apart(self, agent: int, heard: list[Heard]) -> None:
+        for source, round, item in heard:
+            if self._patience.went_on(round, agent):
+                self._patience.late += 1
+            elif source != agent and not self._patience.is_done(agent):
+                if self.network.forgets:
+                    self._done[agent].pop(source, None)  # it has begun anew
+                self._heard[agent].setdefault(round, {}).setdefault(source, item)
+        for round in sorted({one.round for one in heard}):
+            self._conclude_if_complete(round, agent)
+
+    def _note_done(self, node: int, agent: int, round: int) -> None:
+        """Let *node* know that *agent* takes part in *round* and all later ones no more."""
+        self._done[node][agent] = round
+        for open_round in sorted(self._heard[node]):
+            if open_round >= round:
+                self._conclude_if_complete(open_round, node)
+
+    def _conclude_if_complete(self, round: int, agent: int) -> None:
+        """Let *agent* go on if it waits in *round*, and for nobody."""
+        if not self._patience.waits(round, agent):
+            return
+        heard, done = self._heard[agent][round], self._done[agent]
+        if all(other in heard or done.get(other, round + 1) <= round for other in self._near[agent]):
+            self._patience.inform(round, agent, self._holds(round, agent))
+
+    def _holds(self, round: int, agent: int) -> list[Item]:
+        """Return what *agent* has heard of *round*, in order of their agents, and of which it has no more need."""
+        return [item for _, item in sorted(self._heard[agent].pop(round).items(), key=_source)]
+
+    def _conclude_apart(self, round: int, items: Sequence[Item], agent: int) -> Item:
+        return self.conclude(round, items, group=agent)
 
     def _hear(self, agent: int, heard: list[Heard]) -> None:
+        if self._apart:
+            self._hear_apart(agent, heard)
+            return
         for round, items in sorted(Counter(one.round for one in heard).items()):
             self._count(round, self._rounds[round], agent, items)
 
@@ -93,3 +196,18 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if not state.uninformed:
             del self._rounds[round]
             self.end(round)
+
+
+def _source(entry: tuple[int, Item]) -> int:
+    return entry[0]
+
+
+def _within(network: Network, hops: int | None) -> list[list[int]]:
+    """Return for each agent the others that are at most so many hops away; None: all others."""
+    agents = range(network.agents)
+    if hops is None:
+        return [[other for other in agents if other != agent] for agent in agents]
+    graph = network.topology
+    adjacency = distances.adjacency(graph.agents, graph.edges)
+    far = [distances.hops(adjacency, agent).tolist() for agent in agents]
+    return [[other for other in agents if 0 < far[agent][other] <= hops] for agent in agents]

@@ -1,13 +1,16 @@
 """The server's part in a round: it waits for all uploads, answers, and everybody hears it."""
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from simpy import Event
 
-from netbandit.network.clock import AGENTS, ScheduledEvent
+from netbandit.network.clock import ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.protocols.done import DONE
+from netbandit.protocols.patience import DEADLINES
 from netbandit.protocols.protocol import Item
 
 UPLOAD = Kind("UPLOAD")
@@ -29,9 +32,12 @@ class Server:
             :meth:`informed` happens.
         deadline: How long (ns) after the first item of a round the server answers with what it has; None: it waits
             for all.
+        apart: Whether agents conclude apart: then each hears an answer by *tell*, or does not, and who says that it is
+            done is waited for no more.
 
     Attributes:
         late: Items that came after their round had been answered.
+        latest: The latest round that it has answered.
     """
 
     def __init__(
@@ -42,6 +48,7 @@ class Server:
         on_end: Callable[[int], None],
         tell: Callable[[int, int, Item], None] | None = None,
         deadline: int | None = None,
+        apart: bool = False,
     ) -> None:
         self._network = network
         self._uploaders = uploaders
@@ -49,8 +56,11 @@ class Server:
         self._on_end = on_end
         self._tell = self._succeed if tell is None else tell
         self._deadline = deadline
-        self._answered: set[int] = set()
+        self._apart = apart
+        self._answers: dict[int, Message] = {}
+        self._done: dict[int, int] = {}
         self.late = 0
+        self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, int] = {}
@@ -58,6 +68,10 @@ class Server:
     def upload(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* send its item over its uplink."""
         self._network.send_up(Message(UPLOAD, HEADER_BYTES + item.size, item, round), agent)
+
+    def say_done(self, agent: int, round: int) -> None:
+        """Let *agent* say that it uploads in *round* and all later ones no more."""
+        self._network.send_up(Message(DONE, HEADER_BYTES, None, round), agent)
 
     def informed(self, round: int, agent: int) -> Event:
         """Return the event that *agent* has heard the answer of *round*; its value is the answer. Asked once.
@@ -75,42 +89,79 @@ class Server:
         _, sender, message = arrival
         if message.kind is UPLOAD:
             self._collect(message.round, sender, message.value)
+        elif message.kind is DONE:
+            self._done[sender] = message.round
+            for round in [round for round in self._uploads if round >= message.round]:
+                self._answer_if_complete(round)
         else:
             self._inform(message.round, node, message.value)
 
     def _collect(self, round: int, sender: int, item: Item) -> None:
-        if round in self._answered:
+        if self._network.forgets:
+            self._done.pop(sender, None)  # it has begun anew
+        if round in self._answers:
             self.late += 1
+            if self._network.forgets:  # it may have heard the answer, and lost its memory
+                self._network.send_down(self._answers[round], [sender])
             return
         uploads = self._uploads.setdefault(round, {})
-        uploads[sender] = item
-        if len(uploads) == len(self._uploaders(round)):
-            self._answer(round)
-        elif self._deadline is not None and len(uploads) == 1:
-            callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(round)]
-            self._network.clock.environment.schedule(ScheduledEvent(callbacks), AGENTS, self._deadline)
+        uploads.setdefault(sender, item)
+        first = len(uploads) == 1
+        self._answer_if_complete(round)
+        if self._deadline is not None and first and round in self._uploads:
+            self._wait(round, self._deadline)
+
+    def _wait(self, round: int, time: int) -> None:
+        callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(round)]
+        self._network.clock.environment.schedule(ScheduledEvent(callbacks), DEADLINES, time)
 
     def _pass_deadline(self, round: int) -> None:
-        if round in self._uploads:
+        if round not in self._uploads:
+            return
+        network, now = self._network, self._network.clock.now
+        back: float = now
+        if network.outages is not None:  # a server that is down answers when it is back
+            back = network.outages.node(network.server).up(now)
+        if back == now:
+            self._answer(round)
+        elif back < inf:
+            self._wait(round, int(back) - now)
+
+    def _expected(self, round: int) -> list[int]:
+        """Return who is to upload in *round*: all who have not said before that they are done."""
+        return [agent for agent in self._uploaders(round) if self._done.get(agent, round + 1) > round]
+
+    def _answer_if_complete(self, round: int) -> None:
+        uploads = self._uploads[round]
+        if not self._done:
+            complete = len(uploads) == len(self._uploaders(round))
+        else:
+            complete = all(agent in uploads for agent in self._expected(round))
+        if complete:
             self._answer(round)
 
     def _answer(self, round: int) -> None:
         """Answer with what has come."""
         uploads = self._uploads.pop(round)
-        if self._deadline is not None:
-            self._answered.add(round)
-        uploaders = self._uploaders(round)
+        self.latest = max(self.latest, round)
+        uploaders = self._expected(round) if self._done else self._uploaders(round)
         network = self._network
-        conclusion = self._conclude(round, [uploads[agent] for agent in uploaders if agent in uploads])
+        items = [uploads[agent] for agent in self._uploaders(round) if agent in uploads]
+        conclusion = self._conclude(round, items)
         answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
+        if self._deadline is not None or self._apart:
+            self._answers[round] = answer
         self._uninformed[round] = network.agents
         network.send_down(answer, uploaders)
         if len(uploaders) < network.agents:
             chosen = frozenset(uploaders)
-            network.broadcast(answer, [agent for agent in range(network.agents) if agent not in chosen])
+            others = [agent for agent in range(network.agents) if agent not in chosen]
+            network.broadcast(answer, [agent for agent in others if self._done.get(agent, round + 1) > round])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
         self._tell(round, agent, conclusion)
+        if self._apart:
+            return
         self._uninformed[round] -= 1
         if not self._uninformed[round]:
             del self._uninformed[round]

@@ -81,6 +81,8 @@ METRICS: dict[str, MetricEntry] = {
         "Slots from an agent's contribution to the start of its next phase, mean over agents and ended rounds; null if "
         "no round ended.",
     ),
+    "round_slots_median": MetricEntry("slots", "The median of these waits over agents and ended rounds.", _ELIMINATION),
+    "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
     "delay_slots": MetricEntry(
         "slots",
         "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "

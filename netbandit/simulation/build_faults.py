@@ -1,8 +1,10 @@
 """From ``[faults]`` and the keys of links that say what goes wrong, to what the network is told."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
+from netbandit.learners.differing_sets import DifferingSets
+from netbandit.learners.learner import AnyLearner
 from netbandit.network import jitter as jitters
 from netbandit.network import loss as losses
 from netbandit.network.faults import ChannelFaults, Faults
@@ -145,14 +147,30 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
                     seen.add(numbers[node])
 
 
-def absence_problems(faults: FaultsSettings, learner: str) -> Iterator[Problem]:
-    """Yield agents that go down where the learner cannot leave out slots, and a memory that nobody can lose."""
-    text = f"learner.kind = {show(learner)} plays in every slot, so its agents cannot be down; elimination's can"
-    if faults.nodes is not None:
-        yield ("faults", "nodes"), text
-    for place, outage in enumerate(faults.outages):
-        if outage.nodes is not None:
-            yield ("faults", "outages", place, "nodes"), text
+def apart_problems(
+    faults: FaultsSettings, learner: AnyLearner, protocol: NetworkProtocol, kinds: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Yield what makes agents of rounds differ in what they know, where learner or protocol cannot go on then.
+
+    Args:
+        faults: ``[faults]``.
+        learner: A learner of rounds.
+        protocol: The protocol.
+        kinds: The kinds of both, as they were written.
+    """
+    lost = faults.nodes is not None and faults.nodes.memory == "lost"
+    memory = ("faults", "nodes", "memory")
+    if lost and not protocol.forgetful:
+        yield memory, f'must be "kept": protocol.kind = {show(kinds["protocol"])} does not say what a node forgets'
+    if isinstance(learner, DifferingSets):
+        return
+    text = f"learner.kind = {show(kinds['learner'])} has no methods of netbandit.learners.differing_sets:DifferingSets"
+    if lost:
+        yield memory, f'must be "kept": {text}'
+    if getattr(protocol, "deadline", None) is not None:
+        yield ("protocol", "deadline"), f"leave it out: agents would differ in what they know, and {text}"
+    elif protocol.differs:
+        yield ("protocol", "kind"), f"must be another: agents would differ in what they know, and {text}"
 
 
 def answer_problems(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:

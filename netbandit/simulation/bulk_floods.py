@@ -9,7 +9,7 @@ from netbandit.network import distances
 from netbandit.network.bulk_links import BulkLinks
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
-from netbandit.protocols.local_flood import ITEMS
+from netbandit.protocols.local_flood import ITEMS, RandomStops
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, Numbers
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import ReplicationContext
@@ -67,6 +67,7 @@ class BulkFloods(BulkBroadcasts):
         self.members = np.array(near, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._absorbs = protocol.absorb
+        self._stops = RandomStops(stage.streams, graph.agents, protocol.stop) if protocol.stop else None
         self.items = 0
         self._flood = _flood(links, graph.agents, protocol.ttl, self._depth)
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
@@ -81,7 +82,7 @@ class BulkFloods(BulkBroadcasts):
         if self._told is None:
             return
         flood, copies = self._flood, self._copies
-        if self._absorbs and tells:
+        if tells and (self._absorbs or self._stops is not None):
             self._keep_absorbed(slot)
         pass_on(flood, slot, tells, copies)
         self.items += int(copies.sum())
@@ -90,14 +91,18 @@ class BulkFloods(BulkBroadcasts):
 
     def _keep_absorbed(self, slot: int) -> None:
         """Note whose observations of *slot* each agent will not pass on."""
-        own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see fits
         absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
-        if own is None:
-            absorbed[:] = ~np.uint64(0)
-            return
-        assert self._told is not None
-        arms = self._told[slot % self._depth, :, 0].astype(np.int64)
-        absorbed[:] = _words(own[:, arms], absorbed.shape[1])
+        absorbed[:] = np.uint64(0)
+        if self._absorbs:
+            own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see fits
+            if own is None:
+                absorbed[:] = ~np.uint64(0)
+                return
+            assert self._told is not None
+            arms = self._told[slot % self._depth, :, 0].astype(np.int64)
+            absorbed[:] = _words(own[:, arms], absorbed.shape[1])
+        if self._stops is not None:
+            absorbed |= _words(self._stops.of(self._times), absorbed.shape[1])
 
     def finish(self) -> None:
         """Note what arrives after the horizon, and count all messages."""

@@ -7,7 +7,7 @@ from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
-from netbandit.simulation.driver import Driver
+from netbandit.simulation.driver import Driver, ReplicationContext
 
 
 def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
@@ -36,6 +36,17 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
     from netbandit.simulation.slots import Slots
 
     return Slots
+
+
+def driver_for(stage: ReplicationContext) -> Driver:
+    """Return the driver of a replication, which must be one that a check has accepted."""
+    point = stage.point
+    kind = driver_of(type(point.bandit), type(point.learner))
+    if kind.talk == "round" and (point.protocol.differs or stage.network.forgets):
+        from netbandit.simulation.epochs_apart import EpochsApart
+
+        kind = EpochsApart
+    return kind(stage)
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:

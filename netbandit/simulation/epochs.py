@@ -1,7 +1,10 @@
 """The rhythm of epochs: agents explore in phases known ahead, and talk between them."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +16,7 @@ from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
+from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiled_rounds.choice import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
@@ -80,6 +84,8 @@ class Epochs(Driver):
     talk = "round"
     turn: EventPriority = SENDS
     """Hops take effect after all that agents do at the boundary; see `Aggregation`."""
+    apart: bool = False
+    """Whether each agent concludes for itself: see `netbandit.simulation.epochs_apart`."""
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
@@ -93,16 +99,23 @@ class Epochs(Driver):
         self._agents = bandit.agents
         self._fingerprint = stage.fingerprint
         self._trace = stage.network.trace
-        # An agent that learns alone draws alone; what a cohort draws belongs to the epoch, row i to agent i.
+        # An agent that learns alone, or may know something else than others, draws alone; what a cohort draws belongs
+        # to the epoch, row i to agent i.
         self._isolated = point.protocol.isolated
         agents = range(bandit.agents)
-        groups = [range(agent, agent + 1) for agent in agents] if self._isolated else [agents]
-        self._own = [self._generators(agent) for agent in agents] if self._isolated else []
+        alone = self._isolated or self.apart
+        groups = [range(agent, agent + 1) for agent in agents] if alone else [agents]
+        self._own = [self._generators(agent) for agent in agents] if alone else []
         self._participating = 1 if self._isolated else self._learner.participants(bandit.agents)
-        self._cohorts = [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
+        self._groups: Sequence[Sequence[int]] = groups
+        self._cohorts = (
+            []
+            if self.apart
+            else [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
+        )
         self._everybody = self._isolated or self._participating == bandit.agents
         self._chosen: dict[int, Choice] = {}
-        self._waits: dict[int, list[int]] = {}
+        self._waits: dict[int, Counter[int]] = {}
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
@@ -146,40 +159,58 @@ class Epochs(Driver):
             played = sum(last - first for one in self._presence for first, last in one.spans(0, self._clock.horizon))
             assert self._regret.pulls == played, "every agent plays all slots in which it is up, and no other"
         regret, curve = self._regret.total_and_curve()
-        rounds = [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
+        rounds = self._ended_rounds()
         # What stays in an agent is not released: nothing is where nobody was ever told.
         told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
-        spent = self._learner.account(
-            participants=self._participating,
-            members=self._agents,
-            releases=int(self._contributions.max()) if told else 0,
-        )
+        spent = self._spent(int(self._contributions.max()) if told else 0)
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
-            "round_slots": self._mean_wait(rounds),
+            **self._waited(rounds),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
-        if getattr(self._protocol, "deadline", None) is not None:
+        if getattr(self.stage.point.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(self._protocol, "late", 0)
-        remarks = self._learner.remarks(
+        return DriverResult(regret, {"regret": curve}, metrics, spent, self._remarks())
+
+    def _ended_rounds(self) -> list[int]:
+        """Return the rounds that have ended by the horizon."""
+        return [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
+
+    def _spent(self, releases: int) -> PrivacySpent:
+        """Account for the agent that released most often, so many times."""
+        return self._learner.account(participants=self._participating, members=self._agents, releases=releases)
+
+    def _remarks(self) -> tuple[str, ...]:
+        """Return what must be known to read the metrics."""
+        return self._learner.remarks(
             participants=self._participating,
             members=1 if self._isolated else self._agents,
             difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
         )
-        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
-    def _mean_wait(self, rounds: Iterable[int]) -> float | None:
-        """Return the slots from a contribution to the next phase, mean over agents and *rounds*.
+    def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
+        """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
 
-        Without any, 0 where nobody waits; None where somebody does: a wait that did not end is none of zero.
+        Without any, the mean is 0 where nobody waits, and None where somebody does: a wait that did not end is none of
+        zero.
         """
-        waits = [self._waits[number] for number in rounds if number in self._waits]
-        agents = sum(count for _, count in waits)
+        waits: Counter[int] = Counter()
+        for number in rounds:
+            waits.update(self._waits.get(number, ()))
+        agents = waits.total()
         if not agents:
-            return None if self._waiting else 0.0
-        return sum(slots for slots, _ in waits) / agents
+            nothing = None if self._waiting else 0.0
+            return {"round_slots": nothing, "round_slots_median": None, "round_slots_max": None}
+        slots = sorted(waits)
+        below = list(accumulate(waits[each] for each in slots))
+        middle = [slots[bisect_left(below, place)] for place in ((agents + 1) // 2, agents // 2 + 1)]
+        return {
+            "round_slots": sum(each * count for each, count in waits.items()) / agents,
+            "round_slots_median": sum(middle) / 2,
+            "round_slots_max": slots[-1],
+        }
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""
@@ -300,9 +331,7 @@ class Epochs(Driver):
             self._trace.phase(phase, agent, round, start * slot, end * slot, **details)
 
     def _wait_ended(self, round: int, slots: int) -> None:
-        waits = self._waits.setdefault(round, [0, 0])
-        waits[0] += slots
-        waits[1] += 1
+        self._waits.setdefault(round, Counter())[slots] += 1
 
     def _enter(self, cohort: Cohort, number: int, start: int) -> Epoch:
         """Return the epoch that an agent begins at slot *start*; its first agent draws for the whole cohort."""

@@ -19,7 +19,7 @@ from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_of
+from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.streams import Streams
@@ -73,7 +73,7 @@ class Simulation:
             bandit.horizon = scenario.run.horizon
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
-            driver = driver_of(type(point.bandit), type(point.learner))(stage)
+            driver = driver_for(stage)
             driver.start()
             waits: list[int] = []
             if network.unreliable:

@@ -106,6 +106,7 @@ class Seen:
     broadcasts: int = 0
     rounds: int = 0
     round_slots: float = 0.0
+    waits: list[int] = field(default_factory=list)
     cost: float = 0.0
     activations: int = 0
     regret: np.ndarray | None = None
@@ -405,6 +406,7 @@ class LockStep:
         seen.rounds = len(ended)
         waits = [wait for epoch in ended for wait in self.waits[epoch]]
         seen.round_slots = sum(waits) / len(waits) if waits else 0.0
+        seen.waits = waits
         seen.activations = len(seen.active)
         seen.cost = sum(w.up_cost if w.agents in pair else w.peer_cost for pair, _ in seen.active)
         seen.starts.sort()

@@ -36,6 +36,7 @@ class Sum:
         return self.chosen or range(self.agents)
 
     turn = SENDS
+    apart = False
 
     def aggregate(self, items, weights=None):
         return Item(items[0].size, Parts([item.value for item in items], weights))

@@ -47,6 +47,10 @@ CUTS: dict[str, Cut] = {
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],
     # Long enough for a round to stall, or for an outage to end.
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
+    **_cut("bursts bursts-base bursts-single", "run.horizon=3_000", "run.replications=1", paper="unreliable"),
+    **_cut("deadline deadline-none waits-base", "run.replications=1", paper="unreliable"),
+    "papers/unreliable/waits-lost": ["run.replications=1", "run.horizon=1000", "sweep.links.peer.loss=[0.0, 0.3]"],
+    "papers/unreliable/waits-jitter": ["run.replications=1", "run.horizon=1000"],
     **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6", "run.horizon=10_000", paper="dpmab"),
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],
@@ -61,6 +65,9 @@ CUTS: dict[str, Cut] = {
     **_cut("base cycle-100 cycle-200 grid-100 grid-225 learners same stage", _SIXTY, paper="dducb"),
     "papers/dducb/links": [_SIXTY, "topology.agents=12"],
     **_cut("base fifty long same six", _SIXTY, paper="decucb"),
+    **_cut("base alone fig3a fig3b fig3c fig3e", "run.horizon=60", paper="rcl"),
+    **_cut("base alone asks told", "run.horizon=300", paper="gosine"),
+    **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],

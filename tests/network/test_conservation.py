@@ -33,6 +33,7 @@ class Echo:
         return range(self.agents)
 
     turn = SENDS
+    apart = False
 
     def aggregate(self, items, weights=None):
         return items[0]

@@ -78,6 +78,9 @@ RANDOM = {
     "regular": {"agents": 40, "degree": 3},
     "small-world": {"agents": 40},
     "scale-free": {"agents": 40},
+    "multi-star": {"agents": 40},
+    "random-tree": {"agents": 40},
+    "blocks": {"agents": 40, "inside": 0.4, "between": 0.05},
     "geometric": {"agents": 40},
     "hybrid": {"components": [20, 5, 1], "inside": "random", "p": 0.5},
 }
@@ -218,7 +221,10 @@ def test_hybrid_of_stars_has_a_centre_in_each():
     assert topology.links == 95
 
 
-@pytest.mark.parametrize("inside", sorted(set(BUILT_IN["topology"]) - {"hybrid", "file"}))
+PARTS_THEMSELVES = {"hybrid", "file", "multi-star", "blocks"}
+
+
+@pytest.mark.parametrize("inside", sorted(set(BUILT_IN["topology"]) - PARTS_THEMSELVES))
 def test_every_family_may_be_inside(inside):
     keys = {"random": {"p": 0.5}, "regular": {"degree": 3}}.get(inside, {})
     topology = Topology(build("hybrid", components=[10, 6, 8], inside=inside, **keys))
@@ -354,3 +360,61 @@ def test_a_hybrid_uses_the_keys_of_the_family_inside(keys, expected):
 )
 def test_a_family_has_all_its_defaults(family, keys, expected):
     assert list(family_of(family, **keys).table().items()) == [*expected.items(), ("seed", None)]
+
+
+def test_centres_of_a_multi_star_know_each_other_and_leaves_one_of_them():
+    graph = build("multi-star", agents=50, centres=5)
+    assert graph.number_of_edges() == 10 + 45
+    assert all(graph.has_edge(a, b) for a in range(5) for b in range(a))
+    assert [next(iter(graph[leaf])) < 5 for leaf in range(5, 50) if graph.degree(leaf) == 1] == [True] * 45
+    assert len({tuple(edges(build("multi-star", seed, agents=50))[10:][0]) for seed in range(20)}) > 1
+    assert edges(build("multi-star", agents=5, centres=5)) == edges(networkx.complete_graph(5))
+
+
+def test_every_tree_is_as_likely():
+    """All 16 trees of 4 numbered agents; with fair draws chi-square exceeds 44.3 once in 10,000 times."""
+    rng = np.random.default_rng(0)
+    family, counts = family_of("random-tree", agents=4), {}
+    for _ in range(3_200):
+        tree = str(edges(family.build(rng)))
+        counts[tree] = counts.get(tree, 0) + 1
+    assert len(counts) == 16
+    assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 44.3
+    for agents in (1, 2, 3, 60):
+        graph = build("random-tree", agents=agents)
+        assert sorted(graph) == list(range(agents))
+        assert networkx.is_tree(graph)
+
+
+@pytest.mark.parametrize(("inside", "between"), [(0.5, 0.1), (0.1, 0.5)])
+def test_blocks_have_links_of_two_probabilities(inside, between):
+    counts = np.zeros(2)
+    for seed in range(30):
+        graph = build("blocks", seed, agents=40, blocks=4, inside=inside, between=between)
+        alike = [a // 10 == b // 10 for a, b in graph.edges]
+        counts += [sum(alike), len(alike) - sum(alike)]
+    for count, pairs_, p in ((counts[0], 30 * 4 * 45, inside), (counts[1], 30 * 600, between)):
+        assert abs(count - pairs_ * p) < 4 * (pairs_ * p * (1 - p)) ** 0.5
+
+
+def test_a_random_graph_may_be_left_in_pieces():
+    pieces = build("random", agents=100, p=0.01, disconnected=True)
+    assert not networkx.is_connected(pieces)
+    with pytest.raises(TopologyError, match="connected"):
+        build("random", agents=100, p=0.01)
+    assert edges(build("random", agents=40, p=0.3, disconnected=True)) == edges(build("random", agents=40, p=0.3))
+    assert problems("random", {"agents": 3, "p": 0.0, "disconnected": True}) == []
+
+
+@pytest.mark.parametrize(
+    ("family", "keys", "key"),
+    [
+        ("multi-star", {"agents": 4, "centres": 5}, "centres"),
+        ("blocks", {"agents": 3, "blocks": 4, "inside": 0.5, "between": 0.5}, "blocks"),
+        ("blocks", {"agents": 9, "inside": 0.5, "between": 0.0}, "between"),
+        ("blocks", {"agents": 9, "blocks": 1, "inside": 0.0, "between": 0.0}, "inside"),
+    ],
+)
+def test_stars_and_blocks_that_cannot_be(family, keys, key):
+    ((path, _),) = problems(family, keys)
+    assert path == ("topology", key)

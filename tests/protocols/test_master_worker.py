@@ -1,4 +1,6 @@
 import networkx as nx
+from helpers.apart_round import SLOT as MS
+from helpers.apart_round import down, rounds_apart
 from helpers.one_round import ITEM, SLOT, one_round
 
 from netbandit.protocols.master_worker import MasterWorker
@@ -60,3 +62,39 @@ def test_one_agent():
     result = one_round(MasterWorker, nx.empty_graph(1), uplink=5)
     assert result.informed == {0: 10}
     assert result.aggregation.concluded == [(1, 0, [0], None)]
+
+
+UPLINKS = [MS, MS, 5 * MS]
+"""Two agents a slot away from the server, and one five slots."""
+
+
+def served(outages=(), **keys):
+    """Return when each of three agents goes on, with whose items, and how many items and answers were late."""
+    deadline = keys.pop("deadline", None)
+    found, protocol = rounds_apart(MasterWorker(deadline=deadline), nx.path_graph(3), outages, uplink=UPLINKS, **keys)
+    return [found.get((1, agent)) for agent in range(3)], protocol.late
+
+
+def test_an_agent_goes_on_two_deadlines_after_its_own_contribution():
+    """The server has two items in slot 1 and answers in slot 3; the third comes in slot 5, its answer in slot 8."""
+    assert served(deadline="2 slots") == ([(4, {0, 1}), (4, {0, 1}), (4, None)], 2)
+    assert served(deadline="20 slots") == ([(6, {0, 1, 2}), (6, {0, 1, 2}), (10, {0, 1, 2})], 0)
+
+
+def test_a_server_that_is_down_at_its_deadline_answers_when_it_is_back():
+    outage = [down(3, 9, server=True)]
+    # The third upload, in slot 5, is lost. The answers of slot 9 come when all have gone on.
+    assert served(outage, deadline="2 slots") == ([(4, None)] * 3, 3)
+    # Due in slot 6, given in slot 9, in time for those who wait until slot 10, at that very instant.
+    assert served(outage, deadline="5 slots") == ([(10, {0, 1}), (10, {0, 1}), (10, None)], 1)
+
+
+def test_a_server_waits_for_nobody_who_is_done():
+    assert served(deadline="20 slots", done=[(2, 0)]) == ([(6, {0, 1}), (6, {0, 1}), None], 0)
+
+
+def test_who_has_lost_its_memory_is_told_again_what_was_concluded():
+    """Agent 0 is down in slot 15, and contributes to round 1 once more in slot 17."""
+    found, late = served([down(15, 16, nodes=[0])], memory="lost", begins=[(0, 16)])
+    assert found == [(19, {0, 1, 2}), (6, {0, 1, 2}), (10, {0, 1, 2})]
+    assert late == 1

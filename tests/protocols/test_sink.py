@@ -1,6 +1,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.apart_round import down, rounds_apart
 from helpers.one_round import ITEM, SLOT, one_round, union
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -181,3 +182,38 @@ def test_parents_are_the_lowest_numbered():
     graph = nx.Graph([(0, 4), (0, 3), (0, 1), (0, 2), (5, 4), (5, 3), (5, 1)])
     result = one_round(Sink, graph)
     assert [(sender, receiver) for time, sender, receiver, _, _ in result.of("COLLECT") if sender == 5] == [(5, 1)]
+
+
+def everybody(agents, slot, items):
+    return {(1, agent): (slot, items) for agent in agents}
+
+
+@pytest.mark.parametrize("collect", ["sink", "gis"])
+def test_a_sink_uploads_at_its_deadline_what_it_has(collect):
+    """Path 0-1-2-3-4, sink 2, which has its own item in slot 0 and those of its neighbours a slot later."""
+    path = nx.path_graph(5)
+    found, protocol = rounds_apart(Sink(deadline="1 slot", collect=collect), path)
+    assert (found, protocol.late) == (everybody(range(5), 1, {1, 2, 3}), 2)
+    found, protocol = rounds_apart(Sink(deadline="4 slots", collect=collect), path)
+    all_known = {"sink": 2, "gis": 4}[collect]  # at the sink, or at everybody
+    assert (found, protocol.late) == (everybody(range(5), all_known, {0, 1, 2, 3, 4}), 0)
+    found, protocol = rounds_apart(Sink(deadline="3 slots", collect=collect), path, [down(0, 3, links=[(1, 2)])])
+    assert (found, protocol.late) == (everybody(range(5), 3, {2, 3, 4}), 0)
+
+
+def test_the_server_answers_without_a_component_whose_sink_is_down():
+    """The sink 1 of 0-1-2 is down; that of 3-4 uploads in slot 1, and the server waits four slots more."""
+    graph = union(nx.path_graph(3), nx.path_graph(2))
+    found, protocol = rounds_apart(Sink(deadline="4 slots"), graph, [down(0, 99, nodes=[1])], starts=[0, 100, 0, 0, 0])
+    # Back in slot 100, it uploads four slots later, too late, and waits twelve for an answer that was given long ago.
+    assert found == everybody([0, 2, 3, 4], 5, {3, 4}) | {(1, 1): (112, None)}
+    assert protocol.late == 1
+
+
+@pytest.mark.parametrize("collect", ["sink", "gis"])
+def test_sinks_and_the_server_wait_for_nobody_who_is_done(collect):
+    found, _ = rounds_apart(Sink(deadline="50 slots", collect=collect), nx.path_graph(5), done=[(0, 0)])
+    assert found == everybody([1, 2, 3, 4], 3 if collect == "gis" else 2, {1, 2, 3, 4})
+    graph = union(nx.path_graph(3), nx.path_graph(2))
+    found, _ = rounds_apart(Sink(deadline="50 slots", collect=collect), graph, done=[(3, 0), (4, 0)])
+    assert found == everybody([0, 1, 2], 2 if collect == "gis" else 1, {0, 1, 2})

@@ -17,6 +17,7 @@ links.peer = {{ latency = {latency}{faults} }}
 bandit = {{ {bandit} }}
 learner = {{ kind = {learner} }}
 protocol = {{ {protocol} }}
+{more}
 """
 BERNOULLI = 'kind = "bernoulli", means = [0.2, 0.5, 0.9]'
 PLAIN = {
@@ -28,6 +29,7 @@ PLAIN = {
     "bandit": BERNOULLI,
     "learner": '"ucb"',
     "protocol": 'kind = "local"',
+    "more": "",
 }
 
 
@@ -55,6 +57,24 @@ def both(tmp_path, monkeypatch):
             return bulk, point.simulation(0).run()
 
     return runs
+
+
+DOWN = [
+    'faults.links = { up_for = "9 ms", down_for = "4 ms" }',
+    'faults.links = { up = 0.6, every = "1 slot" }',
+    'faults.outages = [{ partition = [[0, 1, 2]], from = "5 ms", until = "20 ms" }]',
+]
+
+
+@pytest.mark.parametrize("down", DOWN)
+@pytest.mark.parametrize("faults", ["", ', loss = 0.2, jitter = "3 ms"'])
+@pytest.mark.parametrize("ttl", [1, 3])
+def test_links_that_fail_cut_the_same_messages(both, down, faults, ttl):
+    for number, latency in enumerate(LATENCIES[:5]):
+        protocol = f"{FLOOD}, ttl = {ttl}"
+        bulk, single = both('"ucb"', latency, protocol, seed=number, faults=faults, horizon=30, more=down)
+        same(bulk, single)
+        assert bulk.metrics["lost"] > 0
 
 
 def same(bulk, single):
@@ -145,6 +165,16 @@ def test_absorption_in_bulk_is_the_same(both, faults, ttl):
         same(*both('"ucb"', LATENCIES[4], protocol, faults=faults, bandit=bandit, horizon=40))
 
 
+@pytest.mark.parametrize("faults", FAULTS)
+def test_random_stops_in_bulk_are_the_same(both, faults):
+    stopped, all_of_them = (
+        both('"ucb"', LATENCIES[4], f"{FLOOD}, ttl = 4, stop = {stop}", faults=faults, horizon=30)
+        for stop in (0.5, 0.0)
+    )
+    same(*stopped)
+    assert stopped[0].metrics["items"] < 0.8 * all_of_them[0].metrics["items"]
+
+
 @pytest.mark.parametrize("faults", FAULTS[:2])
 def test_more_agents_than_a_word_has_bits(both, faults):
     same(*both('"ucb"', '"0 ms"', f"{FLOOD}, ttl = 3", faults=faults, agents=70, horizon=12))
@@ -164,7 +194,7 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
         ["links.peer.jitter={ exponential = '1 ms' }"],
         ["links.peer.loss={ good = 0.0, bad = 0.9, good_for = '5 ms', bad_for = '5 ms' }"],
         ["links.peer.retry={ timeout = '5 ms' }"],
-        ["faults.links={ up_for = '5 ms', down_for = '1 ms' }"],
+        ["faults.links={ up_for = '5 ms', down_for = '1 ms' }", "links.peer.duplicate=0.5"],
         ["links.peer.bandwidth=1 Mbit/s"],
         ["protocol.kind=relay"],
         ["learner.kind=helpers.own_learners:Rarely"],

@@ -89,6 +89,6 @@ def same(compiled, events):
 
 
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("protocol", ['kind = "flooding"'])
+@pytest.mark.parametrize("protocol", ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"'])
 def test_a_compiled_round_is_the_same_as_event_by_event(both, protocol, seed):
     same(*both(drawn(seed, protocol)))

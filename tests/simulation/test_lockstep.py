@@ -2,6 +2,7 @@
 
 from math import inf
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -134,6 +135,8 @@ def test_everything_is_as_in_lock_step(protocol, tmp_path, monkeypatch):
         assert found["broadcasts"] == expected.broadcasts
         assert found["rounds"] == expected.rounds
         assert found["round_slots"] == (pytest.approx(expected.round_slots) if expected.rounds else None)
+        assert found["round_slots_median"] == (median(expected.waits) if expected.waits else None)
+        assert found["round_slots_max"] == max(expected.waits, default=None)
         assert found["messages"] == sum(messages for messages, _ in expected.kinds.values())
         assert found["bytes"] == sum(size for _, size in expected.kinds.values())
         assert found["regret"] == pytest.approx(expected.regret[-1], abs=1e-9)

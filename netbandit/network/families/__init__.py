@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netbandit.network.families.blocks import Blocks as Blocks
     from netbandit.network.families.complete import Complete as Complete
     from netbandit.network.families.family import Family as Family
     from netbandit.network.families.family import Shape as Shape
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from netbandit.network.families.graph import Graph as Graph
     from netbandit.network.families.grid import Grid as Grid
     from netbandit.network.families.hybrid import Hybrid as Hybrid
+    from netbandit.network.families.multi_star import MultiStar as MultiStar
     from netbandit.network.families.path import Path as Path
     from netbandit.network.families.random import Random as Random
+    from netbandit.network.families.random_tree import RandomTree as RandomTree
     from netbandit.network.families.regular import Regular as Regular
     from netbandit.network.families.ring import Ring as Ring
     from netbandit.network.families.scale_free import ScaleFree as ScaleFree
@@ -37,6 +40,9 @@ FAMILIES = {
     "small-world": "small_world:SmallWorld",
     "scale-free": "scale_free:ScaleFree",
     "geometric": "geometric:Geometric",
+    "multi-star": "multi_star:MultiStar",
+    "random-tree": "random_tree:RandomTree",
+    "blocks": "blocks:Blocks",
     "hybrid": "hybrid:Hybrid",
     "file": "file:File",
 }

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     import networkx
 
 Inside = Literal[
-    "complete", "star", "ring", "path", "grid", "tree", "random", "regular", "small-world", "scale-free", "geometric"
+    "complete",
+    "star",
+    "ring",
+    "path",
+    "grid",
+    "tree",
+    "random",
+    "regular",
+    "small-world",
+    "scale-free",
+    "geometric",
+    "random-tree",
 ]
 """A family that can stand inside each component."""
 

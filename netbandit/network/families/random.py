@@ -11,12 +11,15 @@ from netbandit.part import Checks, Mistake
 
 
 class Random(Shape):
-    """G(n, p) (Gilbert, 1959), redrawn until it is connected."""
+    """G(n, p) (Gilbert, 1959), redrawn until it is connected unless it need not be."""
 
     p: float | None = Field(default=None, ge=0, le=1)
     """Probability of a link."""
     mean_degree: float | None = Field(default=None, gt=0)
     """Mean number of neighbours, instead of p."""
+
+    disconnected: bool = False
+    """Whether a draw may fall into several components; if not, it is drawn again until it does not."""
 
     redraw = "p"
 
@@ -27,7 +30,7 @@ class Random(Shape):
             yield Mistake("p", 'missing; the family "random" needs p (of a link) or mean_degree')
         elif p is not None and mean_degree is not None:
             yield Mistake("mean_degree", "excludes p: give one of the two")
-        elif p == 0 and agents > 1:
+        elif p == 0 and agents > 1 and not self.disconnected:
             yield Mistake("p", "must be above 0: without a link the graph is never connected")
         elif mean_degree is not None and 1 < agents < mean_degree + 1:
             text = f"must be at most {agents - 1}, one less than the agents, not {mean_degree:g}"
@@ -48,6 +51,10 @@ class Random(Shape):
     def links(self, rng: np.random.Generator) -> Edges:
         """Return one draw of G(n, p)."""
         return gilbert(rng, self.agents, self.probability)
+
+    def connected(self, rng: np.random.Generator) -> Edges:
+        """Return a draw that is connected, or any."""
+        return self.links(rng) if self.disconnected else super().connected(rng)
 
     def blamed(self) -> str:
         """Return the key that was given."""

@@ -1,12 +1,18 @@
 """Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from netbandit.network.network import Network
 from netbandit.protocols import adapters
 from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gis import Gis
+from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiling import announce
+
+if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 
 LEAST_HOPS = 200_000
 """The fewest hops of a round for which a loop is worth its compilation, or fetching it: below, a round takes less than
@@ -44,16 +50,35 @@ def _slowest(network: Network) -> int:
 
 
 def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
-    from netbandit.simulation.compiled_rounds.flooding import CompiledFlooding
-    from netbandit.simulation.kernels import flooding
+    """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
+    kind: type[CompiledRounds]
+    if isinstance(protocol, Flooding):
+        from netbandit.simulation.compiled_rounds import flooding
 
-    announce(flooding.play, "flooding")
-    return CompiledFlooding(timing=protocol.timing)
+        kind = flooding.CompiledFlooding
+    elif isinstance(protocol, Gis):
+        from netbandit.simulation.compiled_rounds import gis
+
+        kind = gis.CompiledGis
+    else:
+        from netbandit.simulation.compiled_rounds import gossip
+
+        kind = gossip.CompiledGossip
+    announce(kind.compiled, f"{kind.name} rounds")
+    return kind(timing=protocol.timing)
 
 
 def _each_item_over_each_link(network: Network) -> int:
     return 2 * len(network.links) * network.agents
 
 
-_HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {Flooding: _each_item_over_each_link}
+def _new_item_a_slot(network: Network) -> int:
+    return network.agents**2 // 10
+
+
+_HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {
+    Flooding: _each_item_over_each_link,
+    Gis: _each_item_over_each_link,
+    Gossip: _new_item_a_slot,
+}
 """About how many hops a round takes, of each protocol that has a loop."""

@@ -29,6 +29,8 @@ class CompiledRounds(CallbackRoundProtocol):
     """The kinds of its messages, by their numbers in the loop."""
     name: ClassVar[str]
     """What it stands for."""
+    compiled: ClassVar[Any]
+    """Its loop."""
 
     traffic: Traffic = state()
     """What is under way."""
@@ -106,30 +108,34 @@ class CompiledRounds(CallbackRoundProtocol):
     def _wake(self, event: Event) -> None:
         if event is not self._appointment:
             return  # overtaken by an earlier one
-        due = self._appointed
+        my_turn = self._appointed == (self.clock.now, int(self._turn))
         self._appointed = self._appointment = None
-        state = self.traffic.state
-        while True:
+        why = columns.ENDED_ROUND
+        while why != columns.STOPPED:
             limit, turn = self._environment.next_event(columns.NEVER)
-            before = limit if turn > self._turn else limit - 1
-            if due is not None and due[1] == int(self._turn):
-                before = max(before, due[0])  # it is its turn
-            why = self.play(limit, before)
-            due = None
-            self._environment.advance(int(state[columns.NOW]))
-            self._tell()
-            if why == columns.STOPPED:
-                break
+            # At the instant of something outside, all that arrives comes before it, and steps may.
+            steps_until = limit if turn > self._turn else limit - 1
+            if my_turn:
+                steps_until = max(steps_until, self.clock.now)
+            why = self._play_on(limit, steps_until)
             if why == columns.ENDED_ROUND:
                 self._end()
-            elif why != columns.EVENTS_FULL:
-                self._more(why)
-        arrival = int(state[columns.NEXT_ARRIVAL])
-        step = int(state[columns.STEP_TIME])
+        arrival, step = (int(self.traffic.state[place]) for place in (columns.NEXT_ARRIVAL, columns.NEXT_STEP))
         if step < arrival:
             self._appoint(step, self._turn)
         elif arrival < columns.NEVER:
             self._appoint(arrival, ARRIVALS)
+
+    def _play_on(self, arrivals_until: int, steps_until: int) -> int:
+        """Run the loop until a round has ended or something outside is due; return which."""
+        while True:
+            why = self.play(arrivals_until, steps_until)
+            self._environment.advance(int(self.traffic.state[columns.NOW]))
+            self._tell()
+            if why in (columns.STOPPED, columns.ENDED_ROUND):
+                return why
+            if why != columns.EVENTS_FULL:
+                self._more(why)
 
     def _tell(self) -> None:
         """Tell the fingerprint what has arrived, and the ledger what was sent."""

@@ -1,6 +1,6 @@
 """Compiled rounds of `flooding`."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class CompiledFlooding(CompiledRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (FLOOD,)
     name: ClassVar[str] = "flooding"
+    compiled: ClassVar[Any] = loop.play
 
     flood: loop.Flood = state()
     """The round."""

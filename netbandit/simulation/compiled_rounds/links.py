@@ -1,5 +1,7 @@
 """The links of a network as arrays, and what was counted on them written back."""
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,7 +78,10 @@ def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def doubled(array: NDArray[np.int64]) -> NDArray[np.int64]:
+Integer = TypeVar("Integer", np.int32, np.int64)
+
+
+def doubled(array: NDArray[Integer]) -> NDArray[Integer]:
     """Return *array* with as many rows again, which are not filled."""
     found = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
     found[: len(array)] = array

@@ -44,6 +44,7 @@ from netbandit.simulation.kernels.traffic import (
     STEP_AT,
     STEP_COUNT,
     STEP_LABELS,
+    STEP_TIME,
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
@@ -103,7 +104,7 @@ class Flood(NamedTuple):
     told_by: NDArray[np.uint8]
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _is_left_out(flood: Flood, row: int, channel: int) -> bool:
     """Return whether what is in *row* of what is said is not for *channel*."""
     left_out = flood.said[row, LEFT_OUT]
@@ -117,7 +118,7 @@ def _is_left_out(flood: Flood, row: int, channel: int) -> bool:
     return False
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
     """Return what says that *channel* is left out beside what *left_out* says."""
     copy = flood.round[COPIES]
@@ -133,7 +134,7 @@ def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
     return int(NOBODY - 1 - copy)
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _take(traffic: Traffic, flood: Flood) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
     state, channels, said, nodes = traffic.state, traffic.channels, flood.said, flood.nodes
@@ -177,7 +178,7 @@ def _take(traffic: Traffic, flood: Flood) -> int:
     return ARRIVED
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
     """Let *node* pass on an item, on all channels but those that are listed as its tellers."""
     state, channels, nodes = traffic.state, traffic.channels, flood.nodes
@@ -232,7 +233,7 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
     traffic.kinds[0, KIND_BYTES] += sent * size
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
     """Let *node* pass on what is fresh, in the order in which it came, if the horizon has not come."""
     for number in range(fresh):
@@ -242,7 +243,7 @@ def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
         flood.first[label] = -1
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _note_teller(flood: Flood, place: int, label: int, channel: int, fresh: int) -> int:
     """Note at *place* that *channel* brought a fresh label; return how many labels are fresh."""
     flood.tellers[place] = channel
@@ -257,7 +258,7 @@ def _note_teller(flood: Flood, place: int, label: int, channel: int, fresh: int)
     return fresh
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 
@@ -315,7 +316,7 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 return ENDED_ROUND
             _pass_on(traffic, flood, node, fresh)
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, arrivals_until, steps_until)
+            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:

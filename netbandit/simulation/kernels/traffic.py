@@ -51,12 +51,13 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     INBOX_AT,
     INBOX_END,
     EVENTS,
-    STEP_TIME,
+    STEP_TIME,  # when the steps below are due
     STEPS,
     STEP_AT,  # of the steps of this instant, the one that is next
     STEPS_BEGUN,  # whether this instant's have begun
-    NEXT_ARRIVAL,  # when it stopped
-) = range(20)
+    NEXT_ARRIVAL,  # when it stopped: when it would have gone on
+    NEXT_STEP,
+) = range(21)
 STATES = 24
 
 # Why a loop returns.
@@ -100,7 +101,7 @@ class Traffic(NamedTuple):
     order: Integers
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def expect(traffic: Traffic, channel: int, arrival: int) -> None:
     """Have a channel looked at when its next message arrives."""
     state, channels = traffic.state, traffic.channels
@@ -121,7 +122,7 @@ def expect(traffic: Traffic, channel: int, arrival: int) -> None:
         state[WAITING] += 1
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _put_back(traffic: Traffic) -> None:
     """Put what is in the window back into its bucket: something comes before it."""
     state, channels = traffic.state, traffic.channels
@@ -134,7 +135,7 @@ def _put_back(traffic: Traffic) -> None:
     state[WINDOW_AT] = state[WINDOW_SORTED] = state[WINDOW_END] = 0
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _load(traffic: Traffic, bucket: int) -> None:
     """Move the channels that are due in *bucket* to the window; others are due laps later."""
     state, channels = traffic.state, traffic.channels
@@ -159,7 +160,7 @@ def _load(traffic: Traffic, bucket: int) -> None:
     state[WINDOW] = bucket
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _earliest(traffic: Traffic) -> int:
     """Return the bucket of time in which the first channel is due, however far away."""
     earliest = NEVER
@@ -171,7 +172,7 @@ def _earliest(traffic: Traffic) -> int:
     return int(earliest >> traffic.state[WIDTH_BITS])
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _sort_window(traffic: Traffic) -> None:
     """Sort the rest of the window: a few new entries into the others, or all."""
     state, window = traffic.state, traffic.window
@@ -191,7 +192,7 @@ def _sort_window(traffic: Traffic) -> None:
     state[WINDOW_SORTED] = end
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def next_arrival(traffic: Traffic) -> int:
     """Return when (ns) the next message arrives, and have it first in the window; `NEVER`: nothing is under way."""
     state = traffic.state
@@ -220,7 +221,7 @@ def next_arrival(traffic: Traffic) -> int:
     return int((state[WINDOW] << state[WIDTH_BITS]) + (traffic.window[state[WINDOW_AT]] >> CHANNEL_BITS))
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _move_to(state: Integers, time: int) -> None:
     state[NOW] = time
     if time >= state[SLOT_ENDS]:
@@ -228,14 +229,15 @@ def _move_to(state: Integers, time: int) -> None:
         state[SLOT_ENDS] = (state[SLOT] + 1) * state[SLOT_NS]
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
-def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) -> int:
     """Go on to the next pass or step, once all of the one before is handled.
 
     Args:
         traffic: What is under way.
         arrivals_until: Messages are delivered up to this time (ns),
         steps_until: and steps made up to this one: what comes later comes after something outside.
+        step: When the next step is due (ns).
 
     Returns:
         `ARRIVED`: the window begins with a pass, up to `PASS_END`; `STEP`: it is time for the next step; else why to
@@ -245,7 +247,8 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
     state[PASS_END] = 0
     state[INBOX_AT] = state[INBOX_END] = 0
     arrival = state[NEXT_ARRIVAL] = next_arrival(traffic)
-    if arrival <= state[STEP_TIME]:
+    state[NEXT_STEP] = step
+    if arrival <= step:
         if arrival > arrivals_until or arrival == NEVER:
             return STOPPED
         _move_to(state, arrival)
@@ -256,13 +259,13 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int) -> int:
             end += 1
         state[PASS_END] = end
         return ARRIVED
-    if state[STEP_TIME] > steps_until:
+    if step > steps_until:
         return STOPPED
-    _move_to(state, state[STEP_TIME])
+    _move_to(state, step)
     return STEP
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def inbox_of_one(traffic: Traffic) -> int:
     """Return where in the inbox what has reached the first receiver ends."""
     inbox, channels = traffic.inbox, traffic.channels
@@ -274,7 +277,7 @@ def inbox_of_one(traffic: Traffic) -> int:
     return int(end)
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def step_time(traffic: Traffic, begun: int) -> int:
     """Return when (ns) a slotted hop takes effect that has brought something now; see `Clock.effective_time`."""
     state = traffic.state
@@ -282,7 +285,7 @@ def step_time(traffic: Traffic, begun: int) -> int:
     return int(max(begun // slot + 1, (state[NOW] + slot - 1) // slot) * slot)
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) -> None:
     """Let *node* deal with something at *time*, the time of the next step; there is room for it."""
     state = traffic.state
@@ -294,7 +297,7 @@ def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) ->
     state[STEP_TIME] = time
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def begin_steps(traffic: Traffic) -> None:
     """Sort what is due in this step by node, for each in the order in which it came."""
     state, order = traffic.state, traffic.order
@@ -307,7 +310,7 @@ def begin_steps(traffic: Traffic) -> None:
         order[place] &= CHANNEL_MASK
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def end_steps(traffic: Traffic) -> None:
     """Forget what was due: the step has been made."""
     state = traffic.state

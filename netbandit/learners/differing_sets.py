@@ -1,0 +1,85 @@
+"""What a learner of epochs does where agents may have different active sets, because they have heard different items.
+
+Then each agent concludes for itself from the items that it holds, or takes over what a server answers.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an agent tells of its active arms.
+
+    Attributes:
+        arms: The arms, ascending, shape (a,).
+        means: What it releases of each, shape (a,).
+        pulls: S_i, how often it has pulled each of them.
+    """
+
+    arms: NDArray[np.int64]
+    means: NDArray[np.float64]
+    pulls: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server has concluded for all who hear it.
+
+    Attributes:
+        active: The arms left, ascending, shape (a,).
+        commit: The arm to pull until the horizon, or None.
+    """
+
+    active: NDArray[np.int64]
+    commit: int | None
+
+
+class DifferingSets(ABC):
+    """The methods of an `EpochLearner` whose agents may have different active sets.
+
+    Each agent has a learner of its own, a cohort of one; a server has one that never begins an epoch.
+    """
+
+    @abstractmethod
+    def start_apart(
+        self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
+    ) -> None:
+        """Make the state of one agent, or of the server, before the first epoch.
+
+        Args:
+            arms: The number K of arms.
+            horizon: T, in slots.
+            participants: The number N0 of agents that S(r) and the noise are made for: those that share with it.
+            members: The number of agents that these are drawn from.
+            smallest_gap: The bandit's smallest gap above zero, or None where no arm is worse than another.
+        """
+
+    @abstractmethod
+    def tell(self) -> Told:
+        """Return what the agent tells of the epoch that it has observed."""
+
+    @abstractmethod
+    def pool(self, told: Sequence[Any]) -> Any:
+        """Return what stands for some of what was told (`Told`), or for what stands for several."""
+
+    @abstractmethod
+    def conclude_pooled(self, pooled: Any) -> None:
+        """End the round of the agent with what stands for all that it holds, its own included."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """End the round of an agent that has heard nothing."""
+
+    @abstractmethod
+    def adopt(self, answer: Answer) -> None:
+        """End the round of an agent that hears the answer of a server."""
+
+    @abstractmethod
+    def answer(self, epoch: int, pooled: Any) -> Answer:
+        """Let the server conclude a round of *epoch*."""

@@ -1,0 +1,116 @@
+"""What agents know of arms that have heard different items, and how sure it makes them.
+
+N_k agents name arm k, the agents i among them with S_i pulls of it; N0 agents are what S(r) and the noise were made
+for. With N_k = N0 and equal S_i all of this is Algorithm 1 of Li & Song 2022.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.differing_sets import Told
+from netbandit.learners.elimination_schedule import EliminationSchedule
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """What stands for the items of some agents, arm by arm; all of shape (a,).
+
+    Attributes:
+        arms: The arms that any of them names, ascending.
+        means: The mean of what they release of each arm.
+        agents: How many of them name it, N_k.
+        inverse: The sum of 1 / S_i over these.
+        squares: The sum of 1 / S_i^2.
+        fewest: The smallest S_i.
+        most: The largest.
+    """
+
+    arms: NDArray[np.int64]
+    means: NDArray[np.float64]
+    agents: NDArray[np.int64]
+    inverse: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    fewest: NDArray[np.int64]
+    most: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, told: Told) -> "Pooled":
+        """Return what stands for one agent."""
+        arms = len(told.arms)
+        pulls = np.full(arms, told.pulls, dtype=np.int64)
+        one = np.ones(arms, dtype=np.int64)
+        return cls(told.arms, told.means, one, 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
+
+    def only(self, arms: NDArray[np.int64]) -> "Pooled":
+        """Return what it says of *arms*, ascending, each of which somebody names."""
+        if len(arms) == len(self.arms):
+            return self
+        at = np.searchsorted(self.arms, arms)
+        return Pooled(
+            arms,
+            self.means[at],
+            self.agents[at],
+            self.inverse[at],
+            self.squares[at],
+            self.fewest[at],
+            self.most[at],
+        )
+
+
+def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True) -> Pooled:
+    """Return what stands for all *parts*; sums are exact before they are rounded, so their order makes no difference.
+
+    Args:
+        parts: What agents tell, or what stands for several of them.
+        weighted: Whether each agent counts alike; if not, each part does, in the means alone.
+    """
+    every = [Pooled.of(part) if isinstance(part, Told) else part for part in parts]
+    if len(every) == 1:
+        return every[0]
+    places: dict[int, list[tuple[Pooled, int]]] = {}
+    for part in every:
+        for place, arm in enumerate(part.arms.tolist()):
+            places.setdefault(arm, []).append((part, place))
+    arms = sorted(places)
+    means, agents, inverse, squares, fewest, most = [], [], [], [], [], []
+    for arm in arms:
+        here = places[arm]
+        weights = [int(part.agents[place]) if weighted else 1 for part, place in here]
+        means.append(fsum(float(part.means[place]) * w for (part, place), w in zip(here, weights, strict=True)))
+        means[-1] /= fsum(weights)
+        agents.append(sum(int(part.agents[place]) for part, place in here))
+        inverse.append(fsum(float(part.inverse[place]) for part, place in here))
+        squares.append(fsum(float(part.squares[place]) for part, place in here))
+        fewest.append(min(int(part.fewest[place]) for part, place in here))
+        most.append(max(int(part.most[place]) for part, place in here))
+    return Pooled(*map(np.array, (arms, means, agents, inverse, squares, fewest, most)))
+
+
+def widths(schedule: EliminationSchedule, epoch: int, known: Pooled) -> NDArray[np.float64]:
+    """Return C_k of each arm of *known*, which are those that are active; shape (a,)."""
+    active = len(known.arms)
+    found: dict[tuple[int, float, float, int, int], float] = {}
+    result = np.empty(active)
+    columns = (known.agents, known.inverse, known.squares, known.fewest, known.most)
+    for place, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        width = found.get(row)
+        if width is None:
+            agents, inverse, squares, fewest, most = row
+            if agents == schedule.participants and fewest == most:
+                width = schedule.width(epoch, fewest, active)
+            else:
+                width = schedule.width_of(epoch, active, agents, inverse, squares)
+            found[row] = width
+        result[place] = width
+    return result
+
+
+def left(means: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which arms stay: all but those with ``max_j (mean_j - C_j) >= mean_k + C_k``."""
+    if (width == width[0]).all():
+        return np.asarray(means.max() - means < 2 * width[0])  # as Algorithm 1 has it, to the last bit
+    return np.asarray((means - width).max() < means + width)

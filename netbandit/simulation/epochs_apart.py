@@ -1,0 +1,212 @@
+"""The rhythm of epochs where agents may differ in what they have heard: each explores, and concludes, for itself.
+
+That is so where an agent waits for a deadline only, hears only those near it, or loses its memory when it goes down.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+from simpy import Event
+
+from netbandit.learners.differing_sets import Answer, DifferingSets
+from netbandit.learners.learner import Commit, EpochLearner, Phase
+from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
+from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.adapters import round_protocol
+from netbandit.protocols.protocol import SERVER, Item
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
+
+_POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
+"""Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""
+
+
+class EpochsApart(Epochs):
+    """Agents as in `Epochs`, but each with a learner of its own, which draws alone.
+
+    An item names its arms and says how often each was pulled. Who commits says so once, and passes on what others say.
+
+    Where agents lose their memory, an agent has lives: each begins with the first epoch at the first slot after it
+    comes back, and ends when it goes down; what it had told stays with the others.
+
+    Args:
+        stage: As for `Epochs`; the learner's sets may differ.
+    """
+
+    apart = True
+
+    def __init__(self, stage: ReplicationContext) -> None:
+        super().__init__(stage)
+        self._forgets = stage.network.forgets
+        self._learners: list[Any] = [None] * self._agents
+        self._sharing = [self._participating] * self._agents
+        self._concluded: dict[int, set[int]] = {}
+        self._committed: set[int] = set()
+        self._lives = [0] * self._agents
+        self._latest: tuple[list[Item], Item] | None = None
+
+    def start(self) -> None:
+        """Start a process for every agent that is up."""
+        network = self.stage.network
+        # Who goes down is forgotten before the clock that ends rounds looks at who is left.
+        down = set(network.watch_agents(self._changed)) if self._forgets else set()
+        self._protocol = round_protocol(self.stage.point.protocol, network, self)
+        reach = self._protocol.reach
+        if reach is not None:
+            self._sharing = list(reach)
+        self._server = self._new_learner(self._participating, self._agents)
+        for agent in range(self._agents):
+            if agent not in down:
+                self._clock.environment.process(self._live(agent))
+
+    def _new_learner(self, participants: int, members: int) -> Any:
+        learner = self._learner.fresh()
+        assert isinstance(learner, EpochLearner)
+        assert isinstance(learner, DifferingSets)
+        learner.start_apart(
+            arms=self._bandit.arm_count,
+            horizon=self._clock.horizon,
+            participants=participants,
+            members=members,
+            smallest_gap=self._bandit.smallest_gap,
+        )
+        return learner
+
+    def _live(self, agent: int) -> Generator[Event, Any, None]:
+        """Live one life of an agent, from now on: explore, contribute, wait, and again; in the end pull one arm."""
+        clock = self._clock
+        limit = self._life_end(agent)
+        sharing = self._sharing[agent]
+        drawn = self._participating < self._agents and not self._isolated and self._protocol.chooses
+        learner = self._learners[agent] = self._new_learner(sharing, self._agents if drawn else sharing)
+        start, number, informed, released = clock.boundary(clock.now), 1, True, False
+        while (start := self._next_present(agent, start)) < limit:
+            action = learner.begin(number)
+            if isinstance(action, Commit):
+                yield clock.wait_until(start)
+                self._committed.add(agent)
+                self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
+                self._exploit(agent, 0, start, limit, action.arm)
+                self._protocol.done(agent, number)
+                return
+            self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
+            end = self._explore_for_itself(agent, start, limit, action)
+            self._note("explore", agent, number, start, min(end, limit), arms=len(action.arms))
+            end = self._next_present(agent, end)
+            if end >= limit:
+                return
+            rewards, noise = self._own[agent]
+            itself = np.array([agent], dtype=np.int64)
+            learner.observe(self._bandit.pull_blocks(rewards, itself, action.arms, action.pulls), noise)
+            best = int(learner.best_arms[0])
+            yield clock.wait_until(end)
+            item = None
+            if self._takes_part(agent, number) and (informed or not drawn):
+                item = Item(LABEL_BYTES * len(action.arms) + NUMBER_BYTES * (len(action.arms) + 1), learner.tell())
+                self._contributions[agent] += 1
+                self._lives[agent] += not released
+                released = True
+            self._waiting[agent] = number, end, best
+            self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
+            answer = yield self._protocol.contribute(number, agent, item)
+            del self._waiting[agent]
+            start = clock.boundary(clock.now)
+            self._exploit(agent, number, end, min(start, limit), best)
+            self._wait_ended(number, start - end)
+            if clock.now <= clock.end:
+                self._concluded.setdefault(number, set()).add(agent)
+            informed = answer is not None
+            if answer is None:
+                learner.keep()
+            elif isinstance(answer.value, Answer):
+                learner.adopt(answer.value)
+            number += 1
+
+    def _explore_for_itself(self, agent: int, start: int, limit: int, phase: Phase) -> int:
+        """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""
+        for place, arm in enumerate(phase.arms.tolist()):
+            if start >= limit:  # what the horizon cuts may be of any length
+                return start + phase.pulls * (len(phase.arms) - place)
+            end = start + phase.pulls if self._presence is None else self._presence[agent].end(start, phase.pulls)
+            self._count(agent, start, min(end, limit), arm)
+            start = end
+        return start
+
+    def _life_end(self, agent: int) -> int:
+        """Return the first slot that *agent* does not play any more in the life that it begins now."""
+        horizon = self._clock.horizon
+        outages = self.stage.network.outages
+        if not self._forgets or outages is None:
+            return horizon
+        down = outages.node(agent).down(self._clock.now)
+        return horizon if down == inf else min(horizon, self._clock.boundary(int(down)))
+
+    def _changed(self, agent: int, up: bool) -> None:
+        """Let *agent* begin a new life, or forget all that it knew."""
+        if up:
+            self._clock.environment.process(self._live(agent))
+            return
+        self._committed.discard(agent)
+        waiting = self._waiting.pop(agent, None)
+        if waiting is not None:
+            number, since, arm = waiting
+            self._exploit(agent, number, since, min(self._clock.boundary(self._clock.now), self._clock.horizon), arm)
+        self._protocol.forget(agent)
+
+    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        """Let the learner pool *items*, each of which says itself for how many agents it stands."""
+        items = list(items)
+        latest = self._latest  # agents that hold the same mostly conclude one after the other
+        if latest is not None and list(map(id, latest[0])) == list(map(id, items)):
+            return latest[1]
+        assert isinstance(self._learner, DifferingSets)
+        pooled = self._learner.pool([item.value for item in items])
+        found = Item(_POOLED_BYTES * len(pooled.arms), pooled)
+        self._latest = items, found
+        return found
+
+    def conclude(self, round: int, group: int, aggregate: Item) -> Item:
+        """Let an agent take over what stands for all that it holds; or the server, which returns its answer."""
+        if group != SERVER:
+            self._learners[group].conclude_pooled(aggregate.value)
+            return Item(0, None)
+        answer: Answer = self._server.answer(round, aggregate.value)
+        choice = self._participating if answer.commit is None and not self._everybody else 0
+        return Item(LABEL_BYTES * (len(answer.active) + choice), answer)
+
+    def _ended_rounds(self) -> list[int]:
+        """Return the rounds that nobody is in any more who is up; see `Epochs`."""
+        ended = set(super()._ended_rounds())
+        if self._isolated:
+            return sorted(ended)
+        last = self._clock.horizon - 1
+        here = {agent for agent in range(self._agents) if self._next_present(agent, last) == last}
+        ended |= {number for number, agents in self._concluded.items() if here <= agents | self._committed}
+        return sorted(ended)
+
+    def _spent(self, releases: int) -> PrivacySpent:
+        """Account for all lives of an agent: their losses add up."""
+        spent = self._learner.account(participants=max(self._sharing), members=self._agents, releases=releases)
+        lives = max(self._lives) if releases else 0
+        if lives <= 1:
+            return spent
+        return replace(
+            spent,
+            epsilon=lives * spent.epsilon,
+            delta=min(1.0, lives * spent.delta),
+            accountant=f"{spent.accountant}; added up over the {lives} lives of the agent that had most",
+        )
+
+    def _remarks(self) -> tuple[str, ...]:
+        remarks = super()._remarks() if self._protocol.chooses else ()
+        epsilon = getattr(self._learner, "epsilon", inf)
+        fewest, most = min(self._sharing), max(self._sharing)
+        if fewest < most and epsilon < inf:
+            remarks += (
+                f"agents share with {fewest} to {most} agents, and the fewer they are, the more noise each adds: the "
+                f"widths take the noise of others to be as small as an agent's own",
+            )
+        return remarks

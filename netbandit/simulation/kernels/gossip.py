@@ -1,0 +1,226 @@
+"""The compiled loop of `gossip`: in each slot a node tells one random neighbour all it knows."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
+from netbandit.simulation.kernels.traffic import (
+    ARRIVED,
+    CHANNEL,
+    CHOICES_USED,
+    END,
+    ENDED_ROUND,
+    INBOX_AT,
+    INBOX_END,
+    LISTS_FULL,
+    MESSAGE,
+    MESSAGES_FULL,
+    NEVER,
+    NODE,
+    NOW,
+    PASS_END,
+    RECEIVER,
+    SLOT_NS,
+    STEP,
+    STEP_AT,
+    STEP_LABELS,
+    STEP_TIME,
+    STEPS,
+    STEPS_BEGUN,
+    STEPS_FULL,
+    WINDOW_AT,
+    Traffic,
+    add_step,
+    advance,
+    begin_steps,
+    end_steps,
+    inbox_of_one,
+    step_time,
+)
+
+# Places in `Rumours.round`: the number of the round that goes on, 0 for none; how many agents have all items; the first
+# unused row of `copies`, and how many are unused; and the earliest slot boundary (ns) at which somebody is to speak.
+NUMBER, COMPLETE, UNUSED_COPY, UNUSED_COPIES, SPEECH = range(5)
+
+# What a step deals with besides a copy of what a neighbour holds: the agent's own item, or that it is to speak.
+OWN, SPEAK = -1, -2
+
+_NOT_YET = -1
+
+
+class Rumours(NamedTuple):
+    """One round; n agents.
+
+    Attributes:
+        round: See above.
+        known: A bit for each item that an agent holds, 64 to a word, shape (n, words).
+        held: How many items each agent holds, and the bytes of a message with them, shape (n, 2).
+        next_slot: For each agent the slot at whose beginning it speaks next; -1 while it holds nothing, shape (n,).
+        sizes: The bytes of each agent's item, its label included, shape (n,).
+        copies: What was told in messages under way: a row of bits each. Of an unused row the first word leads on.
+        choices, left: For each agent neighbours that it has drawn, from the last to the first; and how many are left.
+        header: Bytes of the header of a message.
+        last_slot: The horizon, in slots.
+    """
+
+    round: NDArray[np.int64]
+    known: NDArray[np.int64]
+    held: NDArray[np.int64]
+    next_slot: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    copies: NDArray[np.int64]
+    choices: NDArray[np.int64]
+    left: NDArray[np.int64]
+    header: int
+    last_slot: int
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _give_back(rumours: Rumours, copy: int) -> None:
+    rumours.copies[copy, 0] = rumours.round[UNUSED_COPY]
+    rumours.round[UNUSED_COPY] = copy
+    rumours.round[UNUSED_COPIES] += 1
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _add(rumours: Rumours, node: int, label: int) -> None:
+    rumours.held[node, 0] += 1
+    rumours.held[node, 1] += rumours.sizes[label]
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _take_in(rumours: Rumours, node: int, what: int) -> bool:
+    """Let *node* take in a copy, or its own item; return whether it has all items now and had not before."""
+    agents = len(rumours.known)
+    before = rumours.held[node, 0]
+    if what == OWN:
+        word, bit = node >> 6, np.int64(1) << (node & 63)
+        if not rumours.known[node, word] & bit:
+            rumours.known[node, word] |= bit
+            _add(rumours, node, node)
+    elif before < agents:
+        for word in range(rumours.known.shape[1]):
+            news = rumours.copies[what, word] & ~rumours.known[node, word]
+            if news:
+                rumours.known[node, word] |= news
+                label = word << 6
+                while news:
+                    if news & 1:
+                        _add(rumours, node, label)
+                    news = (news >> 1) & 0x7FFFFFFFFFFFFFFF
+                    label += 1
+    return bool(before < agents and rumours.held[node, 0] == agents)
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> None:
+    """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
+    now, slot = traffic.state[NOW], traffic.state[SLOT_NS]
+    first = rumours.next_slot[node] == _NOT_YET
+    if first or rumours.next_slot[node] * slot < now:
+        rumours.next_slot[node] = (now + slot - 1) // slot
+    if rumours.next_slot[node] * slot == now:
+        rumours.left[node] -= 1
+        choice = rumours.choices[node, rumours.left[node]]
+        if now < traffic.state[END]:
+            copy = rumours.round[UNUSED_COPY]
+            rumours.round[UNUSED_COPY] = rumours.copies[copy, 0]
+            rumours.round[UNUSED_COPIES] -= 1
+            for word in range(rumours.known.shape[1]):
+                rumours.copies[copy, word] = rumours.known[node, word]
+            size = rumours.header + rumours.held[node, 1]
+            channel = traffic.out[traffic.starts[node] + choice]
+            put(traffic, queues, channel, 0, size, rumours.round[NUMBER], now, copy, 0)
+        rumours.next_slot[node] += 1
+    elif not first:
+        return  # it has spoken in this slot, or will at its end
+    if rumours.next_slot[node] < rumours.last_slot:
+        rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def play(
+    traffic: Traffic, queues: Queues, rumours: Rumours, arrivals_until: int, steps_until: int, slotted: bool
+) -> int:
+    """Let messages be delivered and nodes speak, until something outside is due; return why it stopped.
+
+    Args:
+        traffic: The links.
+        queues: What is under way on them.
+        rumours: The round.
+        arrivals_until: See `advance`.
+        steps_until: See `advance`.
+        slotted: Whether a node takes in what it hears at a slot boundary.
+    """
+    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
+    messages, order, round = queues.messages, traffic.order, rumours.round
+    agents = len(rumours.known)
+    while True:
+        if state[WINDOW_AT] < state[PASS_END]:
+            why: int = take(traffic, queues)
+            if why != ARRIVED:
+                return why
+        while state[INBOX_AT] < state[INBOX_END]:
+            at, end = state[INBOX_AT], inbox_of_one(traffic)
+            if state[STEPS] + end - at > len(steps):
+                return STEPS_FULL
+            node = channels[inbox[at, CHANNEL], RECEIVER]
+            for number in range(at, end):
+                message = inbox[number, MESSAGE]
+                copy = messages[message, LABELS]
+                if round[NUMBER] > 0 and messages[message, ROUND] == round[NUMBER]:
+                    time = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
+                    add_step(traffic, time, node, copy, 0)
+                else:
+                    _give_back(rumours, copy)
+                release(queues, message)
+            state[INBOX_AT] = end
+        if not state[STEPS_BEGUN]:
+            # Steps are due for what was heard, and for those who are to speak.
+            why = advance(traffic, arrivals_until, steps_until, min(state[STEP_TIME], round[SPEECH]))
+            if why == ARRIVED:
+                continue
+            if why != STEP:
+                return why
+            if state[NOW] == round[SPEECH]:
+                if state[STEPS] + agents > len(steps):
+                    return STEPS_FULL
+                boundary = state[NOW] // state[SLOT_NS]
+                round[SPEECH] = NEVER
+                for node in range(agents):
+                    if rumours.next_slot[node] == boundary:
+                        add_step(traffic, state[NOW], node, SPEAK, 0)
+            begin_steps(traffic)
+            state[STEP_AT] = -1
+        if state[STEP_AT] < 0:
+            if round[UNUSED_COPIES] < state[STEPS]:
+                return LISTS_FULL
+            if queues.unused[UNUSED_COUNT] < state[STEPS]:
+                return MESSAGES_FULL
+            for number in range(state[STEPS]):
+                if rumours.left[steps[number, NODE]] == 0:
+                    return CHOICES_USED
+            ended = False
+            for number in range(state[STEPS]):
+                place = order[number]
+                what = steps[place, STEP_LABELS]
+                if what != SPEAK and not ended and _take_in(rumours, steps[place, NODE], what):
+                    round[COMPLETE] += 1
+                    ended = round[COMPLETE] == agents
+                if what >= 0:
+                    _give_back(rumours, what)
+            if ended:
+                round[NUMBER] = 0
+                round[SPEECH] = NEVER
+                end_steps(traffic)
+                return ENDED_ROUND
+            previous = -1
+            for number in range(state[STEPS]):
+                node = steps[order[number], NODE]
+                if node != previous:
+                    _speak(traffic, queues, rumours, node)
+                previous = node
+        end_steps(traffic)

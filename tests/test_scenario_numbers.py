@@ -14,8 +14,8 @@ PINNED = pinned()
 def same(before, now, name, metric):
     """Say whether a metric is as it was: exactly, as JSON has every digit of a float.
 
-    Where contexts are multiplied by BLAS the last digit depends on the processor and on how many threads it uses, and so
-    do the eigenvalues that decide the last digits of what is mixed.
+    Where contexts are multiplied by BLAS the last digit depends on the processor and on how many threads it uses; so it
+    does of eigenvalues, and with them of what is mixed.
     """
     if metric == "mass" and before is not None:
         return math.isclose(before, now, rel_tol=1e-12)

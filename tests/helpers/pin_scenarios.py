@@ -68,6 +68,10 @@ CUTS: dict[str, Cut] = {
     **_cut("base alone fig3a fig3b fig3c fig3e", "run.horizon=60", paper="rcl"),
     **_cut("base alone asks told", "run.horizon=300", paper="gosine"),
     **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
+    # One agent decides in each slot, and deposits what it knows.
+    "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],
+    **_cut("base frontier he he-bound", "run.horizon=400", paper="asynchronous"),
+    "papers/asynchronous/he-everything": ["run.horizon=60"],
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],

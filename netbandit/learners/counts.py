@@ -36,20 +36,24 @@ class Counts(NamedTuple):
         sums: S, the sum of the rewards observed, shape (M, K).
         arms: The agent's own arms, ascending, shape (M, K); only the first ``counts`` of a row mean anything.
         counts: How many arms each agent has, shape (M,).
+        decided: How often each agent has decided in its present life, shape (M,).
+        since: The slot in which this life began: 0, unless the agent lost its memory later, shape (M,).
     """
 
     pulls: Numbers
     sums: Numbers
     arms: NDArray[np.int64]
     counts: NDArray[np.int64]
+    decided: NDArray[np.int64]
+    since: NDArray[np.int64]
 
 
 class CountingLearner(Learner):
     """Keeps N and S of every arm, from its own observations and those of others that it accepts.
 
-    In its first slots an agent pulls each of its own arms once, in order. After its pull of every slot it tells others
-    its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021); how far
-    that goes is the protocol's affair.
+    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it tells
+    others its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021);
+    how far that goes is the protocol's affair.
 
     State: ``known``, see `Counts`.
     """
@@ -98,7 +102,11 @@ class CountingLearner(Learner):
             sums=np.zeros((agents, world.arms)),
             arms=np.argsort(~own, axis=1, kind="stable"),
             counts=own.sum(axis=1),
+            decided=np.zeros(agents, dtype=np.int64),
+            since=np.zeros(agents, dtype=np.int64),
         )
+        self._lives: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
+        self._known_lives: NDArray[np.int64] = np.zeros((agents, agents) if world.forgets else (0, 0), dtype=np.int64)
         self._probabilities = self._kept()
         self._generators: dict[int, np.random.Generator] = {}
         self._ahead: Numbers = np.empty((agents, 0))  # numbers of each agent's stream
@@ -137,25 +145,31 @@ class CountingLearner(Learner):
         known = self.known
         if self.world.in_turn:  # who decides first has tried an arm for all
             return self.best(slot, agents)
-        beginning = slot < known.counts[agents]
+        decided = known.decided[agents]
+        beginning = decided < known.counts[agents]
         if beginning.all():
-            return np.asarray(known.arms[agents, slot])
-        arms = self.best(slot, agents)
-        if beginning.any():
-            arms[beginning] = known.arms[agents[beginning], slot]
+            return np.asarray(known.arms[agents, decided])
+        if not beginning.any():
+            return self.best(slot, agents)
+        arms = np.empty(len(agents), dtype=np.int64)
+        arms[beginning] = known.arms[agents[beginning], decided[beginning]]
+        arms[~beginning] = self.best(slot, agents[~beginning])
         return arms
 
     def log_time(self, slot: int, agents: Agents) -> Numbers:
-        """Return ln tau of each agent: of the slots played, or where they are discounted of the sum of N."""
+        """Return ln tau of each agent: of the slots since it began, or where they are discounted of the sum of N."""
         if self.discount < 1:
             return np.asarray(np.log(np.maximum(self.known.pulls[agents].sum(axis=1), 1.0)))
         if self.world.log == "pulls":
             return np.asarray(np.log(np.maximum(slot * self.world.agents + agents, 1)))
+        if self._lives.any():
+            return np.asarray(np.log(np.maximum(slot - self.known.since[agents], 1)))
         return np.full(len(agents), np.log(max(slot, 1)))
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Count the observations."""
         known = self.known
+        known.decided[agents] += 1
         known.pulls[agents, arms] += 1.0
         known.sums[agents, arms] += rewards
         self._told[agents, 0] = arms
@@ -165,8 +179,14 @@ class CountingLearner(Learner):
             self._own[agents, 1, arms] += rewards
 
     def share(self, slot: int, agents: Agents) -> Numbers:
-        """Return the observation of this slot, (arm, reward), or all own numbers and sums, shape (n, 2 K)."""
-        return self._own[agents].reshape(len(agents), -1) if len(self._own) else self._told[agents]
+        """Return the observation of this slot, (arm, reward), or all own numbers and sums, shape (n, 2 K).
+
+        Where agents lose their memory, totals come with the number of the life that they are of.
+        """
+        if not len(self._own):
+            return self._told[agents]
+        totals = self._own[agents].reshape(len(agents), -1)
+        return np.column_stack([totals, self._lives[agents]]) if self.world.forgets else totals
 
     def item_bytes(self, numbers: int) -> int:
         """Return a reward, a slot, an arm and the hops left, or pairs of numbers, a slot and the hops left.
@@ -174,7 +194,8 @@ class CountingLearner(Learner):
         The source is a label that the protocol adds: 28 bytes an observation with it, 16 K + 16 a source's totals.
         """
         if self.sharing == "totals":
-            return _NUMBER * numbers + _SLOT + _LABEL
+            life = 1 if self.world.forgets else 0
+            return _NUMBER * (numbers - life) + _SLOT + _LABEL * (1 + life)
         return _NUMBER + _SLOT + 2 * _LABEL
 
     def absorbs(self, agent: int, told: Numbers) -> bool:
@@ -186,6 +207,11 @@ class CountingLearner(Learner):
         """Count what is accepted of what others have observed, now or when it is time."""
         if len(self._own):
             known = self.known
+            if self.world.forgets:  # the totals of an earlier life stay counted
+                self._steps.begin_lives(
+                    self._totals, self._newest, self._known_lives, agents, sources, told[:, -1], said
+                )
+                told = np.ascontiguousarray(told[:, :-1])
             self._steps.count_totals(known.pulls, known.sums, self._totals, self._newest, agents, sources, told, said)
             return
         if self._probabilities is not None:
@@ -199,6 +225,19 @@ class CountingLearner(Learner):
             rows = due == time
             self._later.setdefault(time, []).append((agents[rows], told[rows]))
         self._use_until(slot)
+
+    def forget(self, slot: int, agents: Agents) -> None:
+        """Begin anew; the totals of the life before stay counted with others."""
+        known = self.known
+        known.pulls[agents] = known.sums[agents] = 0.0
+        known.decided[agents] = 0
+        known.since[agents] = slot
+        self._lives[agents] += 1
+        if len(self._own):
+            self._own[agents] = self._totals[agents] = 0.0
+            self._newest[agents] = -1
+        for parts in self._later.values():
+            parts[:] = [(heard[kept], told[kept]) for heard, told in parts if len(kept := ~np.isin(heard, agents))]
 
     def _use_until(self, slot: int) -> None:
         """Count what was heard before and is used from *slot* on at the latest."""

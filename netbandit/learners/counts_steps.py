@@ -49,6 +49,26 @@ def count_totals(pulls, sums, totals, newest, agents, sources, told, said):  # t
             before[1, arm] = told[row, arms + arm]
 
 
+@njit(cache=True)
+def begin_lives(totals, newest, known, agents, sources, lives, said):  # type: ignore[no-untyped-def]
+    """Keep what was counted of a source's earlier life for good where it tells of a new one.
+
+    Args:
+        totals: What each agent knows of the present life of each source, shape (M, M, 2, K); updated.
+        newest: As of which slot, shape (M, M).
+        known: The life of each source that each agent has heard of, shape (M, M); updated.
+        agents: Who hears each row, shape (n,), in order of arrival.
+        sources: Of whom, shape (n,).
+        lives: Of which life, shape (n,).
+        said: As of which slot, shape (n,).
+    """
+    for row in range(agents.size):
+        agent, source = agents[row], sources[row]
+        if said[row] > newest[agent, source] and lives[row] > known[agent, source]:
+            known[agent, source] = int(lives[row])
+            totals[agent, source] = 0.0
+
+
 @njit(cache=True, error_model="numpy")
 def best_upper(pulls, sums, arms, count, width):  # type: ignore[no-untyped-def]
     """Return the own arm with the largest ``S/N + width / sqrt(N)``, the lowest index among equals.

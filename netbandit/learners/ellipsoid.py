@@ -434,12 +434,12 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
     """Return what the width of an arm is multiplied with, in *slot*, from 0, where it grows with the slots.
 
     Args:
-        terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, and scale times what does
-            not grow; shape (6,), see `bonus_of` for the last.
+        terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, scale times what does not
+            grow, see `bonus_of` for the next, and the slot in which the agent began; shape (7,).
         dimension: d.
         slot: The slot.
     """
-    growth = log(terms[2] + (slot + 1) / terms[3])
+    growth = log(terms[2] + (slot + 1 - terms[6]) / terms[3])
     return terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
 
 
@@ -451,7 +451,7 @@ def bonus_of(beliefs, param_set, agent, terms, slot):  # type: ignore[no-untyped
         beliefs: `Ellipsoids`.
         param_set: The set.
         agent: The agent.
-        terms: What the agent's bonus is made of, shape (6,). The last says what it grows with: `SLOTS`, see
+        terms: What the agent's bonus is made of, shape (7,). The sixth says what it grows with: `SLOTS`, see
             `bonus_in`; `LOG_DET` of V, less that of the first V (the third), or `OBSERVATIONS` in V, over the fourth.
         slot: The slot.
     """

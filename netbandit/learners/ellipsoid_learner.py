@@ -48,6 +48,19 @@ class Start(NamedTuple):
     regularizer: float = 0.0
 
 
+class Loan(NamedTuple):
+    """What an agent shared of its own that is in no sum that it adopted so far.
+
+    Attributes:
+        number: Of the row, among those of the agent's present life.
+        gram, response: What was new in it, shapes (d, d) and (d,).
+    """
+
+    number: int
+    gram: Floats
+    response: Floats
+
+
 class EllipsoidLearner(Learner):
     """The beliefs of all agents: an agent keeps what was synchronised, S and s, and its own since then, U and u.
 
@@ -85,7 +98,8 @@ class EllipsoidLearner(Learner):
         self.thresholds: Floats = begin.thresholds
         self.interval = begin.interval
         self.trigger: Trigger = ellipsoid.Trigger(begin.thresholds, begin.interval, begin.growth)
-        self.bonus_terms: Floats = begin.bonus_terms
+        # With the slot in which each agent began: 0, unless it lost its memory later.
+        self.bonus_terms: Floats = np.column_stack([begin.bonus_terms, np.zeros(agents)])
         self.columns: Floats = np.zeros((world.dimension, 0))
         if world.fixed_actions is not None:
             self.columns = np.ascontiguousarray(world.fixed_actions.T)
@@ -109,7 +123,10 @@ class EllipsoidLearner(Learner):
                 ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
             else:
                 ellipsoid.renew(self.beliefs, param_set, agent, self.columns)
-        self._lent: dict[int, tuple[Floats, Floats]] = {}
+        self._diagonal = begin.diagonal
+        self._lent: dict[int, list[Loan]] = {}
+        self._included: dict[int, int] = {}
+        self._shared = np.zeros(agents, dtype=np.int64)  # rows of the present life
         self._upper = np.triu_indices(world.dimension)
         self._adopted: tuple[int, Floats] | None = None
         self._observations = 0  # in the sums adopted last
@@ -164,15 +181,20 @@ class EllipsoidLearner(Learner):
         """Return the row of *agent*; it must `_lend` what is new in it."""
 
     def _lend(self, agent: int) -> tuple[Floats, Floats]:
-        """Note that all that *agent* has seen leaves it now; return U and u."""
+        """Note that all that *agent* has seen leaves it now; return what is new of U and u."""
         beliefs, param_set = self.beliefs, self.world.param_set
-        lent = beliefs.own_gram[param_set, agent].copy(), beliefs.own_response[param_set, agent].copy()
-        self._lent[agent] = lent
+        gram, response = beliefs.own_gram[param_set, agent].copy(), beliefs.own_response[param_set, agent].copy()
+        loans = self._lent.setdefault(agent, [])
+        for loan in loans:  # not adopted so far, but shared
+            gram -= loan.gram
+            response -= loan.response
+        self._shared[agent] += 1
+        loans.append(Loan(int(self._shared[agent]), gram, response))
         beliefs.leaf_response[param_set, agent] = 0.0
         beliefs.leaf_square[param_set, agent] = 0.0
         beliefs.uses[param_set, agent] = 0
         beliefs.quiet[param_set, agent] = True
-        return lent
+        return gram, response
 
     def combine(self, shared: Sequence[Floats], weights: Sequence[int] | None = None) -> Floats:
         """Return the sum of what was *shared*, in order."""
@@ -188,15 +210,20 @@ class EllipsoidLearner(Learner):
 
     def _adopt(self, agent: int, combined: Floats) -> None:
         beliefs, param_set = self.beliefs, self.world.param_set
-        gram, response = self._lent.pop(agent)
         own_gram, own_response = beliefs.own_gram[param_set, agent], beliefs.own_response[param_set, agent]
-        nothing_new = beliefs.uses[param_set, agent] == 0
+        loans = self._lent.pop(agent, [])
+        included = self._included.pop(agent, int(self._shared[agent]))
+        rest = [loan for loan in loans if loan.number > included]
+        if rest:
+            self._lent[agent] = rest
+        nothing_new = not rest and beliefs.uses[param_set, agent] == 0
         if nothing_new:
             own_gram[:] = 0.0
             own_response[:] = 0.0
         else:
-            own_gram -= gram
-            own_response -= response
+            for loan in loans[: len(loans) - len(rest)]:
+                own_gram -= loan.gram
+                own_response -= loan.response
         beliefs.quiet[param_set, agent] = False
         same = self._adopted
         if same is not None and same[1] is combined and self._alike(same[0], agent):
@@ -205,7 +232,7 @@ class EllipsoidLearner(Learner):
             beliefs.shared_gram[param_set, agent] = beliefs.shared_gram[param_set, source]
             beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
             self._hold(agent, self._observations)
-            if nothing_new and beliefs.uses[param_set, source] == 0:
+            if nothing_new and beliefs.uses[param_set, source] == 0 and source not in self._lent:
                 self._steps.copy(beliefs, param_set, source, agent)
             else:
                 self._steps.renew(beliefs, param_set, agent, self.columns)
@@ -217,6 +244,38 @@ class EllipsoidLearner(Learner):
         self._hold(agent, adopted.observations)
         self._adopted = agent, combined
         self._steps.renew(beliefs, param_set, agent, self.columns)
+
+    def included(self, agents: NDArray[np.int64], shared: NDArray[np.int64]) -> None:
+        """Subtract of the agent's own, when the next sums are adopted, no more than what is in them."""
+        self._included.update(zip(agents.tolist(), shared.tolist(), strict=True))
+
+    def sync_missed(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Test again."""
+        self.beliefs.quiet[self.world.param_set, agents] = False
+
+    def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Believe in the initial matrix again."""
+        beliefs, param_set = self.beliefs, self.world.param_set
+        for agent in agents.tolist():
+            for sums in (
+                beliefs.shared_response,
+                beliefs.own_gram,
+                beliefs.own_response,
+                beliefs.leaf_response,
+                beliefs.leaf_square,
+                beliefs.uses,
+                beliefs.held,
+            ):
+                sums[param_set, agent] = 0
+            beliefs.quiet[param_set, agent] = False
+            beliefs.shared_gram[param_set, agent] = self._diagonal[agent] * np.eye(self.world.dimension)
+            self._lent.pop(agent, None)
+            self._included.pop(agent, None)
+            self._shared[agent] = 0
+            self.bonus_terms[agent, 6] = slot
+            if self._adopted is not None and self._adopted[0] == agent:
+                self._adopted = None
+            self._steps.renew(beliefs, param_set, agent, self.columns)
 
     def _hold(self, agent: int, count: int) -> None:
         """Note how many observations *agent* holds, of which *count* were shared."""

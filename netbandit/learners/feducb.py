@@ -100,6 +100,8 @@ class FedUcb(EllipsoidLearner):
         tested = not fixed and not world.isolated
         self._trees: dict[int, Tree] = {}
         self._excess: dict[int, NDArray[np.float64]] = {}
+        self._past: dict[int, list[int]] = {}  # releases of each tree of an earlier life
+        self._common.setdefault("releases", []).append((self._past, self._trees))
         self.clipped = 0
         self._clipped = False  # whether the sums adopted last were
         return Start(
@@ -195,6 +197,16 @@ class FedUcb(EllipsoidLearner):
             released[np.diag_indices(dimension)] += 2 * self.noise.shift
         return np.concatenate([released[self._upper], released[:-1, -1]])
 
+    def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Begin anew, with a new tree."""
+        for agent in agents.tolist():
+            self._excess.pop(agent, None)
+            tree = self._trees.get(agent)
+            if tree is not None and tree.releases:
+                self._past.setdefault(agent, []).append(tree.releases)
+                self._trees[agent] = tree.successor()
+        super().forget(slot, agents)
+
     def _tree(self, agent: int) -> Tree:
         tree = self._trees.get(agent)
         if tree is None:
@@ -230,11 +242,21 @@ class FedUcb(EllipsoidLearner):
         return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that released one of its sets most often."""
+        """Return the privacy spent by the agent that released one of its sets most often, in all its lives together."""
         claimed = 0.0 if self.world.isolated else self.epsilon
         deviation = self.noise.deviation if self.noise else 0.0
         ahead = not self.called or self.world.isolated
-        return account_tree(deviation, self.delta, releases=releases, claimed=claimed, trigger_is_private=ahead)
+        nodes = max(
+            (
+                sum(each.bit_length() for each in (*releases_before, trees[agent].releases))
+                for past, trees in self._common["releases"]
+                for agent, releases_before in past.items()
+            ),
+            default=0,
+        )
+        return account_tree(
+            deviation, self.delta, releases=releases, claimed=claimed, trigger_is_private=ahead, nodes=nodes
+        )
 
     def remarks(self) -> tuple[str, ...]:
         """Say that noise outweighs all observations, where it does."""

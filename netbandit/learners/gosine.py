@@ -25,7 +25,11 @@ class Gosine(Learner):
 
     Where q + 2 arms are all there are, everybody holds every arm and nobody asks.
 
-    State: ``held``: the arms that each agent holds, in the order of its set: sticky arms, U, L; shape (M, q + 2).
+    An agent that is down where a phase ends ends it when it is back; one that has lost its memory begins with its first
+    arms and the first phase.
+
+    State: ``held``: the arms that each agent holds, in the order of its set: sticky arms, U, L; shape (M, q + 2);
+    ``since``: the slot in which each agent began: 0, unless it lost its memory later, shape (M,).
     """
 
     counts_slots: ClassVar[bool] = True
@@ -53,6 +57,8 @@ class Gosine(Learner):
         size = sticky + 2 if self.asking else arms
         first = sticky * np.arange(agents)[:, None] if self.asking else np.zeros((agents, 1), dtype=np.int64)
         self.held: NDArray[np.int64] = (first + np.arange(size)) % arms
+        self._first_held = self.held.copy()
+        self.since: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
         self.pulls, self.sums = np.zeros((agents, arms)), np.zeros((agents, arms))
         self.phase_pulls = np.zeros((agents, arms))
         self.most_pulled = self.held[:, 0].copy()
@@ -82,7 +88,8 @@ class Gosine(Learner):
         held = self.held[agents]
         pulls, sums = self.pulls[agents[:, None], held], self.sums[agents[:, None], held]
         some = np.maximum(pulls, 1)
-        index = sums / some + self.width() * sqrt(np.log(max(slot, 1))) / np.sqrt(some)
+        widths: Numbers = self.width() * np.sqrt(np.log(np.maximum(slot - self.since[agents], 1)))
+        index = sums / some + widths[:, None] / np.sqrt(some)
         index[pulls == 0] = np.inf
         return np.asarray(held[np.arange(len(agents)), index.argmax(axis=1)])
 
@@ -99,7 +106,7 @@ class Gosine(Learner):
 
     def ask(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
         """End the phases that end at the boundary that begins *slot*; their agents ask."""
-        found = self._ends[agents] == slot
+        found = self._ends[agents] <= slot  # before, if the agent was down
         ending = agents[found]
         if len(ending):
             rows = np.arange(len(ending))
@@ -123,6 +130,17 @@ class Gosine(Learner):
             if arm not in self.held[agent]:
                 self.held[agent, -1] = arm
                 self._replaced += 1
+
+    def forget(self, slot: int, agents: Agents) -> None:
+        """Begin anew, with the first arms and the first phase."""
+        self.held[agents] = self._first_held[agents]
+        self.most_pulled[agents] = self.held[agents, 0]
+        self.pulls[agents] = self.sums[agents] = self.phase_pulls[agents] = 0.0
+        self.since[agents] = slot
+        if self.asking:
+            self.ended[agents] = 0
+            self._ends[agents] = slot
+            self._begin(agents)
 
     def item_bytes(self, numbers: int) -> int:
         """Return the bytes of an arm: a label."""

@@ -8,6 +8,7 @@ from math import inf, log, sqrt
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
@@ -166,6 +167,12 @@ class Oful(EllipsoidLearner, DepositLearner):
             found = Deposit(before.sums + new, before.observations + observations)
         self._sent[agent] = found
         return found
+
+    def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Begin anew, of what was sent too."""
+        for agent in agents.tolist():
+            self._sent.pop(agent, None)
+        super().forget(slot, agents)
 
     def _sums(self, agent: int, combined: Floats) -> Sums:
         gram, response, _ = self._unpacked(combined)

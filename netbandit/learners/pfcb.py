@@ -5,6 +5,7 @@ W units in all (own and accepted), Y of them good, and w and y own ones that it 
 """
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -32,10 +33,12 @@ def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 class Pfcb(Learner):
     """The state of all agents; row j of every array is agent j.
 
-    Slots are numbered from 0, as in the listings; row 0 explores, so no W is zero from then on.
+    Slots are numbered from 0, as in the listings; the first decision explores, so no W is zero from then on.
 
     State: ``units`` and ``good``, W and Y, shape (n, m); ``fresh_units`` and ``fresh_good``, w and y, same shape;
-    ``slots``, those in which all agents share; ``explored``, for each agent the slots it explores, shape (n,);
+    ``slots``, those in which all agents share; ``explored``, for each agent the decisions in which it explores at
+    first, shape (n,); ``decided`` and ``since``, how often it has decided in its present life, and the slot in which
+    this began (0, unless it lost its memory later), shape (n,);
     ``sharers``, for each agent the number of agents it shares with, itself included, shape (n,); ``factors``, what t is
     multiplied with in its logarithm, shape (n,): n where everything everybody observes is everybody's (Algorithm 1).
     """
@@ -115,6 +118,11 @@ class Pfcb(Learner):
         self.factors = self.sharers if pooled else np.ones_like(self.sharers)
         self.slots = () if never else sharing_slots(self.communicate, self.begin, self.stop, world.horizon)
         self.explored: NDArray[np.int64] = np.array([self._exploration(count) for count in self.sharers.tolist()])
+        self.decided: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
+        self.since: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
+        # The first round in which each agent told anything in its present life, 0: none yet; and in earlier lives.
+        self._first_round: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
+        self._earlier: dict[int, list[int]] = {}
         private = self.sharing == "private"
         self._band, self._weight = (self.band, self.weight) if private else (inf, 1.0)
         self._rounds = 0
@@ -136,11 +144,12 @@ class Pfcb(Learner):
         from netbandit.learners.pfcb_steps import quantities
 
         world = self.world
-        beliefs = self.units, self.good, self.factors, self.explored
+        beliefs = self.units, self.good, self.factors, self.explored, self.decided, self.since
         return np.asarray(quantities(slot, agents, *beliefs, world.rho, self.costs, self.capacities, self.aim))
 
     def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Count the units that were procured, and those of them that were good."""
+        self.decided[agents] += 1
         for known, fresh, seen in ((self.units, self.fresh_units, arms), (self.good, self.fresh_good, rewards)):
             known[agents] += seen
             fresh[agents] += seen
@@ -161,6 +170,7 @@ class Pfcb(Learner):
         if multiplier:
             scale = np.repeat(multiplier * self.capacities[:, None, :], 2, axis=1)
             told += gaussian(self.world.streams.generator("noise", self._rounds), scale)
+        self._first_round[agents] = np.where(self._first_round[agents], self._first_round[agents], self._rounds)
         self.fresh_units[agents] = 0.0
         self.fresh_good[agents] = 0.0
         return told.reshape(len(told), -1)[agents]
@@ -181,21 +191,38 @@ class Pfcb(Learner):
         """Let agents weigh what they hear, one message after the other, by what they believed in the slot before."""
         from netbandit.learners.pfcb_steps import weigh
 
-        latest = max(slot - 1, 1)
-        spreads = np.array([sqrt(1.5 * log(count * latest)) for count in self.sharers.tolist()])
+        latest = np.maximum(slot - 1 - self.since, 1).tolist()
+        counts = self.sharers.tolist()
+        spreads = np.array([sqrt(1.5 * log(count * slots)) for count, slots in zip(counts, latest, strict=True)])
         statistics = told.reshape(len(told), 2, -1)
         self.accepted += weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
         self.heard += statistics.shape[0] * statistics.shape[2]
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent in as many rounds, per producer."""
+        """Return the privacy spent in as many rounds, per producer; of an agent in all its lives together."""
         private = self.sharing == "private" and self.epsilon < inf
-        epsilons = [
-            round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
-            for number in range(1, releases + 1)
+
+        def spent(rounds: Iterable[int]) -> list[float]:
+            return [
+                round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
+                for number in rounds
+            ]
+
+        lives = [
+            spent(filter(None, [*rounds, int(self._first_round[agent])])) for agent, rounds in self._earlier.items()
         ]
         claimed = 0.0 if self.sharing == "never" else self.epsilon if private else inf
-        return account_statistics(epsilons, self.delta, claimed=claimed)
+        return account_statistics(spent(range(1, releases + 1)), self.delta, claimed=claimed, lives=lives)
+
+    def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Explore again."""
+        for known in (self.units, self.good, self.fresh_units, self.fresh_good):
+            known[agents] = 0.0
+        self.decided[agents] = 0
+        self.since[agents] = slot
+        for agent in agents[self._first_round[agents] > 0].tolist():
+            self._earlier.setdefault(agent, []).append(int(self._first_round[agent]))
+        self._first_round[agents] = 0
 
     def figures(self) -> dict[str, float | int | None]:
         """Return the share of what was heard that was accepted."""

@@ -29,7 +29,7 @@ def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore
 
 @njit(cache=True)
 def quantities(  # type: ignore[no-untyped-def]
-    slot, agents, units, good, factors, explored, rho, costs, capacities, aim
+    slot, agents, units, good, factors, explored, decided, since, rho, costs, capacities, aim
 ):
     """Return what each of some agents procures in *slot*, shape (n, m).
 
@@ -39,7 +39,9 @@ def quantities(  # type: ignore[no-untyped-def]
         units: W of all agents, shape (M, m).
         good: Y, same shape.
         factors: What t is multiplied with in the logarithm, for all agents, shape (M,).
-        explored: Slots in which one unit of each producer is procured, for all agents, shape (M,).
+        explored: Decisions in which one unit of each producer is procured at first, for all agents, shape (M,).
+        decided: Decisions that all agents have made in their present lives, shape (M,).
+        since: The slot in which this life began, shape (M,).
         rho: What a good unit is worth.
         costs: c of all agents, shape (M, m).
         capacities: k, same shape.
@@ -52,8 +54,8 @@ def quantities(  # type: ignore[no-untyped-def]
     order = np.empty(producers, dtype=np.int64)
     for row in range(agents.size):
         agent = agents[row]
-        if slot >= explored[agent]:
-            spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot, 1)))
+        if decided[agent] >= explored[agent]:
+            spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot - since[agent], 1)))
             trust(units[agent], good[agent], spread, rho, costs[agent], qualities, revenues)
             choose(qualities, revenues, capacities[agent], aim, order, chosen[row])
     return chosen
@@ -80,8 +82,8 @@ def weigh(units, good, agents, heard, spreads, band, weight):  # type: ignore[no
         for producer in range(units.shape[1]):
             heard_units, heard_good = heard[message, 0, producer], heard[message, 1, producer]
             if band < np.inf:
-                if not heard_units > 0.0:
-                    continue
+                if not heard_units > 0.0 or not units[agent, producer] > 0.0:
+                    continue  # there is nothing to compare
                 distance = abs(heard_good / heard_units - good[agent, producer] / units[agent, producer])
                 if distance > band * spreads[agent] / np.sqrt(units[agent, producer]):
                     continue

@@ -71,6 +71,10 @@ class Learner(AnyLearner):
     Where a protocol has agents keep several sets of parameters and use them in turn (``local``, for calls), each set is
     a learner of its own, made by :meth:`replicas`: it is asked to decide in every ``sets``-th slot, and never knows.
 
+    An agent that is down when a slot begins does not decide in it, neither tells nor hears anything, and goes on later.
+    Where agents lose their memory with it (``faults.nodes.memory = "lost"``), a learner needs one more method,
+    :meth:`forget`.
+
     Compiled loops (:mod:`netbandit.simulation.kernels`) play many slots at once in place of ``choose`` and ``learn``;
     they have the same law, and are tested against it.
     """
@@ -215,6 +219,30 @@ class Learner(AnyLearner):
             largest: The largest of each number among these rows, shape (n, k), for what is no mean.
         """
         raise NotImplementedError
+
+    def forget(self, slot: int, agents: Agents) -> None:
+        """Let *agents*, who decide in *slot* next, begin anew, knowing nothing: they were down and lost their memory.
+
+        What they told before stays with those that heard it.
+        """
+        raise NotImplementedError
+
+    def sync_missed(self, slot: int, agents: Agents) -> None:
+        """Tell *agents* that a synchronisation they took part in has passed them by; by default they need not know.
+
+        Only where agents may be down or messages be lost.
+        """
+
+    def included(self, agents: Agents, shared: NDArray[np.int64]) -> None:
+        """Tell *agents* which of their own rows are in what they adopt next; by default they need not know.
+
+        Only where agents may be down or messages be lost; else it is always the row that they shared last.
+
+        Args:
+            agents: The agents, shape (n,).
+            shared: The number of that row among those that the agent has shared in its present life, from 1, shape
+                (n,); 0: none of them is.
+        """
 
     @property
     def called(self) -> bool:

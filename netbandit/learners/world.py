@@ -46,6 +46,7 @@ class World:
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
         param_set: Which of the sets this learner is.
+        forgets: Whether agents that were down come back knowing nothing.
     """
 
     agents: int
@@ -73,3 +74,4 @@ class World:
     deposits: bool = False
     sets: int = 1
     param_set: int = 0
+    forgets: bool = False

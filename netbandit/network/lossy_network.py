@@ -49,7 +49,7 @@ class LossyNetwork(Network):
         self._columns = 0
         self._loss = faults.peer.loss
         super().__init__(*arguments, streams=streams, **keywords)
-        self.loses = True
+        self.loses = self.may_lose = True
         self._peer_faults = faults.peer
 
     @property

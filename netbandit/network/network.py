@@ -58,6 +58,7 @@ class Network:
         unreliable: Whether anything can go wrong in it.
         outages: When links and nodes are down; None where they never are.
         loses: Whether messages between agents may be lost for good: nothing repeats them.
+        may_lose: Whether any message may be lost at all, on its way or because a node is down.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -85,6 +86,7 @@ class Network:
         self.ledger = Ledger()
         self._handler: Receive = _nobody
         self.loses = False
+        self.may_lose = False
         self.streams = streams
         self.outages: Outages | None = None
         self._topology = topology
@@ -127,6 +129,10 @@ class Network:
     def agents_fail(self) -> bool:
         """Whether agents may be down at times."""
         return self.outages is not None and self.outages.any_agents
+
+    def is_down(self, node: int) -> bool:
+        """Return whether *node*, an agent or the server, is down now."""
+        return self.outages is not None and self.outages.any_nodes and self.outages.node(node).at(self.clock.now)
 
     @property
     def forgets(self) -> bool:

@@ -111,6 +111,7 @@ class UnreliableNetwork(Network):
         super().__init__(*arguments, streams=streams, **keywords)
         self.outages = outages
         self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
+        self.may_lose = bool(faults.peer.loss or faults.uplink.loss or faults.plan)
         if outages.any_agents:
             self.clock.postpone = self._postponed
             if outages.forgets:

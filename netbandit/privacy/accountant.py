@@ -5,7 +5,7 @@ larger than ``exp(epsilon)`` times that under the other, plus ``delta``. Delta i
 is exceeded: the privacy loss may exceed this epsilon more often, as what exceeds it counts only by how much.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isinf, sqrt
 
@@ -82,7 +82,9 @@ def account_openly(releases: int) -> PrivacySpent:
     return PrivacySpent(spent, 0.0, spent, "one reward of one agent", accountant="no noise", caveats=(MADE,))
 
 
-def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: float) -> PrivacySpent:
+def account_statistics(
+    epsilons: Sequence[float], delta: float, *, claimed: float, lives: Iterable[Sequence[float]] = ()
+) -> PrivacySpent:
     """Account for rounds in which two sums over a block are released, both with Gaussian noise (P-FCB).
 
     Sums begin anew in each round, so one slot's quantity enters those of a single round: w, by at most the capacity k,
@@ -97,6 +99,8 @@ def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: floa
         epsilons: epsilon_z of each round; ``inf``: no noise.
         delta: Of one release; also the delta at which the exact epsilon is told.
         claimed: The paper's own statement.
+        lives: For each agent that lost its memory the largest epsilon_z of each of its lives: they add up, as if a
+            quantity were in a round of each.
     """
     nothing = PrivacySpent(
         epsilon=0.0,
@@ -114,9 +118,12 @@ def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: floa
     for epsilon in epsilons:
         exceeds = epsilon > CLASSICAL_LIMIT
         total += max(epsilon, exact_epsilon(delta, noise_multiplier(epsilon, delta))) if exceeds else epsilon
+    # Gaussian releases compose to one, whose squared signal is the sum of theirs.
+    signals = [sum(noise_multiplier(epsilon, delta) ** -2 for epsilon in of_lives) for of_lives in lives]
+    multiplier = min(noise_multiplier(max(epsilons), delta), 1 / sqrt(max(signals))) if signals else None
     return replace(
         nothing,
-        epsilon=exact_epsilon(delta, noise_multiplier(max(epsilons), delta) / sqrt(2)),
+        epsilon=exact_epsilon(delta, (multiplier or noise_multiplier(max(epsilons), delta)) / sqrt(2)),
         delta=delta,
         basic=(2 * total, min(1.0, 2 * len(epsilons) * delta)),
     )

@@ -46,6 +46,10 @@ class Tree:
             noisy += node
         return noisy
 
+    def successor(self) -> "Tree":
+        """Return a tree without a leaf, whose noise goes on where that of this one ends."""
+        return Tree(len(self._sum), self._deviation, self._rng)
+
     @property
     def nodes(self) -> int:
         """The number of nodes whose noise is in the last release."""

@@ -64,6 +64,10 @@ class BroadcastProtocol(NetworkProtocol):
         """Return metrics of its own; by default there are none."""
         return {}
 
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """Note that *agent* goes down; whether it *forgets* what it has heard; by default nothing is kept of that."""
+        return
+
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""

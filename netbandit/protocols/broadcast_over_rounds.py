@@ -57,7 +57,10 @@ class BroadcastOverRounds(BroadcastProtocol):
         """Contribute *item* to *round*."""
         if round not in self._reached:
             self._reached[round] = [{other} for other in range(self.network.agents)]
-            self._uninformed[round] = self.network.agents
+            # Who is down does not contribute, and is not informed.
+            self._uninformed[round] = 0 if self.network.agents_fail else self.network.agents
+        if self.network.agents_fail:
+            self._uninformed[round] += 1
         informed = self.rounds.contribute(round, agent, Item(item.size, (Heard(agent, round, item),)))
         if informed.callbacks is None:  # it has happened already
             self._inform(agent, round, informed)
@@ -85,6 +88,8 @@ class BroadcastOverRounds(BroadcastProtocol):
 
     def _overhear(self, agent: int, round: int, items: Iterable[Item]) -> None:
         """Let *agent* hear, in this instant, what it has not heard yet."""
+        if round not in self._reached or self.network.is_down(agent):
+            return
         reached = self._reached[round][agent]
         fresh: list[Heard] = [heard for item in items for heard in item.value if heard.source not in reached]
         if fresh:

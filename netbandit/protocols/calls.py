@@ -26,8 +26,20 @@ class SyncHandler(Protocol):
             weights: How many releases each item stands for; absent: one each.
         """
 
-    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
-        """Let *agent* take over what stands for the releases of *round*, now, before the decision of this slot."""
+    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int, included: int | None = None) -> None:
+        """Let *agent* take over what stands for the releases of *round*, now, before the decision of this slot.
+
+        Args:
+            agent: The agent.
+            param_set: The set of parameters.
+            aggregate: What stands for the releases.
+            round: The number of the round.
+            included: The number of the agent's own release in it, among those of its present life, from 1; 0: none is;
+                None: its last, as nothing can be lost.
+        """
+
+    def sync_missed(self, agent: int, param_set: int) -> None:
+        """Tell *agent* that the synchronisation of a *param_set* that it took part in has passed it by."""
 
     @property
     def release_size(self) -> int:
@@ -63,6 +75,15 @@ class CallProtocol(NetworkProtocol):
     def figures(self) -> dict[str, float | int | None]:
         """Return metrics of its own; by default there are none."""
         return {}
+
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """Note that *agent* goes down, so that it takes no part in what is under way any more; by default nothing is.
+
+        Args:
+            agent: The agent.
+            forgets: Whether it will come back knowing nothing.
+        """
+        return
 
     @abstractmethod
     def call(self, agent: int, param_set: int) -> None:

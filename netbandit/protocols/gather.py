@@ -87,6 +87,15 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
     def serve(self) -> None:
         """Hand out the masks, if any, and let the first user come; the event loop has not run yet."""
 
+    @property
+    def under_way(self) -> list[int]:
+        """The slots of the users whose parts are not all at agent 0; by default none are known."""
+        return []
+
+    def abandon(self) -> None:
+        """Let all users under way go away unserved: agent 0 was down, and knows of them no more."""
+        return
+
     def complete(self, user: int) -> None:
         """Decide for the *user* of a slot, now that all its parts are at agent 0, unless the horizon has passed."""
         now = self.clock.now

@@ -1,7 +1,9 @@
 """Local: agents that are near to each other synchronise, by messages that live for a few hops."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 from netbandit.network.cliques import cliques
 from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
@@ -11,6 +13,7 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
+from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 SYNC = Kind("SYNC")
@@ -38,7 +41,10 @@ class Meeting(NamedTuple):
 
 
 class _Progress:
-    """How far a meeting has come; forgotten when all have adopted and nothing of it is under way any more.
+    """How far a meeting has come.
+
+    Who takes part in it and each of its messages hold on to it, and nothing else does: when none is left, be it that
+    the last one was lost, it is gone.
 
     Attributes:
         number: Its number among all synchronisations, from 1.
@@ -46,9 +52,7 @@ class _Progress:
         heard: For each member that takes part, the releases it has heard, by their source.
         concluded: What follows from the releases of some sources.
         joined: How many members take part; fewer than all if a call comes so late that some are in the next meeting.
-        adopted: How many members have adopted,
-        latest: and when (ns) the latest of them.
-        under_way: Copies of its messages that nobody has heard yet.
+        adopted: How many members have adopted.
     """
 
     def __init__(self, number: int) -> None:
@@ -58,8 +62,16 @@ class _Progress:
         self.concluded: dict[tuple[int, ...], Item] = {}
         self.joined = 0
         self.adopted = 0
-        self.latest = 0
-        self.under_way = 0
+
+
+class _Part:
+    """A meeting that an agent takes part in, until it adopts or goes down."""
+
+    __slots__ = ("meeting", "progress")
+
+    def __init__(self, meeting: Meeting, progress: _Progress) -> None:
+        self.meeting = meeting
+        self.progress = progress
 
 
 class _Word(NamedTuple):
@@ -67,6 +79,7 @@ class _Word(NamedTuple):
 
     Attributes:
         meeting: What it belongs to.
+        progress: How far that has come.
         source: The agent that said it.
         item: What this agent releases, or None if it calls.
         left: How many hops it may still go.
@@ -74,6 +87,7 @@ class _Word(NamedTuple):
     """
 
     meeting: Meeting
+    progress: _Progress
     source: int
     item: Item | None
     left: int
@@ -96,7 +110,8 @@ class Local(LocalKeys, CallProtocol):
     Every message goes from neighbour to neighbour, but not back to those it came from, and is dropped after ttl hops; a
     node passes it on again only if it may go further than any copy before. Slotted, a hop takes effect at a boundary
     after the one it began at; asynchronous, at once. Where several messages queue for a link of limited bandwidth, one
-    may come too late: it is then left out by those who have not heard it.
+    may come too late: it is then left out by those who have not heard it. Where something can be lost, or with a
+    deadline, who has not heard the release of a member in time goes on with the newest one that it has of it.
 
     In rounds an agent concludes when it has heard all agents within ttl hops, or at its `deadline`.
     """
@@ -144,12 +159,17 @@ class Local(LocalKeys, CallProtocol):
         self._members = [0] * (max(self.groups, default=-1) + 1)
         for clique in self.groups:
             self._members[clique] += 1
-        self._meetings: dict[Meeting, _Progress] = {}
+        self._meetings: WeakValueDictionary[Meeting, _Progress] = WeakValueDictionary()
         self._met = 0
-        self._joined: list[dict[int, Meeting]] = [{} for _ in self.groups]
+        self._naming = network.may_lose or self.deadline is not None
+        self._sums = NamedSums(sync_handler.aggregate)
+        self._releasing = Releasing(network.agents, self.sets)
+        # Of each agent and set of parameters, where something can be lost.
+        self._held: defaultdict[tuple[int, int], NewestReleases] = defaultdict(NewestReleases)
+        self._joined: list[dict[int, _Part]] = [{} for _ in self.groups]
         self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
-        self._adoptions: InstantQueue[Meeting] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
-        self._releases: InstantQueue[Meeting] = InstantQueue(self.clock, self._release, SENDS)
+        self._adoptions: InstantQueue[_Part] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
+        self._releases: InstantQueue[_Part] = InstantQueue(self.clock, self._release, SENDS)
 
     def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
@@ -179,12 +199,14 @@ class Local(LocalKeys, CallProtocol):
     def call(self, agent: int, param_set: int) -> None:
         """Call the members of the agent's clique to synchronise the set of this slot."""
         meeting = Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot)
-        self._join(agent, meeting, self.delay)
-        self._say(agent, _Word(meeting, agent, None, self.ttl, self.clock.now))
+        progress = self._progress(meeting)
+        self._join(agent, meeting, progress, self.delay)
+        self._say(agent, _Word(meeting, progress, agent, None, self.ttl, self.clock.now))
 
     def begin(self, agent: int, param_set: int) -> None:
         """Release at once: the whole clique does."""
-        self._join(agent, Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot), 0)
+        meeting = Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot)
+        self._join(agent, meeting, self._progress(meeting), 0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
@@ -204,13 +226,12 @@ class Local(LocalKeys, CallProtocol):
         best: dict[tuple[Meeting, int, bool], _Word] = {}
         senders: dict[tuple[Meeting, int, bool], list[int]] = {}
         for sender, word in copies:
-            self._meetings[word.meeting].under_way -= 1
             key = word.meeting, word.source, word.item is None
             if key not in best or word.left > best[key].left:
                 best[key] = word
             senders.setdefault(key, []).append(sender)
         for key, word in best.items():
-            progress = self._meetings[word.meeting]
+            progress = word.progress
             place = node, word.source, word.item is None
             known = progress.furthest.get(place, -1)
             if word.source != node and word.left > known:
@@ -218,17 +239,19 @@ class Local(LocalKeys, CallProtocol):
                 self._say(node, word._replace(begun=self.clock.now), senders[key])
                 if known < 0 and self.groups[node] == word.meeting.clique:
                     self._note(node, word, progress)
-        for meeting in dict.fromkeys(word.meeting for _, word in copies):
-            self._forget(meeting, self._meetings[meeting])
 
     def _note(self, agent: int, word: _Word, progress: _Progress) -> None:
         """Let *agent* act on a word of its own clique that it has not heard before."""
         if word.item is None:
-            self._join(agent, word.meeting, self.delay)
-        elif word.meeting == self._joined[agent].get(word.meeting.param_set):
-            progress.heard.setdefault(agent, {})[word.source] = word.item
+            self._join(agent, word.meeting, progress, self.delay)
         else:
-            self.late += 1
+            if self._naming:
+                self._held[agent, word.meeting.param_set].take(word.item.value)
+            part = self._joined[agent].get(word.meeting.param_set)
+            if part is not None and part.progress is progress:
+                progress.heard.setdefault(agent, {})[word.source] = word.item
+            else:
+                self.late += 1
 
     def _say(self, node: int, word: _Word, told_by: Sequence[int] = ()) -> None:
         """Put *word* on the channels of *node*, with one hop less to go, but not to those who have told it."""
@@ -239,9 +262,7 @@ class Local(LocalKeys, CallProtocol):
         labels = 2 if word.item is None else 1
         size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
         kind = SYNC if word.item is None else RELEASE
-        progress = self._progress(word.meeting)
-        progress.under_way += len(channels)
-        self.network.send(Message(kind, size, further, progress.number), channels)
+        self.network.send(Message(kind, size, further, word.progress.number), channels)
 
     def _progress(self, meeting: Meeting) -> _Progress:
         progress = self._meetings.get(meeting)
@@ -250,52 +271,75 @@ class Local(LocalKeys, CallProtocol):
             progress = self._meetings[meeting] = _Progress(self._met)
         return progress
 
-    def _forget(self, meeting: Meeting, progress: _Progress) -> None:
-        """Forget *meeting* if nothing of it is left to happen."""
-        if not progress.under_way and progress.adopted == progress.joined:
-            self.ended[progress.number] = progress.latest
-            del self._meetings[meeting]
-
-    def _join(self, agent: int, meeting: Meeting, wait: int) -> None:
+    def _join(self, agent: int, meeting: Meeting, progress: _Progress, wait: int) -> None:
         """Let *agent* take part in *meeting*, *wait* slots after it was called for, unless it takes part in one."""
         joined = self._joined[agent]
         if meeting.param_set in joined:
             return
-        joined[meeting.param_set] = meeting
-        self._progress(meeting).joined += 1
+        part = joined[meeting.param_set] = _Part(meeting, progress)
+        progress.joined += 1
+        self.ended.pop(progress.number, None)  # it is not over yet
         self.sync_handler.sync_started(agent, meeting.param_set)
         slot = self.clock.slot
         # A call that queued behind others may come late.
         released = max((meeting.slot + wait) * slot, self.clock.now)
         adopted = max(meeting.slot + wait + self.delay, released // slot + 1) * slot
-        self._releases.at(released, agent, meeting)
-        self._adoptions.at(adopted, agent, meeting)
+        self._releases.at(released, agent, part)
+        self._adoptions.at(adopted, agent, part)
 
-    def _release(self, due: list[tuple[int, list[Meeting]]]) -> None:
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """See `CallProtocol.leave`."""
+        for part in self._joined[agent].values():
+            part.progress.heard.pop(agent, None)
+            part.progress.joined -= 1
+            self._end_if_over(part.progress)
+        self._joined[agent].clear()
+        if forgets:
+            self._releasing.begin_anew(agent)
+            for param_set in range(self.sets):
+                self._held.pop((agent, param_set), None)
+            for progress in self._meetings.values():
+                for place in [place for place in progress.furthest if place[0] == agent]:
+                    del progress.furthest[place]
+
+    def _release(self, due: list[tuple[int, list[_Part]]]) -> None:
         if self.clock.now >= self.clock.end:
             return
-        for agent, meetings in due:
-            for meeting in meetings:
+        for agent, parts in due:
+            for part in parts:
+                meeting, progress = part.meeting, part.progress
+                if self._joined[agent].get(meeting.param_set) is not part:
+                    continue  # it was down meanwhile
                 item = self.sync_handler.release(agent, meeting.param_set)
-                self._progress(meeting).heard.setdefault(agent, {})[agent] = item
-                self._say(agent, _Word(meeting, agent, item, self.ttl, self.clock.now))
+                if self._naming:
+                    item = self._releasing.name(agent, item, meeting.param_set)
+                    self._held[agent, meeting.param_set].take(item.value)
+                progress.heard.setdefault(agent, {})[agent] = item
+                self._say(agent, _Word(meeting, progress, agent, item, self.ttl, self.clock.now))
 
-    def _adopt(self, due: list[tuple[int, list[Meeting]]]) -> None:
+    def _adopt(self, due: list[tuple[int, list[_Part]]]) -> None:
         if self.clock.now > self.clock.end:
             return
-        for agent, meetings in due:
-            for meeting in meetings:
-                progress = self._meetings[meeting]
-                del self._joined[agent][meeting.param_set]
-                conclusion = self._conclusion(progress, progress.heard.pop(agent))
-                self.sync_handler.apply_sync(agent, meeting.param_set, conclusion, progress.number)
+        for agent, parts in due:
+            for part in parts:
+                param_set, progress = part.meeting.param_set, part.progress
+                if self._joined[agent].get(param_set) is not part:
+                    continue  # it was down meanwhile
+                del self._joined[agent][param_set]
+                heard = progress.heard.pop(agent)
+                if self._naming:
+                    held = self._held[agent, param_set]
+                    included = self._releasing.included(agent, held)
+                    self.sync_handler.apply_sync(agent, param_set, self._sums.of(held), progress.number, included)
+                else:
+                    self.sync_handler.apply_sync(agent, param_set, self._conclusion(progress, heard), progress.number)
                 progress.adopted += 1
-                progress.latest = self.clock.now
-                if self.network.loses and progress.adopted == progress.joined:
-                    self.end(progress.number)  # who has not heard of it so far may never do
-                if progress.adopted == self._members[meeting.clique]:
-                    self.end(progress.number)
-                self._forget(meeting, progress)
+                self._end_if_over(progress)
+
+    def _end_if_over(self, progress: _Progress) -> None:
+        """Note that all who take part in a meeting have adopted, if they have; others may still hear of it."""
+        if progress.adopted and progress.adopted == progress.joined:
+            self.end(progress.number)
 
     def _conclusion(self, progress: _Progress, heard: dict[int, Item]) -> Item:
         """Return what follows from what was *heard*; the same for all who heard the same, so it is made once."""

@@ -87,6 +87,10 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         """Let *agent* tell those near it, from this instant on."""
         self.way.broadcast(round, agent, item)
 
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """See `BroadcastProtocol.leave`."""
+        self.way.leave(agent, forgets=forgets)
+
     @property
     def handler(self) -> Receive:
         """What handles the messages of the route."""

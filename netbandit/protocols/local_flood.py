@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakValueDictionary
 
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue
@@ -23,24 +24,11 @@ ITEMS = Kind("ITEMS")
 _STOPS_KEPT = 64
 
 
-class _Copy(NamedTuple):
-    """An item on its way.
-
-    Attributes:
-        heard: What it is.
-        left: How many hops it may still go.
-    """
-
-    heard: Heard
-    left: int
-
-
-_Parcel = tuple[_Copy, frozenset[int]]
-"""What a node passes on, and the neighbours from which it has just come."""
-
-
 class _Furthest:
-    """What is known of the items of a round, until no copy is under way any more.
+    """What is known of the items of a round.
+
+    Each copy of one of them holds on to it, and nothing else does: when none is under way any more, be it that the last
+    one was lost, it is gone.
 
     Args:
         pairs: M^2.
@@ -48,12 +36,28 @@ class _Furthest:
     Attributes:
         left: For each node and source (node M + source), one more than the hops that the copy that may go furthest may
             still go; 0: the node has not heard the item.
-        under_way: Copies that wait at a node or are on a link.
     """
 
     def __init__(self, pairs: int) -> None:
         self.left = array("H", bytes(2 * pairs))
-        self.under_way = 0
+
+
+class _Copy(NamedTuple):
+    """An item on its way.
+
+    Attributes:
+        heard: What it is.
+        left: How many hops it may still go.
+        furthest: What is known of the items of its round.
+    """
+
+    heard: Heard
+    left: int
+    furthest: _Furthest
+
+
+_Parcel = tuple[_Copy, frozenset[int]]
+"""What a node passes on, and the neighbours from which it has just come."""
 
 
 class RandomStops:
@@ -105,7 +109,7 @@ class LocalFlood(BroadcastProtocol):
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
         self._slotted = self.slotted
-        self._rounds: dict[int, _Furthest] = {}
+        self._rounds: WeakValueDictionary[int, _Furthest] = WeakValueDictionary()
         self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
         self._departures: InstantQueue[_Parcel] = InstantQueue(self.clock, self._send, SENDS)
@@ -124,7 +128,18 @@ class LocalFlood(BroadcastProtocol):
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell its neighbours, in this instant."""
         if self.hops:
-            self._departures.at(self.clock.now, agent, (_Copy(Heard(agent, round, item), self.hops), frozenset()))
+            furthest = self._rounds.get(round)
+            if furthest is None:
+                furthest = self._rounds[round] = _Furthest(self.network.agents**2)
+            copy = _Copy(Heard(agent, round, item), self.hops, furthest)
+            self._departures.at(self.clock.now, agent, (copy, frozenset()))
+
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """See `BroadcastProtocol.leave`."""
+        if forgets:
+            agents = self.network.agents
+            for furthest in self._rounds.values():
+                furthest.left[agent * agents : (agent + 1) * agents] = array("H", bytes(2 * agents))
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Take in what arrives, now or at the slot boundary."""
@@ -144,14 +159,13 @@ class LocalFlood(BroadcastProtocol):
             for sender, copies in bundles:
                 for copy in copies:
                     heard = copy.heard
-                    self._rounds[heard.round].under_way -= 1
                     key = heard.round, heard.source
                     if key not in best or copy.left > best[key].left:
                         best[key] = copy
                     senders.setdefault(key, []).append(sender)
             fresh: list[Heard] = []
             for key, copy in best.items():
-                left = self._rounds[copy.heard.round].left
+                left = copy.furthest.left
                 place = node * self.network.agents + copy.heard.source
                 known = left[place] - 1
                 if copy.heard.source == node or copy.left <= known:
@@ -161,11 +175,8 @@ class LocalFlood(BroadcastProtocol):
                     fresh.append(copy.heard)
                 if copy.left and not self._is_kept(node, copy.heard):
                     self._departures.at(self.clock.now, node, (copy, frozenset(senders[key])))
-                    self._rounds[copy.heard.round].under_way += 1
             if fresh:
                 self.hear(node, sorted(fresh))
-            for round in {round for round, _ in best}:
-                self._forget(round)
 
     def _is_kept(self, node: int, heard: Heard) -> bool:
         """Return whether *node* does not pass on what it has heard: it absorbs it, or stops it at random."""
@@ -178,17 +189,9 @@ class LocalFlood(BroadcastProtocol):
         now, network = self.clock.now, self.network
         ended = now >= self.clock.end
         for node, parcels in due:
-            further = [(copy._replace(left=copy.left - 1), told_by) for copy, told_by in parcels]
-            for copy, _ in further:
-                if copy.heard.source == node:
-                    if copy.heard.round not in self._rounds:
-                        self._rounds[copy.heard.round] = _Furthest(network.agents**2)
-                else:
-                    self._rounds[copy.heard.round].under_way -= 1
             if not ended:
+                further = [(copy._replace(left=copy.left - 1), told_by) for copy, told_by in parcels]
                 self._put(node, further, network.channels[node], now)
-            for round in {copy.heard.round for copy, _ in further}:
-                self._forget(round)
 
     def _put(self, node: int, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
         alike: dict[tuple[int, ...], list[Channel]] = {}
@@ -199,13 +202,5 @@ class LocalFlood(BroadcastProtocol):
         for chosen, some in alike.items():
             copies = [parcels[number][0] for number in chosen]
             size = HEADER_BYTES + sum(LABEL_BYTES + copy.heard.item.size for copy in copies)
-            for copy in copies:
-                self._rounds[copy.heard.round].under_way += len(some)
             self.items += len(copies) * len(some)
             self.network.send(Message(ITEMS, size, (copies, now), copies[-1].heard.round), some)
-
-    def _forget(self, round: int) -> None:
-        """Forget who knows what of *round* when no copy of it is under way."""
-        found = self._rounds.get(round)
-        if found is not None and not found.under_way:
-            del self._rounds[round]

@@ -50,6 +50,10 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
         """Yield a deadline of learners that the server cannot do without."""
         yield from deadline_without_rounds(self, others)
 
+    def answered(self, round: int) -> bool:
+        """See `CallbackRoundProtocol.answered`."""
+        return round <= self._server.latest
+
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Upload the item of a participant; everybody waits for the answer."""
         if item is not None:

@@ -1,8 +1,11 @@
 """Pooled: everybody knows what anybody has told, free and out of band; a reference for what a network may reach."""
 
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
-from netbandit.network.clock import AGENTS, InstantQueue
+from simpy import Event
+
+from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
@@ -40,7 +43,8 @@ class Pooled(BroadcastProtocol):
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
-        self._told: InstantQueue[Heard] = InstantQueue(self.clock, self._hear, AGENTS)
+        self._told: list[Heard] = []
+        self._callbacks: list[Callable[[Event], None]] = [self._hear]
 
     @property
     def reach(self) -> list[int]:
@@ -50,14 +54,18 @@ class Pooled(BroadcastProtocol):
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Keep *item* until the next slot begins."""
         slot = self.clock.slot
-        if self.clock.now < self.clock.end:
-            self._told.at((self.clock.now // slot + 1) * slot, agent, Heard(agent, round, item))
+        now = self.clock.now
+        if now >= self.clock.end:
+            return
+        if not self._told:  # by one event for all, so that it is heard whoever goes down meanwhile
+            self.clock.environment.schedule(ScheduledEvent(self._callbacks), AGENTS, (now // slot + 1) * slot - now)
+        self._told.append(Heard(agent, round, item))
 
-    def _hear(self, due: list[tuple[int, list[Heard]]]) -> None:
-        everything = sorted(heard for _, items in due for heard in items)
+    def _hear(self, _: Event) -> None:
+        everything, self._told = sorted(self._told), []
         for agent in range(self.network.agents):
             others = [heard for heard in everything if heard.source != agent]
-            if others:
+            if others and not self.network.is_down(agent):
                 self.hear(agent, others)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:

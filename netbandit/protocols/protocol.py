@@ -191,6 +191,10 @@ class CallbackRoundProtocol(NetworkProtocol):
         """Return what *group* is told of *round*, of which these are all contributions; see `Aggregation`."""
         return self.aggregation.conclude(round, group, self.aggregation.aggregate(items, weights))
 
+    def answered(self, round: int) -> bool:
+        """Return whether the server has answered *round*, where there is one."""
+        return round in self.ended
+
     @abstractmethod
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Take the contribution of *agent* to *round*, at the end of its phase.

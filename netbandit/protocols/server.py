@@ -37,6 +37,7 @@ class Server:
 
     Attributes:
         late: Items that came after their round had been answered.
+        latest: The latest round that it has answered.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Server:
         self._answers: dict[int, Message] = {}
         self._done: dict[int, int] = {}
         self.late = 0
+        self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, int] = {}
@@ -141,6 +143,7 @@ class Server:
     def _answer(self, round: int) -> None:
         """Answer with what has come."""
         uploads = self._uploads.pop(round)
+        self.latest = max(self.latest, round)
         uploaders = self._expected(round) if self._done else self._uploaders(round)
         network = self._network
         items = [uploads[agent] for agent in self._uploaders(round) if agent in uploads]

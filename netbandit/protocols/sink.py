@@ -109,6 +109,10 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         if isinstance(self._collection, Synchronization):
             self._collection.listen(overhear)
 
+    def answered(self, round: int) -> bool:
+        """See `CallbackRoundProtocol.answered`."""
+        return round <= self._server.latest
+
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Send the agent's item on its way; everybody waits for the server's answer."""
         item = contributed(item)

@@ -1,18 +1,19 @@
 """Synchronisations over any protocol of rounds: a call, itself a message, then a round in which all take part."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from simpy import Event
 
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.everybody import Everybody
+from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releases, Releasing
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")
@@ -26,6 +27,9 @@ class TriggeredRounds(CallProtocol):
     the server and down to everybody; who hears it contributes after the decision of that slot. A call that finds a
     synchronisation under way is dropped: the agent that sent it takes part in that one. What starts without a call
     begins with the contributions.
+
+    Where something can be lost, who sums (the server, or else each agent) keeps the newest release of every agent, and
+    the sum names the releases that are in it. An agent that goes down leaves the synchronisation under way.
     """
 
     rounds: CallbackRoundProtocol = state()
@@ -46,14 +50,24 @@ class TriggeredRounds(CallProtocol):
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
-        self.rounds.start(network, Everybody(network.agents, sync_handler.aggregate))
+        self._naming = network.may_lose or getattr(self.rounds, "deadline", None) is not None
+        self._sums = NamedSums(sync_handler.aggregate)
+        self._releasing = Releasing(network.agents)
+        self._held = [NewestReleases() for _ in range(network.agents)]
+        everybody = Everybody(network.agents, sync_handler.aggregate)
+        if self._naming:
+            everybody = EverybodyNamed(network.agents, self._sums, self.rounds.served)
+        self.rounds.start(network, everybody)
         self._receive_round = self.rounds.handler
-        self.rounds.ended = self.ended
+        if not network.may_lose:  # else a round may end for some alone
+            self.rounds.ended = self.ended
         self.groups = [0] * network.agents
         served, by_peers = self.rounds.served, self.rounds.uses_peer_links
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
-        self._signal: Signal = signal(network, self.slotted, self._hear)
+        self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
+        self._contributed = [0] * network.agents  # the latest round, in whatever life
+        self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
     def call(self, agent: int, param_set: int) -> None:
@@ -87,32 +101,106 @@ class TriggeredRounds(CallProtocol):
         if self.clock.now >= self.clock.end:
             return
         for agent, (round, *_) in due:
-            informed = self.rounds.contribute(round, agent, self.sync_handler.release(agent, 0))
-            assert informed.callbacks is not None  # nobody is informed before all have contributed
-            informed.callbacks.append(self._applying(agent, round))
+            if not self.rounds.served and round in self.rounds.ended:  # while it was down
+                self.sync_handler.sync_missed(agent, 0)
+                continue
+            if round <= self._contributed[agent]:
+                continue  # in an earlier life, and the round is still on
+            self._contributed[agent] = round
+            item = self.sync_handler.release(agent, 0)
+            if self._naming:
+                item = self._releasing.name(agent, item)
+                self._held[agent].take(item.value)
+            informed = self.rounds.contribute(round, agent, item)
+            if informed.callbacks is None:  # the answer came first
+                self._apply(agent, round, informed)
+            else:
+                informed.callbacks.append(self._applying(agent, round))
 
     def _applying(self, agent: int, round: int) -> Callable[[Event], None]:
-        def apply(informed: Event) -> None:
-            aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
-            self.sync_handler.apply_sync(agent, 0, aggregate, round)
+        return lambda informed: self._apply(agent, round, informed)
 
-        return apply
+    def _apply(self, agent: int, round: int, informed: Event) -> None:
+        """Let *agent* take over what a round has concluded, unless it is, or was, down meanwhile."""
+        if self.network.is_down(agent):
+            return
+        if round <= self._left[agent] and not self.rounds.served:
+            self.sync_handler.sync_missed(agent, 0)
+            return
+        aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
+        if not self._naming:
+            self.sync_handler.apply_sync(agent, 0, aggregate, round)
+            return
+        releases: Releases = aggregate.value
+        if not self.rounds.served:  # it sums by itself
+            self._held[agent].take(releases)
+            releases = self._held[agent]
+        included = self._releasing.included(agent, releases)
+        self.sync_handler.apply_sync(agent, 0, self._sums.of(releases), round, included)
+        if self.network.may_lose:
+            self.end(round)  # others may never be informed
+
+    def leave(self, agent: int, *, forgets: bool) -> None:
+        """See `CallProtocol.leave`."""
+        self._left[agent] = self._joined[agent]
+        if forgets:
+            self._joined[agent] = 0
+            self._signal.forget(agent)
+            self._held[agent].clear()
+            self._releasing.begin_anew(agent)
+
+
+class EverybodyNamed(Everybody):
+    """As `Everybody`, where some may be missing: the server keeps the newest release of each agent.
+
+    Args:
+        agents: The number of agents.
+        sums: What makes the sums.
+        served: Whether there is a server; if not, each agent sums by itself.
+    """
+
+    def __init__(self, agents: int, sums: NamedSums, served: bool) -> None:
+        super().__init__(agents, self._put_together)
+        self._sums = sums
+        self._kept = NewestReleases() if served else None
+
+    def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        return self._summed([item.value for item in items])
+
+    def _summed(self, parts: Sequence[Releases]) -> Item:
+        found = NewestReleases()
+        for part in parts:
+            found.take(part)
+        return Item(self._sums.of(found).size, found)
+
+    def conclude(self, round: int, group: int, aggregate: Item) -> Item:
+        """Return all that the server has of the agents, or the *aggregate* itself."""
+        if self._kept is None:
+            return aggregate
+        self._kept.take(aggregate.value)
+        return self._summed([self._kept])
 
 
 class Signal(ABC):
     """How a call gets to everybody.
 
+    Who was down may have missed some, and call to a round that was called for before: it is then told of the latest.
+
     Args:
         network: The network.
         slotted: Whether a hop between agents takes effect at a slot boundary.
         hear: Called with (agent, round) when an agent hears the call to a round.
+        over: Says whether a round has ended.
     """
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
         self._network = network
         self._clock = network.clock
         self._slotted = slotted
         self._tell = hear
+        self._over = over
 
     @abstractmethod
     def call(self, agent: int, round: int) -> None:
@@ -122,12 +210,18 @@ class Signal(ABC):
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear, and pass on, what has arrived."""
 
+    def forget(self, agent: int) -> None:
+        """Let *agent* forget what it has heard; by default nothing is kept."""
+        return
+
 
 class FloodedCall(Signal):
     """A label that every node passes on to its other neighbours when it is new."""
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
-        super().__init__(network, slotted, hear)
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
+        super().__init__(network, slotted, hear, over)
         self._heard = [0] * network.agents
         self._steps: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._hear_all, AGENTS)
 
@@ -139,6 +233,8 @@ class FloodedCall(Signal):
         """See :meth:`Signal.receive`."""
         _, sender, message = arrival
         if message.round <= self._heard[node]:
+            if message.round < self._heard[node] and self._network.agents_fail:
+                self._call(node, self._heard[node], [self._network.channel(node, sender)])
             return
         if self._slotted:
             self._steps.at(self._clock.effective_time(message.value, self._clock.now), node, (sender, message.round))
@@ -155,15 +251,23 @@ class FloodedCall(Signal):
             return
         self._heard[node] = round
         self._tell(node, round)
-        channels = [channel for channel in self._network.channels[node] if channel.receiver != sender]
+        self._call(node, round, [channel for channel in self._network.channels[node] if channel.receiver != sender])
+
+    def _call(self, node: int, round: int, channels: Sequence[Channel]) -> None:
         self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), channels)
+
+    def forget(self, agent: int) -> None:
+        """See :meth:`Signal.forget`."""
+        self._heard[agent] = 0
 
 
 class ServerCall(Signal):
     """A request up to the server, and a call down to everybody. Uplinks are never slotted."""
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
-        super().__init__(network, slotted, hear)
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
+        super().__init__(network, slotted, hear, over)
         self._called = 0
 
     def call(self, agent: int, round: int) -> None:
@@ -172,19 +276,28 @@ class ServerCall(Signal):
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """See :meth:`Signal.receive`."""
-        message = arrival[2]
+        _, sender, message = arrival
         if message.kind is CALL:
             self._tell(node, message.round)
-        elif message.round > self._called:
-            self._called = message.round
-            self._network.send_down(Message(CALL, HEADER_BYTES, None, message.round), range(self._network.agents))
+            return
+        round = message.round
+        if round <= self._called and self._network.agents_fail:
+            if not self._over(self._called):
+                self._network.send_down(Message(CALL, HEADER_BYTES, None, self._called), (sender,))
+                return
+            round = self._called + 1
+        if round > self._called:
+            self._called = round
+            self._network.send_down(Message(CALL, HEADER_BYTES, None, round), range(self._network.agents))
 
 
 class SinkCall(FloodedCall):
     """A flooded label within a component; its sink tells the server, and that the sinks of the other components."""
 
-    def __init__(self, network: Network, slotted: bool, hear: Callable[[int, int], None]) -> None:
-        super().__init__(network, slotted, hear)
+    def __init__(
+        self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
+    ) -> None:
+        super().__init__(network, slotted, hear, over)
         self._sinks = network.topology.sinks
         self._called = 0
 

@@ -43,7 +43,7 @@ class Vertical(GatherProtocol):
     Parts travel on shortest paths (through lowest-numbered parents of a breadth-first tree from agent 0), each in
     a message of its own. Slotted, a hop takes effect at a boundary after the one it began at, and so does a decision.
     Masks are delivered before the first slot: they are counted on every hop, and take no time of the horizon.
-    What is decided at or after the horizon does not count.
+    What is decided at or after the horizon does not count. While agent 0 is down no user comes.
     """
 
     counts_slots: ClassVar[bool] = True
@@ -136,7 +136,9 @@ class Vertical(GatherProtocol):
 
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
-        if len(self._missing) < self.pipeline:
+        if self.network.is_down(0):
+            pass
+        elif len(self._missing) < self.pipeline:
             self._missing[user] = len(self._senders)
             for size, channels in self._parts.items():
                 self._put(user, size, channels)
@@ -158,6 +160,17 @@ class Vertical(GatherProtocol):
                 if user in self._missing:
                     del self._missing[user]
                     self.turn_away(user)
+
+    @property
+    def under_way(self) -> list[int]:
+        """See `GatherProtocol.under_way`."""
+        return list(self._missing)
+
+    def abandon(self) -> None:
+        """See `GatherProtocol.abandon`."""
+        for user in self._missing:
+            self.turn_away(user)
+        self._missing.clear()
 
     def _schedule(self, slot: int) -> None:
         environment = self.clock.environment

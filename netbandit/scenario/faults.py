@@ -28,7 +28,9 @@ class FailingNodes(FailingSettings):
     """``faults.nodes``: agents fail and come back."""
 
     memory: Literal["kept", "lost"] = Field(
-        default="kept", description="What an agent that comes back knows: all that it knew (kept), or nothing (lost)."
+        default="kept",
+        description="What an agent that comes back knows: all that it knew (kept), or nothing (lost); for outages of "
+        "nodes that are known ahead too.",
     )
 
 

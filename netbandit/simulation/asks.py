@@ -53,7 +53,10 @@ class Asks(Communication):
     def _ask(self, _: Event) -> None:
         """Let those ask who do at this boundary: all have made up their minds before the first of them speaks."""
         slot = self.clock.now // self.clock.slot
-        asking = np.flatnonzero(self._learner.ask(slot, self.everybody))
+        agents = self.everybody
+        if self.stage.network.agents_fail:
+            agents = np.array([agent for agent in agents.tolist() if not self.stage.network.is_down(agent)], np.int64)
+        asking = agents[self._learner.ask(slot, agents)]
         self._slots += len(asking) > 0
         self._asked_at[asking] = slot
         for agent in asking.tolist():
@@ -73,6 +76,11 @@ class Asks(Communication):
             self._delays[0] += boundary - asked
             self._delays[1] += 1
             self._heard.append((agent, source, item.value, asked))
+
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`."""
+        if forgets:
+            self._heard = [heard for heard in self._heard if heard[0] != agent]
 
     def hand_on(self, slot: int) -> None:
         """Let the learner hear all answers that have come since the last decision, in order."""

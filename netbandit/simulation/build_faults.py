@@ -147,16 +147,6 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
                     seen.add(numbers[node])
 
 
-def absence_problems(faults: FaultsSettings, learner: str) -> Iterator[Problem]:
-    """Yield agents that go down where the learner cannot leave out slots, and a memory that nobody can lose."""
-    text = f"learner.kind = {show(learner)} plays in every slot, so its agents cannot be down; elimination's can"
-    if faults.nodes is not None:
-        yield ("faults", "nodes"), text
-    for place, outage in enumerate(faults.outages):
-        if outage.nodes is not None:
-            yield ("faults", "outages", place, "nodes"), text
-
-
 def apart_problems(
     faults: FaultsSettings, learner: AnyLearner, protocol: NetworkProtocol, kinds: Mapping[str, str]
 ) -> Iterator[Problem]:

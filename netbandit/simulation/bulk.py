@@ -17,6 +17,8 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcas
     protocol, network = stage.point.protocol, stage.network
     if learner.has("next_share") or network.trace is not None or stage.point.scenario.run.activity != "every":
         return None
+    if network.agents_fail:
+        return None
     if type(protocol) is Pooled:
         return BulkPooled(stage, learner)
     if type(protocol) is not Local or not protocol.slotted or not protocol.ttl or not bulk_links.fits(network):

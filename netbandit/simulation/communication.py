@@ -1,7 +1,7 @@
 """How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class Communication:
         isolated: Whether nothing is ever shared.
         sets: Sets of parameters that agents keep and use in turn.
         asks: Whether agents are to be asked if they want to synchronise.
+        present: The agents that are up, ascending.
         in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
         deposits: Whether agents deposit what they know with a keeper.
         log: What is counted for the time in logarithms.
@@ -48,6 +49,7 @@ class Communication:
         self.clock: Clock = stage.clock
         agents = stage.topology.agents
         self.everybody = np.arange(agents)
+        self.present = self.everybody
         self.deciding = self.everybody
         self.members: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
         self.isolated = True
@@ -89,6 +91,14 @@ class Communication:
     def metrics(self) -> dict[str, Metric]:
         """Return ``rounds``, ``round_slots``, and figures of its own."""
         return {"rounds": 0, "round_slots": 0.0}
+
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """Note that *agent* goes down; whether it *forgets* what it has heard and not used yet."""
+        return
+
+    def back(self, slot: int, agents: NDArray[np.int64]) -> None:
+        """Note that *agents* come back, who decide in *slot* next."""
+        return
 
     def waiting(self) -> list[int]:
         """Return how many slots each agent has waited that waits for others; by default nobody does."""
@@ -158,8 +168,8 @@ class Broadcasts(Communication):
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
-        agents = self.everybody if self._all_tell else self.deciding
-        told = self._learner.share(slot, agents)
+        agents = self.present if self._all_tell else self.deciding
+        told = self._learner.share(slot, agents) if len(agents) else None
         if told is None:
             return
         self._said.append(slot)
@@ -188,6 +198,19 @@ class Broadcasts(Communication):
         self._delays[1] += len(heard)
         if self._phases is not None:
             self._phases.hear(agent, (message.round for message in heard), boundary)
+
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`."""
+        self._protocol.leave(agent, forgets=forgets)
+        if forgets and agent in self._heard[0]:
+            kept = [place for place, listener in enumerate(self._heard[0]) if listener != agent]
+            listeners, sources, told, said = self._heard
+            self._heard = (
+                [listeners[place] for place in kept],
+                [sources[place] for place in kept],
+                [told[place] for place in kept],
+                [said[place] for place in kept],
+            )
 
     def hand_on(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
@@ -218,6 +241,22 @@ class Broadcasts(Communication):
             self._phases.end(self.clock.horizon)
 
 
+class _Adoption(NamedTuple):
+    """What some agents adopt before their next decision.
+
+    Attributes:
+        param_set: The set of parameters.
+        combined: The row.
+        agents: Who adopts it,
+        included: and the number of the own row of each that is in it; empty: the last of each is.
+    """
+
+    param_set: int
+    combined: NDArray[np.float64]
+    agents: list[int]
+    included: list[int]
+
+
 class Synchronisations(Communication):
     """Agents that share in rounds: a row each, and what is combined of them is adopted by all.
 
@@ -244,7 +283,7 @@ class Synchronisations(Communication):
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
         self._waits: dict[int, list[int]] = {}
-        self._adopting: list[tuple[int, NDArray[np.float64], list[int]]] = []
+        self._adopting: list[_Adoption] = []
 
     def open(self, learners: Learners) -> None:
         """Take the learners, and find when they first share.
@@ -271,7 +310,7 @@ class Synchronisations(Communication):
             return
         param_set = slot % self.sets
         learner = self.learners[param_set]
-        begin, agents = self._protocol.begin, self.everybody
+        begin, agents = self._protocol.begin, self.present
         if self._wanted:
             agents = np.flatnonzero(calls)
             if learner.called:
@@ -311,25 +350,51 @@ class Synchronisations(Communication):
         combined = learner.combine([item.value for item in items], weights)
         return Item(learner.item_bytes(combined.size), combined)
 
-    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int) -> None:
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`: it takes no part in what is under way any more."""
+        for param_set in range(self.sets):
+            self.sync_missed(agent, param_set)
+        self._protocol.leave(agent, forgets=forgets)
+        if forgets:
+            for adoption in self._adopting:
+                if agent in adoption.agents:
+                    place = adoption.agents.index(agent)
+                    del adoption.agents[place], adoption.included[place : place + 1]
+
+    def sync_missed(self, agent: int, param_set: int) -> None:
+        """Let *agent* ask anew; see `SyncHandler`."""
+        if self.quiet[param_set, agent]:
+            self.quiet[param_set, agent] = False
+            slot = self.clock.boundary(self.clock.now)
+            self.learners[param_set].sync_missed(slot, self.everybody[agent : agent + 1])
+
+    def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int, included: int | None = None) -> None:
         """Keep it for the agent's next decision; see `SyncHandler`."""
-        released, now = self._released_at[agent, param_set], self.clock.now
+        now = self.clock.now
+        released = self._released_at.get((agent, param_set), now)
         trace = self.stage.network.trace
         if trace is not None and self.sets == 1:  # sets wait at the same time, and an agent has one track
             trace.phase("exploit", agent, round, released, now)
         self._waits.setdefault(round, []).append(-(-(now - released) // self.clock.slot))
         self.quiet[param_set, agent] = False
-        if self._adopting and self._adopting[-1][0] == param_set and self._adopting[-1][1] is aggregate.value:
-            self._adopting[-1][2].append(agent)
-        else:
-            self._adopting.append((param_set, aggregate.value, [agent]))
+        latest = self._adopting[-1] if self._adopting else None
+        if latest is None or latest.param_set != param_set or latest.combined is not aggregate.value:
+            latest = _Adoption(param_set, aggregate.value, [], [])
+            self._adopting.append(latest)
+        latest.agents.append(agent)
+        if included is not None:
+            latest.included.append(included)
 
     def hand_on(self, slot: int) -> None:
         """Let the learners adopt what has been concluded since the last decision, in order."""
         if self._adopting:
             adopting, self._adopting = self._adopting, []
-            for param_set, combined, agents in adopting:
-                self.learners[param_set].adopt(slot, np.array(agents), combined)
+            for param_set, combined, who, included in adopting:
+                agents = np.array(who, dtype=np.int64)
+                if included:
+                    self.learners[param_set].included(agents, np.array(included))
+                if who:
+                    self.learners[param_set].adopt(slot, agents, combined)
 
     @property
     def releases(self) -> int:
@@ -384,15 +449,19 @@ class Exchanges(Communication):
 
     def last(self, first: int, last: int) -> int:
         """Stop after one slot if somebody has something to tell."""
-        return first + 1 if self._protocol.ready.any() else last
+        return first + 1 if self._ready().any() else last
+
+    def _ready(self) -> NDArray[np.bool_]:
+        """Return which of those that are up have something to tell, shape (n,)."""
+        return self._protocol.ready[self.present]
 
     def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether somebody has stepped."""
-        return bool(self._protocol.ready.any())
+        return bool(self._ready().any())
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let those who have stepped tell their rows."""
-        agents = np.flatnonzero(self._protocol.ready)
+        agents = self.present[self._ready()]
         rows = self._learner.share(slot, agents)
         if rows is None:
             assert not self._told.any(), "who has begun to exchange tells something in every step"
@@ -417,4 +486,8 @@ class Exchanges(Communication):
     def metrics(self) -> dict[str, Metric]:
         """Return the steps that all agents have made, and how many slots one took."""
         steps = int(self._protocol.steps.min())
-        return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}
+        return {
+            "rounds": steps,
+            "round_slots": self.clock.horizon / steps if steps else None,
+            **self._protocol.figures(),
+        }

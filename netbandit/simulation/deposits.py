@@ -116,6 +116,11 @@ class Deposits(Communication):
         """See `Communication.releases`."""
         return int(self._deposited.max())
 
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`: it waits for nothing any more."""
+        if self.quiet[0, agent]:
+            self.resume(agent)
+
     def waiting(self) -> list[int]:
         """See `Communication.waiting`."""
         slot, horizon = self.clock.slot, self.clock.horizon

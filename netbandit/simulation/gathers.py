@@ -35,6 +35,9 @@ class Gathers(Driver):
     users are noted as they become possible, and the learner makes them together, strictly in order. Masks are put
     on the contexts of a whole block.
 
+    In a slot at whose beginning agent 0 is down nobody comes. Where it loses its memory, it learns anew, and those
+    whose contexts were under way go away unserved.
+
     Regret counts what was decided before the horizon. Users who went away unserved are counted apart, as ``unserved``;
     what they cost is up to the key of that name: nothing, or the regret of their worst or of a random arm.
 
@@ -92,6 +95,22 @@ class Gathers(Driver):
         network = self.stage.network
         self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
         self._protocol.serve()
+        outages = network.outages
+        if outages is not None and outages.any_agents and outages.forgets:
+            network.watch_agents(self._changed)
+
+    def _changed(self, agent: int, up: bool) -> None:
+        """Let agent 0 forget what it has learnt, and who waits for it, when it goes down."""
+        if not agent and not up:
+            self._protocol.abandon()
+            self._flush()
+            if self.arms:
+                self.learner.start(self._bandit.seen)
+
+    def waiting(self) -> list[int]:
+        """See `Driver.waiting`: agent 0 does for the oldest user, where parts may be lost."""
+        users = self._protocol.under_way
+        return [self.stage.clock.horizon - min(users)] if users and self.stage.network.may_lose else []
 
     def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""

@@ -36,13 +36,17 @@ class InTurn(Communication):
         self.log = protocol.log
         self.members = np.full(agents, agents)
         self.isolated = agents == 1
-        self._others = [np.delete(self.everybody, agent) for agent in range(agents)]
         self._told = 0
+        self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._others: dict[int, NDArray[np.int64]] = {}
 
     def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
-        """Let all agents of *turn* decide, in order of number."""
+        """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
         missed: list[NDArray[np.float64]] = [np.zeros(0)]
         slot, agents = turns.slot(turn), turns.agents(turn)
+        if self._here is not turns.here:
+            self._here = turns.here
+            self._others = {agent: self._here[self._here != agent] for agent in self._here.tolist()}
         for agent in agents.tolist():
             others = self._others[agent]
             who = self.everybody[agent : agent + 1]

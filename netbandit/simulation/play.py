@@ -75,16 +75,16 @@ def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account, tu
     (first, *_) = learners  # what sets of parameters have in common is in each of them
     if isinstance(first, Pfcb):
         assert isinstance(world, MarketWorld)
-        return _procurement(world, first, account)
+        return _procurement(world, first, account, turns)
     if isinstance(first, Gosine):
         assert isinstance(world, ArmWorld)
-        return _held_arms(world, first, account)
+        return _held_arms(world, first, account, turns)
     if isinstance(first, Thompson):
         assert isinstance(world, ArmWorld)
-        return _thompson(world, first, account)
+        return _thompson(world, first, account, turns)
     if isinstance(first, Ucb | KlUcb):
         assert isinstance(world, ArmWorld)
-        return _arms(world, first, account)
+        return _arms(world, first, account, turns)
     assert isinstance(first, EllipsoidLearner)
     return _linear(world, first, account, turns)
 
@@ -101,13 +101,13 @@ def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account, turns
         trigger = trigger._replace(every=0)  # all know the slots in which rounds begin
 
     def run(first: int, last: int) -> int:
-        who = turns.block, turns.everybody
+        who = turns.block, turns.everybody, turns.up
         return int(play(first, last, *who, draws, actions, fixed, columns, beliefs, bonus_terms, trigger, account))
 
     return run
 
 
-def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account) -> Play:
+def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account, turns: Turns) -> Play:
     from netbandit.simulation.kernels.arms import play
 
     bandit, numbers, known = world.bandit, world.numbers, learner.known
@@ -121,19 +121,19 @@ def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account) -> Play:
             numbers.reach(first)
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
-            play(first, until, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
+            play(first, until, turns.here, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
             first = until
         return last
 
     return run
 
 
-def _held_arms(world: ArmWorld, learner: Gosine, account: Account) -> Play:
+def _held_arms(world: ArmWorld, learner: Gosine, account: Account, turns: Turns) -> Play:
     from netbandit.simulation.kernels.held_arms import play
 
     bandit, numbers = world.bandit, world.numbers
     assert isinstance(bandit, Bernoulli)
-    state = learner.held, learner.pulls, learner.sums, learner.phase_pulls, learner.width()
+    state = learner.held, learner.pulls, learner.sums, learner.phase_pulls, learner.since, learner.width()
     means, gaps, missed = bandit.agent_means, bandit.gaps, world.missed
 
     def run(first: int, last: int) -> int:
@@ -141,14 +141,14 @@ def _held_arms(world: ArmWorld, learner: Gosine, account: Account) -> Play:
             numbers.reach(first)
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
-            play(first, until, uniforms, means, gaps, *state, missed, account)
+            play(first, until, turns.here, uniforms, means, gaps, *state, missed, account)
             first = until
         return last
 
     return run
 
 
-def _thompson(world: ArmWorld, learner: Thompson, account: Account) -> Play:
+def _thompson(world: ArmWorld, learner: Thompson, account: Account, turns: Turns) -> Play:
     from netbandit.simulation.kernels.arms import note, play_thompson
 
     bandit, numbers, known = world.bandit, world.numbers, learner.known
@@ -161,9 +161,11 @@ def _thompson(world: ArmWorld, learner: Thompson, account: Account) -> Play:
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
             regrets = np.zeros(until - first)
-            for agent, rng in enumerate(learner.rngs):  # its stream is unpacked once a block, not once a slot
-                own = means[agent], gaps, known.pulls[agent], known.sums[agent], rng, regrets, digests[agent]
-                digests[agent], missed = play_thompson(first, until, uniforms[agent], *own)
+            for agent in turns.here.tolist():  # its stream is unpacked once a block, not once a slot
+                own = known.pulls[agent], known.sums[agent], learner.rngs[agent], regrets, digests[agent]
+                decided = int(known.decided[agent])
+                digests[agent], missed = play_thompson(first, until, decided, uniforms[agent], means[agent], gaps, *own)
+                known.decided[agent] += until - first
                 world.missed[agent] += missed
             note(first, regrets, account)
             first = until
@@ -172,7 +174,7 @@ def _thompson(world: ArmWorld, learner: Thompson, account: Account) -> Play:
     return run
 
 
-def _procurement(world: MarketWorld, learner: Pfcb, account: Account) -> Play:
+def _procurement(world: MarketWorld, learner: Pfcb, account: Account, turns: Turns) -> Play:
     from netbandit.simulation.kernels import procurement
 
     market, statistics = procurement.market(world), procurement.statistics(learner)
@@ -183,8 +185,10 @@ def _procurement(world: MarketWorld, learner: Pfcb, account: Account) -> Play:
             numbers.reach(first)
             until = min(last, numbers.last)
             uniforms = numbers.block[:, first - numbers.first :]
-            procurement.play(first, until, uniforms, market, statistics, account)
+            procurement.play(first, until, turns.here, uniforms, market, statistics, account)
             first = until
+        if not turns.up.all():
+            account.pass_over(np.flatnonzero(~turns.up), last)
         return last
 
     return run

@@ -27,14 +27,9 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import (
-    absence_problems,
-    answer_problems,
-    apart_problems,
-    fault_notes,
-    outage_problems,
-)
+from netbandit.simulation.build_faults import answer_problems, apart_problems, fault_notes, outage_problems
 from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
@@ -279,7 +274,9 @@ class PointCheck:
         if isinstance(parts.learner, EpochLearner):
             self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
-            self.problems += absence_problems(scenario.faults, self._kind("learner"))
+            self.problems += memory_problems(
+                scenario.faults, parts.bandit, parts.learner, parts.protocol, self._kind("learner")
+            )
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)

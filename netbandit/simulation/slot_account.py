@@ -59,6 +59,13 @@ class Account(NamedTuple):
             self.curve[:, knot] = self.regret
             self.next_knot[:] = knot + 1
 
+    def pass_over(self, absent: NDArray[np.int64], last: int) -> None:
+        """Note that agents with rows of their own were *absent* up to slot *last*, and missed nothing."""
+        end = int(np.searchsorted(self.knots, last, side="right"))
+        for agent in absent.tolist():
+            self.curve[agent, self.next_knot[agent] : end] = self.regret[agent]
+            self.next_knot[agent] = end
+
     def total(self) -> NDArray[np.float64]:
         """Return the regret of all agents at each knot, shape (k,)."""
         return np.asarray(self.curve.sum(axis=0) if len(self.curve) > 1 else self.curve[0])

@@ -31,6 +31,9 @@ class Slots(Driver):
     could have reached them. What reaches an agent at an instant is taken in before its decision; what it says there, it
     says after it.
 
+    An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
+    and until the next one the same agents are up.
+
     Four parts work together: who decides when (`turns`), the world (`slot_worlds`), the learner, and how its agents
     talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
@@ -49,6 +52,7 @@ class Slots(Driver):
             run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
         )
         self._played = 0
+        self._decisions = 0
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
     def start(self) -> None:
@@ -77,6 +81,7 @@ class Slots(Driver):
                 matrix=talking.matrix,
                 sets=talking.sets,
                 param_set=param_set,
+                forgets=self._forgets,
                 **self.world.facts(),
             )
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
@@ -90,7 +95,32 @@ class Slots(Driver):
             if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking, self.turns)
         )
+        if stage.network.agents_fail:
+            for agent in stage.network.watch_agents(self._changed):
+                self.turns.note(agent, up=False)
+            talking.present = self.turns.here
         self._appoint()
+
+    @property
+    def _forgets(self) -> bool:
+        """Whether agents that were down come back knowing nothing."""
+        outages = self.stage.network.outages
+        return outages is not None and outages.forgets
+
+    def _changed(self, agent: int, up: bool) -> None:
+        """Leave *agent* out of the turns while it is down; it has played all those before."""
+        self.turns.note(agent, up=up)
+        talking = self.talking
+        talking.present = self.turns.here
+        slot = self._clock.boundary(self._clock.now)
+        if not up:
+            talking.gone(agent, forgets=self._forgets)
+        elif slot < self._clock.horizon:
+            back = np.array([agent])
+            if self._forgets:
+                for learner in self.learners:
+                    learner.forget(slot, back)
+            talking.back(slot, back)
 
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
@@ -110,8 +140,8 @@ class Slots(Driver):
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
-            **({} if self.turns.everybody else {"decisions": self.turns.decisions}),
-            **self.world.metrics(self.turns.decisions),
+            **({} if self.turns.everybody else self._counted()),
+            **self.world.metrics(self._decisions),
             **learner.figures(),
             **talked,
         }
@@ -119,6 +149,12 @@ class Slots(Driver):
         remarks = (*learner.remarks(), *((_GENERIC,) if self._slow else ()))
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
+
+    def _counted(self) -> dict[str, Metric]:
+        """Return how many decisions were made, and in how many turns of agents they were down."""
+        due = self.turns.decisions
+        absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
+        return {"decisions": self._decisions, **(absent if self.stage.network.agents_fail else {})}
 
     def _appoint(self) -> None:
         """Wake at the next turn, after what arrives and is adopted at its instant."""
@@ -137,6 +173,7 @@ class Slots(Driver):
         last = turns.before(environment.peek())
         stop = turns.after(talking.last(slot, self._clock.horizon) - 1)
         self._played = self._play(first, max(first + 1, min(last, stop)))
+        self._decisions += turns.decided(first, self._played)
         latest = self._played - 1
         talking.deciding = turns.agents(latest)
         slot = turns.slot(latest)

@@ -55,7 +55,9 @@ class Turns(ABC):
     Attributes:
         last: The number of the turn after those that are known.
         expected: How many decisions an agent makes by the horizon, in the mean over agents.
-        decisions: How many decisions belong to the turns reached so far.
+        decisions: How many decisions belong to the turns reached so far, be their agents up or not.
+        up: Which agents are up, shape (M,).
+        here: The numbers of these, ascending.
     """
 
     everybody: bool = False
@@ -64,6 +66,21 @@ class Turns(ABC):
     last: int
     expected: float
     decisions: int
+    up: NDArray[np.bool_]
+    here: Agents
+
+    def __init__(self, agents: int) -> None:
+        self.up = np.ones(agents, dtype=np.bool_)
+        self.here = np.arange(agents)
+
+    def note(self, agent: int, *, up: bool) -> None:
+        """Note that *agent* goes down, so that it does not decide when its turn comes, or comes back."""
+        self.up[agent] = up
+        self.here = np.flatnonzero(self.up)
+
+    @abstractmethod
+    def decided(self, first: int, last: int) -> int:
+        """Return how many decisions are made from turn *first* to before *last*, if the same agents are up."""
 
     @abstractmethod
     def reach(self, turn: int) -> bool:
@@ -87,7 +104,7 @@ class Turns(ABC):
 
     @abstractmethod
     def agents(self, turn: int) -> Agents:
-        """Return who decides in *turn*, ascending, shape (n,)."""
+        """Return who decides in *turn*, ascending, shape (n,): those whose turn it is and who are up."""
 
     @abstractmethod
     def ends(self, turn: int) -> bool:
@@ -111,8 +128,8 @@ class EverySlot(Turns):
     everybody = True
 
     def __init__(self, agents: int, slot: int, horizon: int) -> None:
+        super().__init__(agents)
         self._slot = slot
-        self._agents = np.arange(agents)
         self.last = horizon
         self.expected = float(horizon)
         self.decisions = agents * horizon
@@ -141,7 +158,11 @@ class EverySlot(Turns):
 
     def agents(self, turn: int) -> Agents:
         """See `Turns.agents`."""
-        return self._agents
+        return self.here
+
+    def decided(self, first: int, last: int) -> int:
+        """See `Turns.decided`."""
+        return len(self.here) * (last - first)
 
     def ends(self, turn: int) -> bool:
         """See `Turns.ends`."""
@@ -164,6 +185,7 @@ class DrawnTurns(Turns):
     """
 
     def __init__(self, agents: int, slot: int, horizon: int, expected: float) -> None:
+        super().__init__(agents)
         self._count = agents
         self._slot = slot
         self._horizon = horizon
@@ -249,7 +271,14 @@ class DrawnTurns(Turns):
         """See `Turns.agents`."""
         block = self._block
         place = turn - block.first
-        return block.agents[block.starts[place] : block.starts[place + 1]]
+        found = block.agents[block.starts[place] : block.starts[place + 1]]
+        return found if len(self.here) == self._count else found[self.up[found]]
+
+    def decided(self, first: int, last: int) -> int:
+        """See `Turns.decided`."""
+        block = self._block
+        begin, end = block.starts[[first - block.first, last - block.first]]
+        return int(end - begin if len(self.here) == self._count else self.up[block.agents[begin:end]].sum())
 
     def ends(self, turn: int) -> bool:
         """See `Turns.ends`."""

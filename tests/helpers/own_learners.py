@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import netbandit as nb
 from netbandit.learners.ucb import Ucb
 
 
@@ -24,3 +25,16 @@ class Stubborn(Ucb):
 
     def best(self, slot, agents):
         return np.zeros(len(agents), dtype=np.int64)
+
+
+class Forgetless(nb.Learner):
+    """Pulls arm 0, and cannot begin anew."""
+
+    def start(self, world, agents, rng):
+        pass
+
+    def choose(self, slot, agents):
+        return np.zeros(len(agents), dtype=np.int64)
+
+    def learn(self, slot, agents, arms, rewards):
+        pass

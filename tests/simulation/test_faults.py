@@ -96,7 +96,7 @@ def test_what_is_lost_stalls_a_round_and_the_run_says_so():
     cut = 'faults.outages=[{ links = [[1, 2]], from = "0 ms" }]'
     result = run(cut)
     assert (result.metrics["rounds"], result.metrics["round_slots"], result.metrics["stalled"]) == (0, None, 4)
-    assert any("links.peer.retry" in line for line in result.remarks)
+    assert any("links.peer.retry" in line and "protocol.deadline ends" in line for line in result.remarks)
     assert any("no round had ended" in line for line in result.remarks)
 
 
@@ -145,14 +145,15 @@ def test_a_mistake_is_told_at_its_key(override, text):
     assert text in str(caught.value)
 
 
-def test_only_agents_that_leave_out_slots_can_be_down():
+def test_memory_can_be_lost_only_by_a_learner_that_begins_anew():
+    lost = 'faults.nodes={ up_for = "1 s", down_for = "1 s", memory = "lost" }'
+    with pytest.raises(ScenarioError, match=r'faults.nodes.memory: must be "kept" with learner.kind = "coop-ucb2"'):
+        point_of(lost, 'learner={ kind = "coop-ucb2" }', 'protocol={ kind = "consensus" }')
     linear = (
         'bandit={ kind = "linear", dimension = 2, arms = 4 }',
         'learner={ kind = "feducb" }',
         'protocol={ kind = "master-worker" }',
     )
-    with pytest.raises(ScenarioError, match="cannot be down"):
-        point_of(*linear, 'faults.nodes={ up_for = "1 s", down_for = "1 s" }')
     result = run(*linear, 'faults.server={ up_for = "50 ms", down_for = "10 ms" }')
     assert result.metrics["availability"] == 1.0
 

@@ -10,13 +10,14 @@ from netbandit.learners.counts_steps import best_divergence, best_upper
 
 @njit(cache=True, error_model="numpy")
 def play(  # type: ignore[no-untyped-def]
-    first, last, numbers, means, gaps, known, width, log_log, divergence, missed, account
+    first, last, agents, numbers, means, gaps, known, width, log_log, divergence, missed, account
 ):
-    """Play the slots from *first* to before *last*, all agents slot by slot.
+    """Let *agents* play the slots from *first* to before *last*, all of them slot by slot.
 
     Args:
         first: The first slot.
         last: The slot after the last one.
+        agents: Those that are up, ascending.
         numbers: What decides the rewards, uniform in [0, 1), shape (M, slots).
         means: The mean of each agent and arm, shape (M, K).
         gaps: How much worse than the best arm each arm is, shape (K,).
@@ -27,21 +28,26 @@ def play(  # type: ignore[no-untyped-def]
         missed: The regret of each agent, shape (M,); updated.
         account: `netbandit.simulation.slot_account.Account`, one row.
     """
-    pulls, sums, arms, counts = known
+    pulls, sums, arms, counts, decided, since = known
     digests = account.digests
+    level = bonus = 0.0
     for slot in range(first, last):
-        level = log(max(slot, 1))
-        bonus = width * sqrt(level)
-        if divergence and log_log > 0.0:
-            level += log_log * log(max(level, 1.0))
+        begun = -1
         regret = 0.0
-        for agent in range(len(counts)):
-            if slot < counts[agent]:
-                arm = arms[agent, slot]
+        for agent in agents:
+            if since[agent] != begun:
+                begun = since[agent]
+                level = log(max(slot - begun, 1))
+                bonus = width * sqrt(level)
+                if divergence and log_log > 0.0:
+                    level += log_log * log(max(level, 1.0))
+            if decided[agent] < counts[agent]:
+                arm = arms[agent, decided[agent]]
             elif divergence:
                 arm = best_divergence(pulls[agent], sums[agent], arms[agent], counts[agent], level)
             else:
                 arm = best_upper(pulls[agent], sums[agent], arms[agent], counts[agent], bonus)
+            decided[agent] += 1
             pulls[agent, arm] += 1.0
             if numbers[agent, slot - first] < means[agent, arm]:
                 sums[agent, arm] += 1.0
@@ -56,7 +62,9 @@ def play(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def play_thompson(first, last, numbers, means, gaps, pulls, sums, rng, regrets, digest):  # type: ignore[no-untyped-def]
+def play_thompson(  # type: ignore[no-untyped-def]
+    first, last, decided, numbers, means, gaps, pulls, sums, rng, regrets, digest
+):
     """Let one agent of Thompson sampling play the slots from *first* to before *last*.
 
     numba draws from a generator what numpy does, number for number.
@@ -64,6 +72,7 @@ def play_thompson(first, last, numbers, means, gaps, pulls, sums, rng, regrets, 
     Args:
         first: The first slot.
         last: The slot after the last one.
+        decided: How often the agent has decided before.
         numbers: What decides the agent's rewards, uniform in [0, 1), shape (slots,).
         means: The mean of each of its arms, shape (K,).
         gaps: How much worse than the best arm each arm is, shape (K,).
@@ -79,8 +88,8 @@ def play_thompson(first, last, numbers, means, gaps, pulls, sums, rng, regrets, 
     arms = len(pulls)
     missed = 0.0
     for slot in range(first, last):
-        arm = slot
-        if slot >= arms:
+        arm = decided + slot - first
+        if arm >= arms:
             highest = -1.0
             for each in range(arms):
                 drawn = rng.beta(1.0 + sums[each], 1.0 + max(pulls[each] - sums[each], 0.0))

@@ -8,13 +8,14 @@ from numba import njit
 
 @njit(cache=True, error_model="numpy")
 def play(  # type: ignore[no-untyped-def]
-    first, last, numbers, means, gaps, held, pulls, sums, phase_pulls, width, missed, account
+    first, last, agents, numbers, means, gaps, held, pulls, sums, phase_pulls, since, width, missed, account
 ):
-    """Play the slots from *first* to before *last*, all agents slot by slot.
+    """Let *agents* play the slots from *first* to before *last*, all of them slot by slot.
 
     Args:
         first: The first slot.
         last: The slot after the last one.
+        agents: Those that are up, ascending.
         numbers: What decides the rewards, uniform in [0, 1), shape (M, slots).
         means: The mean of each agent and arm, shape (M, K).
         gaps: How much worse than the best arm each arm is, shape (K,).
@@ -22,16 +23,21 @@ def play(  # type: ignore[no-untyped-def]
         pulls: N, shape (M, K); updated.
         sums: S, shape (M, K); updated.
         phase_pulls: The pulls of the phase, shape (M, K); updated.
+        since: The slot in which each agent began, shape (M,).
         width: ``sigma sqrt(2 alpha)``.
         missed: The regret of each agent, shape (M,); updated.
         account: `netbandit.simulation.slot_account.Account`, one row.
     """
     digests = account.digests
-    agents, size = held.shape
+    size = held.shape[1]
+    bonus = 0.0
     for slot in range(first, last):
-        bonus = width * sqrt(log(max(slot, 1)))
+        begun = -1
         regret = 0.0
-        for agent in range(agents):
+        for agent in agents:
+            if since[agent] != begun:
+                begun = since[agent]
+                bonus = width * sqrt(log(max(slot - begun, 1)))
             arm = held[agent, 0]
             highest = -inf
             for place in range(size):

@@ -18,7 +18,7 @@ from netbandit.learners.ellipsoid import (
 
 @njit(cache=True)
 def play(  # type: ignore[no-untyped-def]
-    first, last, turns, everybody, world, actions, fixed, columns, beliefs, bonus_terms, trigger, account
+    first, last, turns, everybody, up, world, actions, fixed, columns, beliefs, bonus_terms, trigger, account
 ):
     """Play the turns from *first* to before *last*; stop after one in which anybody calls.
 
@@ -27,12 +27,13 @@ def play(  # type: ignore[no-untyped-def]
         last: The turn after the last one.
         turns: `netbandit.simulation.turns.TurnBlock` that has them.
         everybody: Whether all agents decide in every slot, so that turns are slots.
+        up: Which agents are up; the others do not decide, shape (M,), bool.
         world: `linear_draws.World`.
         actions: The fixed actions, or room for fresh ones, shape (1 or M, K, d).
         fixed: Whether they stay the same.
         columns: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         beliefs: `Ellipsoids`.
-        bonus_terms: What makes the bonus of each agent, shape (M, 6); see `bonus_of`.
+        bonus_terms: What makes the bonus of each agent, shape (M, 7); see `bonus_of`.
         trigger: `Trigger`.
         account: `netbandit.simulation.slot_account.Account`, one row.
 
@@ -59,8 +60,12 @@ def play(  # type: ignore[no-untyped-def]
         bonus = 0.0
         regret = 0.0
         other = -1  # the agent whose bonus it is
+        decided = 0
         for place in range(count):
             agent = place if everybody else deciding[begin + place]
+            if not up[agent]:
+                continue
+            decided += 1
             take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
             if other < 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[other]):
@@ -82,7 +87,7 @@ def play(  # type: ignore[no-untyped-def]
                 beliefs.quiet[param_set, agent] = True
                 account.calls[agent] = True
                 called = True
-        pass_instant(beliefs, count)
+        pass_instant(beliefs, decided)
         account.regret[0] += regret
         if ends:
             knot = account.next_knot[0]

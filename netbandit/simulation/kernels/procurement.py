@@ -53,7 +53,9 @@ class Statistics(NamedTuple):
 
     Attributes:
         units, good, fresh_units, fresh_good: W, Y, w and y, shape (n, m); updated.
-        explored: Slots each agent explores, shape (n,).
+        explored: Decisions in which each agent explores at first, shape (n,).
+        decided: Decisions of each agent in its present life, shape (n,); updated.
+        since: The slot in which this life began, shape (n,).
         factors: What t is multiplied with in the logarithm, shape (n,).
         aim: The threshold that agents keep to.
     """
@@ -63,6 +65,8 @@ class Statistics(NamedTuple):
     fresh_units: NDArray[np.float64]
     fresh_good: NDArray[np.float64]
     explored: NDArray[np.int64]
+    decided: NDArray[np.int64]
+    since: NDArray[np.int64]
     factors: NDArray[np.int64]
     aim: float
 
@@ -108,6 +112,8 @@ def statistics(learner: "Pfcb") -> Statistics:
         learner.fresh_units,
         learner.fresh_good,
         learner.explored,
+        learner.decided,
+        learner.since,
         learner.factors,
         learner.aim,
     )
@@ -129,12 +135,13 @@ def draw(chance, bought, capacity, quality, tables, start, guides):  # type: ign
 
 
 @njit(cache=True)
-def play(first, last, uniforms, market, learner, account):  # type: ignore[no-untyped-def]
-    """Play the slots from *first* to before *last*; agents do not hear of each other meanwhile.
+def play(first, last, playing, uniforms, market, learner, account):  # type: ignore[no-untyped-def]
+    """Let agents play the slots from *first* to before *last*; they do not hear of each other meanwhile.
 
     Args:
         first: The first slot.
         last: The slot after the last one.
+        playing: The agents that are up, ascending.
         uniforms: Numbers from [0, 1) that decide how many units are good, shape (n, slots, m).
         market: `Market`.
         learner: `Statistics`.
@@ -143,23 +150,24 @@ def play(first, last, uniforms, market, learner, account):  # type: ignore[no-un
     # Unpacked once: to reach into a tuple for an array costs as much as to read a number of it.
     rho, threshold, all_costs, all_capacities, qualities, all_revenues = market[:6]
     best, least, tables, table_starts, all_guides, violations = market[6:]
-    all_units, all_good, all_fresh_units, all_fresh_good, explored, factors, aim = learner
+    all_units, all_good, all_fresh_units, all_fresh_good, explored, decided, since, factors, aim = learner
     regrets, knots, next_knot, curve, digests, _ = account
-    agents, producers = all_units.shape
+    producers = all_units.shape[1]
     optimistic = np.empty(producers)
     believed = np.empty(producers)
     quantities = np.empty(producers)
     order = np.empty(producers, dtype=np.int64)
-    for agent in range(agents):
+    for agent in playing:
         units, good = all_units[agent], all_good[agent]
         fresh_units, fresh_good = all_fresh_units[agent], all_fresh_good[agent]
         costs, capacities, revenues = all_costs[agent], all_capacities[agent], all_revenues[agent]
         starts, guides = table_starts[agent], all_guides[agent]
         for slot in range(first, last):
-            if slot < explored[agent]:
+            decided[agent] += 1
+            if decided[agent] <= explored[agent]:
                 quantities[:] = 1.0
             else:
-                spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot, 1)))
+                spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot - since[agent], 1)))
                 trust(units, good, spread, rho, costs, optimistic, believed)
                 choose(optimistic, believed, capacities, aim, order, quantities)
             surplus = 0.0

@@ -1,0 +1,88 @@
+"""What is summed where something can be lost: of every agent the newest release that has come, named in the sum.
+
+Releases are cumulative, so a newer one stands in place of an older one; who did not get an agent's latest release goes
+on with the one before.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from netbandit.network.message import LABEL_BYTES
+from netbandit.protocols.protocol import Item
+
+Mark = tuple[int, int]
+"""An agent, and which of its lives: what it had released before it lost its memory stays with the others."""
+
+
+class Release(NamedTuple):
+    """What an agent has released.
+
+    Attributes:
+        number: Among the releases of its life, from 1.
+        item: What it is.
+    """
+
+    number: int
+    item: Item
+
+
+Releases: TypeAlias = Mapping[Mark, Release]
+
+
+class NewestReleases(dict[Mark, Release]):
+    """The newest release of every agent and life, as far as somebody has got them."""
+
+    def take(self, releases: Releases) -> None:
+        """Take in those of *releases* that are newer."""
+        for mark, release in releases.items():
+            known = self.get(mark)
+            if known is None or known.number < release.number:
+                self[mark] = release
+
+
+class NamedSums:
+    """Sums of releases that name what is in them; who holds the same gets the same.
+
+    Args:
+        aggregate: Returns what stands for some releases, in order of their agents.
+    """
+
+    def __init__(self, aggregate: Callable[[Sequence[Item]], Item]) -> None:
+        self._aggregate = aggregate
+        self._latest: tuple[tuple[tuple[Mark, int], ...], Item] = (), Item(0, None)
+
+    def of(self, releases: Releases) -> Item:
+        """Return the sum of *releases*, of which there is one at least, with a name for each."""
+        names = tuple(sorted((mark, release.number) for mark, release in releases.items()))
+        if names != self._latest[0]:
+            total = self._aggregate([releases[mark].item for mark, _ in names])
+            self._latest = names, Item(total.size + LABEL_BYTES * len(names), total.value)
+        return self._latest[1]
+
+
+class Releasing:
+    """What agents have released in their lives.
+
+    Args:
+        agents: The number of agents.
+        sets: Sets of parameters that each keeps.
+    """
+
+    def __init__(self, agents: int, sets: int = 1) -> None:
+        self._lives = [0] * agents
+        self._released = [[0] * sets for _ in range(agents)]
+
+    def name(self, agent: int, item: Item, param_set: int = 0) -> Item:
+        """Return an item of the same size that says whose release *item* is, and which."""
+        self._released[agent][param_set] += 1
+        return Item(item.size, {(agent, self._lives[agent]): Release(self._released[agent][param_set], item)})
+
+    def included(self, agent: int, releases: Releases) -> int:
+        """Return the number of the release of *agent*, of its present life, that is among *releases*; 0: none."""
+        release = releases.get((agent, self._lives[agent]))
+        return 0 if release is None else release.number
+
+    def begin_anew(self, agent: int) -> None:
+        """Let *agent* begin another life."""
+        self._lives[agent] += 1
+        self._released[agent] = [0] * len(self._released[agent])

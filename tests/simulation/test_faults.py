@@ -96,7 +96,7 @@ def test_what_is_lost_stalls_a_round_and_the_run_says_so():
     cut = 'faults.outages=[{ links = [[1, 2]], from = "0 ms" }]'
     result = run(cut)
     assert (result.metrics["rounds"], result.metrics["round_slots"], result.metrics["stalled"]) == (0, None, 4)
-    assert any("links.peer.retry" in line for line in result.remarks)
+    assert any("links.peer.retry" in line and "protocol.deadline ends" in line for line in result.remarks)
     assert any("no round had ended" in line for line in result.remarks)
 
 

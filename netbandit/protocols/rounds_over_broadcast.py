@@ -12,7 +12,7 @@ from netbandit.network.network import Network, Receive
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.done import DONE, DoneFlood
+from netbandit.protocols.done import DONE_FLOODED, DoneFlood
 from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 
@@ -116,7 +116,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             for other in range(self.network.agents):
                 if other != agent:
                     self._note_done(other, agent, round)
-        else:
+        elif not self.broadcasts.announce(round, agent):
             self._signal.say(agent, round)
 
     def forget(self, agent: int) -> None:
@@ -136,7 +136,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         """Hand on what the broadcasts bring, and let nodes hear who is done."""
         rest = []
         for arrival in arrivals:
-            if arrival[2].kind is DONE:
+            if arrival[2].kind is DONE_FLOODED:
                 self._signal.receive(node, arrival)
             else:
                 rest.append(arrival)
@@ -145,7 +145,9 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     def _hear_apart(self, agent: int, heard: list[Heard]) -> None:
         for source, round, item in heard:
-            if self._patience.went_on(round, agent):
+            if item is None:
+                self._note_done(agent, source, round)
+            elif self._patience.went_on(round, agent):
                 self._patience.late += 1
             elif source != agent and not self._patience.is_done(agent):
                 if self.network.forgets:
@@ -166,6 +168,8 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if not self._patience.waits(round, agent):
             return
         heard, done = self._heard[agent][round], self._done[agent]
+        if len(heard) + len(done) <= len(self._near[agent]):
+            return
         if all(other in heard or done.get(other, round + 1) <= round for other in self._near[agent]):
             self._patience.inform(round, agent, self._holds(round, agent))
 

@@ -83,6 +83,11 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         return [1 + len(others) for others in self._near] if near else None
 
     @property
+    def has_deadline(self) -> bool:
+        """Whether the broadcasts have one."""
+        return getattr(self.broadcasts, "deadline", None) is not None
+
+    @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
         return self._patience.late if self._apart else 0

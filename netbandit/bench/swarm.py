@@ -76,6 +76,10 @@ def _drawn(rng: random.Random) -> Raw:
     if protocol["kind"] == "local":
         protocol["ttl"] = rng.randint(0, 3)
         protocol |= rng.choice([{}, {"route": "flood"}, {"route": "flood", "absorb": True}])
+    learner = dict(learner)
+    if protocol["kind"] == "parameter-server":
+        protocol |= {"answer": rng.choice(["uploader", "lagging"]), "server": rng.choice(["uplink", "centre", 0])}
+        learner |= {"upload": rng.choice([1.0, 1.2, 2.0]), "decide": rng.choice(["all", "received"])}
     if rng.random() < 0.3:
         protocol["deadline"] = rng.choice(["2 ms", "20 ms", "3 slots", "100 ms"])
     # Rounds take long, what is told in every slot many messages.
@@ -89,7 +93,7 @@ def _drawn(rng: random.Random) -> Raw:
         "topology": _topology(rng, agents),
         "links": {"peer": _links(rng), "uplink": _links(rng)},
         "bandit": dict(bandit),
-        "learner": dict(learner),
+        "learner": learner,
         "protocol": protocol,
     }
     faults = _faults(rng, agents)

@@ -50,16 +50,17 @@ class TriggeredRounds(CallProtocol):
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
-        self._naming = network.may_lose or getattr(self.rounds, "deadline", None) is not None
+        self._apart = self.rounds.has_deadline
+        self._naming = network.may_lose or self._apart
         self._sums = NamedSums(sync_handler.aggregate)
         self._releasing = Releasing(network.agents)
         self._held = [NewestReleases() for _ in range(network.agents)]
         everybody = Everybody(network.agents, sync_handler.aggregate)
         if self._naming:
-            everybody = EverybodyNamed(network.agents, self._sums, self.rounds.served)
+            everybody = EverybodyNamed(network.agents, self._sums, served=self.rounds.served, apart=self._apart)
         self.rounds.start(network, everybody)
         self._receive_round = self.rounds.handler
-        if not network.may_lose:  # else a round may end for some alone
+        if not self._naming:  # else a round may end for some alone
             self.rounds.ended = self.ended
         self.groups = [0] * network.agents
         served, by_peers = self.rounds.served, self.rounds.uses_peer_links
@@ -104,8 +105,10 @@ class TriggeredRounds(CallProtocol):
             if not self.rounds.served and round in self.rounds.ended:  # while it was down
                 self.sync_handler.sync_missed(agent, 0)
                 continue
-            if round <= self._contributed[agent]:
-                continue  # in an earlier life, and the round is still on
+            if round <= self._contributed[agent]:  # in an earlier life, and the round is still on
+                if self._apart:
+                    self.sync_handler.sync_missed(agent, 0)
+                continue
             self._contributed[agent] = round
             item = self.sync_handler.release(agent, 0)
             if self._naming:
@@ -127,7 +130,10 @@ class TriggeredRounds(CallProtocol):
         if round <= self._left[agent] and not self.rounds.served:
             self.sync_handler.sync_missed(agent, 0)
             return
-        aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
+        aggregate: Item | None = informed.value
+        if aggregate is None:  # its deadline has passed, and it has heard nothing
+            self.sync_handler.sync_missed(agent, 0)
+            return
         if not self._naming:
             self.sync_handler.apply_sync(agent, 0, aggregate, round)
             return
@@ -137,13 +143,18 @@ class TriggeredRounds(CallProtocol):
             releases = self._held[agent]
         included = self._releasing.included(agent, releases)
         self.sync_handler.apply_sync(agent, 0, self._sums.of(releases), round, included)
-        if self.network.may_lose:
-            self.end(round)  # others may never be informed
+        self.end(round)  # others may never be informed
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how much came too late to be used, where one does not wait for ever."""
+        late: int | None = getattr(self.rounds, "late", None)
+        return {"late": late} if self._apart and late is not None else {}
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `CallProtocol.leave`."""
         self._left[agent] = self._joined[agent]
         if forgets:
+            self.rounds.forget(agent)
             self._joined[agent] = 0
             self._signal.forget(agent)
             self._held[agent].clear()
@@ -157,10 +168,12 @@ class EverybodyNamed(Everybody):
         agents: The number of agents.
         sums: What makes the sums.
         served: Whether there is a server; if not, each agent sums by itself.
+        apart: Whether agents wait for a deadline only, and so may hold different releases.
     """
 
-    def __init__(self, agents: int, sums: NamedSums, served: bool) -> None:
+    def __init__(self, agents: int, sums: NamedSums, *, served: bool, apart: bool) -> None:
         super().__init__(agents, self._put_together)
+        self.apart = apart
         self._sums = sums
         self._kept = NewestReleases() if served else None
 

@@ -23,7 +23,7 @@ _LATEST = 1 << 60
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
-    if not fits(protocol, network):
+    if aggregation.apart or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
     rounds = _compiled(protocol)
     rounds.start(network, aggregation)

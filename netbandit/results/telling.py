@@ -32,7 +32,9 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     # Regrets are not to be compared where privacy differs without its being seen.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric(found)
-    order = dict.fromkeys((first, "unserved", *spent, PRICED, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
+    order = dict.fromkeys(
+        (first, "unserved", *spent, PRICED, "recovery_slots", *MOST_TELLING[1:3], *own, *MOST_TELLING[3:])
+    )
     worth = [metric for metric in order if _says_something(metric, found)]
     return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
 

@@ -206,13 +206,13 @@ def _breaches(
         for agent in range(topology.agents)
         for first, last in outages.absent_slots(agent, slot, scenario.run.horizon)
     )
-    if plain.metrics["absent_slots"] != absent:
+    if scenario.run.activity == "every" and plain.metrics["absent_slots"] != absent:
         yield f"{plain.metrics['absent_slots']} slots are absent, and {absent} by the outages"
     yield from seen.breaches
     if not point.protocol.out_of_band:
         links = scenario.links
         overtakes = any(one.overtaking and one.duplicate > 0 for one in (links.peer, links.uplink))
-        yield from seen.unheard(trace, lambda agent, time: outages.node(agent).at(time), overtakes)
+        yield from seen.unheard(trace, lambda agent, *when: outages.node(agent).during(*when), overtakes)
     for line in trace.read_text(encoding="utf-8").splitlines():
         message = json.loads(line)
         if "kind" in message and message["arrival"]:  # what is handed out before the first slot never fails

@@ -44,6 +44,17 @@ def fits(network: Network) -> bool:
     return slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
 
 
+def hop_slots(network: Network) -> NDArray[np.int64]:
+    """Return in how many slots a message may take effect: all numbers there can be, ascending, at least one."""
+    faults, slot = network.peer_faults, network.clock.slot
+    assert faults is not None
+    latencies = np.array([channel.latency for out in network.channels for channel in out], dtype=np.int64)
+    if faults.jitter is None:
+        return np.unique(np.maximum(1, -(-latencies // slot))) if len(latencies) else np.ones(1, dtype=np.int64)
+    longest = int(latencies.max(initial=0)) + _longest(faults)
+    return np.arange(1, max(1, -(-longest // slot)) + 1)
+
+
 class BulkLinks:
     """All channels between agents, a row each, sorted by receiver, then sender.
 

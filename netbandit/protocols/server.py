@@ -63,7 +63,7 @@ class Server:
         self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
-        self._uninformed: dict[int, int] = {}
+        self._uninformed: dict[int, set[int]] = {}
 
     def upload(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* send its item over its uplink."""
@@ -151,7 +151,7 @@ class Server:
         answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
         if self._deadline is not None or self._apart:
             self._answers[round] = answer
-        self._uninformed[round] = network.agents
+        self._uninformed[round] = set(range(network.agents))
         network.send_down(answer, uploaders)
         if len(uploaders) < network.agents:
             chosen = frozenset(uploaders)
@@ -159,11 +159,15 @@ class Server:
             network.broadcast(answer, [agent for agent in others if self._done.get(agent, round + 1) > round])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
-        self._tell(round, agent, conclusion)
         if self._apart:
+            self._tell(round, agent, conclusion)
             return
-        self._uninformed[round] -= 1
-        if not self._uninformed[round]:
+        uninformed = self._uninformed.get(round)
+        if uninformed is None or agent not in uninformed:
+            return  # it hears this once more, in its next life
+        uninformed.remove(agent)
+        self._tell(round, agent, conclusion)
+        if not uninformed:
             del self._uninformed[round]
             self._on_end(round)
 

@@ -269,9 +269,11 @@ class TreeCollection:
 
     def forget(self, component: int) -> None:
         """Let the root of a *component* know nothing any more."""
-        self._done[component].clear()
         for key in [key for key in self._collected if key[1] == component]:
             del self._collected[key]
+        if not self._apart:
+            return
+        self._done[component].clear()
         self._uploaded -= {key for key in self._uploaded if key[1] == component}
 
     def contribute(self, round: int, agent: int, item: Item) -> None:

@@ -65,8 +65,8 @@ CUTS: dict[str, Cut] = {
     **_cut("base cycle-100 cycle-200 grid-100 grid-225 learners same stage", _SIXTY, paper="dducb"),
     "papers/dducb/links": [_SIXTY, "topology.agents=12"],
     **_cut("base fifty long same six", _SIXTY, paper="decucb"),
-    **_cut("base alone fig3a fig3b fig3c fig3e", "run.horizon=60", paper="rcl"),
-    **_cut("base alone asks told", "run.horizon=300", paper="gosine"),
+    **_cut("base alone fig3a fig3b fig3c fig3e links", "run.horizon=60", paper="rcl"),
+    **_cut("base alone asks links told", "run.horizon=300", paper="gosine"),
     **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
     # One agent decides in each slot, and deposits what it knows.
     "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],

@@ -16,7 +16,7 @@ from netbandit.bandits.linear import Linear
 from netbandit.learners.ellipsoid import bonus_of
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.feducb_radius import radius
-from netbandit.learners.keeper import Deposit, Keeper
+from netbandit.learners.keeper import Deposit, Keeper, Own
 from netbandit.learners.oful import Oful
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
@@ -41,7 +41,7 @@ def metrics(*overrides):
 
 
 def theta():
-    return started(Linear(dimension=3, arms=4, actions="fresh"), 4, Streams(0, 0).generator).theta
+    return started(Linear(dimension=3, arms=4, actions="fresh"), 4, Streams(0, 0).generator).world.theta
 
 
 @pytest.mark.parametrize("activity", ["every", "one"])
@@ -72,10 +72,14 @@ class WatchedKeeper(Keeper):
 
     def absorb(self, deposits):
         newer = super().absorb(deposits)
+        held = WATCHED.held
         for agent in range(len(self._observations)):
             kept = self.deposited(agent)
-            assert kept.sums == pytest.approx(WATCHED.prefix(agent, kept.observations), abs=1e-9)
-        WATCHED.totals[id(self.total)] = self.total, self._observations.copy()
+            held[agent, kept.life] = kept.observations
+            assert kept.sums == pytest.approx(WATCHED.prefix(agent, kept.life, kept.observations), abs=1e-9)
+        WATCHED.totals[id(self.total)] = self.total, dict(held)
+        assert self.total.sums == pytest.approx(WATCHED.sums(held), abs=1e-9)
+        assert self.total.observations == sum(held.values())
         return newer
 
 
@@ -86,19 +90,30 @@ class Watched(Oful):
         super().start(world, agents, rng)
         global WATCHED
         WATCHED = self
-        self.seen = [[] for _ in range(agents)]
+        self.seen = {}  # by agent and life
+        self.held = {}  # how much of that is in the present total
+        self.life = [0] * agents
         self.totals = {}
-        self.adopted = [np.zeros(agents, dtype=int) for _ in range(agents)]
+        self.adopted = [{} for _ in range(agents)]
         self.checked = 0
+
+    def forget(self, slot, agents):
+        super().forget(slot, agents)
+        for agent in agents.tolist():
+            self.life[agent] += 1
+            self.adopted[agent] = {}
 
     def keeper(self):
         made = super().keeper()
         made.__class__ = WatchedKeeper
         return made
 
-    def prefix(self, agent, observations):
+    def sums(self, counts):
+        return sum((self.prefix(*who, count) for who, count in counts.items()), np.zeros(9))
+
+    def prefix(self, agent, life, observations):
         found = np.zeros((3, 3)), np.zeros(3)
-        for x, y in self.seen[agent][:observations]:
+        for x, y in self.seen.get((agent, life), [])[:observations]:
             found[0][:] += np.outer(x, x)
             found[1][:] += y * x
         return np.concatenate([found[0][np.triu_indices(3)], found[1]])
@@ -106,8 +121,8 @@ class Watched(Oful):
     def take(self, agent, total, own):
         took = super().take(agent, total, own)
         counts = self.totals[id(total)][1]
-        assert counts[agent] == own
-        assert took == (counts.sum() >= self.adopted[agent].sum())
+        assert counts.get((agent, own.life), 0) == own.observations
+        assert took == (sum(counts.values()) >= sum(self.adopted[agent].values()))
         if took:
             self.adopted[agent] = counts
         return took
@@ -117,9 +132,9 @@ class Watched(Oful):
         beliefs = self.beliefs
         for agent in agents.tolist():
             received = self.adopted[agent]
-            counts = received.copy()
-            counts[agent] = len(self.seen[agent])  # each own observation exactly once
-            everything = sum(self.prefix(other, count) for other, count in enumerate(counts))
+            me = agent, self.life[agent]
+            counts = received | {me: len(self.seen.get(me, []))}  # each own observation exactly once
+            everything = self.sums(counts)
             gram = np.zeros((3, 3))
             gram[np.triu_indices(3)] = everything[:6]
             gram = gram + np.triu(gram, 1).T + np.eye(3)
@@ -127,14 +142,14 @@ class Watched(Oful):
             response = beliefs.shared_response[0, agent] + beliefs.own_response[0, agent]
             assert response == pytest.approx(everything[6:], abs=1e-9)
             if self.decide == "received":
-                by = sum(self.prefix(other, count) for other, count in enumerate(received))
+                by = self.sums(received)
                 gram = np.zeros((3, 3))
                 gram[np.triu_indices(3)] = by[:6]
                 gram = gram + np.triu(gram, 1).T + np.eye(3)
                 counts, everything = received, by
             assert beliefs.inverse[0, agent] == pytest.approx(np.linalg.inv(gram), abs=1e-7)
             assert beliefs.estimate[0, agent] == pytest.approx(np.linalg.solve(gram, everything[6:]), abs=1e-7)
-            assert beliefs.held[0, agent] == counts.sum()
+            assert beliefs.held[0, agent] == sum(counts.values())
             self.checked += 1
         return arms
 
@@ -142,7 +157,9 @@ class Watched(Oful):
         super().learn(slot, agents, arms, rewards)
         shown = self._shown(agents)
         for row, agent in enumerate(agents.tolist()):
-            self.seen[agent].append((shown[row, arms[row]].copy(), float(rewards[row])))
+            self.seen.setdefault((agent, self.life[agent]), []).append(
+                (shown[row, arms[row]].copy(), float(rewards[row]))
+            )
 
 
 FAULTS = [
@@ -163,10 +180,11 @@ FAULTS = [
     received=st.booleans(),
     server=st.sampled_from(['"uplink"', '"centre"', "0", "3"]),
     timing=st.sampled_from(["slotted", "asynchronous"]),
+    memory=st.sampled_from(["", "kept", "lost"]),
     activity=st.sampled_from(['"every"', '"one"', "{ share = 0.4 }", '{ poisson = "3 ms" }']),
 )
 def test_each_own_observation_counts_once_whatever_the_network_does(
-    seed, latency, spread, faults, answer, received, server, timing, activity
+    seed, latency, spread, faults, answer, received, server, timing, memory, activity
 ):
     links = "uplink" if server == '"uplink"' else "peer"
     keys = [f"links.{links}.{key}" if place == 0 else key for place, key in enumerate(faults.format(links).split("\n"))]
@@ -180,10 +198,11 @@ def test_each_own_observation_counts_once_whatever_the_network_does(
         f'learner.decide="{"received" if received and answer == "uploader" else "all"}"',
         "learner.upload=1.2",
         f"protocol.server={server}",
+        *([f'faults.nodes={{ up_for = "40 ms", down_for = "10 ms", memory = "{memory}" }}'] if memory else []),
         f'protocol.timing="{"asynchronous" if "poisson" in activity else timing}"',
     )
-    assert WATCHED.checked == found.get("decisions", 480) > 100
-    assert found["uploads"] > 3
+    assert WATCHED.checked == found.get("decisions", 480 - found["absent_slots"]) > 50
+    assert found["uploads"] > 1
     assert found["rounds"] <= found["uploads"]
 
 
@@ -423,6 +442,12 @@ def problems(*overrides):
     ("keys", "key", "text"),
     [
         ([LAGGING, 'learner.decide="received"'], "protocol.answer", 'must be "uploader"'),
+        (['faults.server={ up_for = "90 ms", down_for = "9 ms" }'], "protocol.deadline", "is missing"),
+        (
+            ["protocol.server=0", 'faults.nodes={ up_for = "90 ms", down_for = "9 ms" }'],
+            "protocol.deadline",
+            "is missing",
+        ),
         (["links.uplink.loss=0.1"], "protocol.deadline", "is missing"),
         (['protocol.server="centre"', "links.peer.loss=0.1"], "protocol.deadline", "is missing"),
         (["protocol.server=4"], "protocol.server", "must be an agent, from 0 to 3"),
@@ -474,7 +499,7 @@ def test_a_keeper_takes_the_newest_of_each_agent_and_knows_who_lags():
     assert keeper.total.sums == pytest.approx(sums[1])
     assert keeper.absorb([(1, Deposit(sums[1], 7))]) == 0
     assert keeper.lagging() == [0, 2]
-    assert keeper.give([0, 2]) == [0, 0]
+    assert keeper.give([0, 2]) == [Own(0), Own(0)]
     assert keeper.lagging() == []
     assert keeper.absorb([(2, Deposit(sums[0], 4))]) == 1
     assert keeper.total.observations == 11
@@ -482,7 +507,20 @@ def test_a_keeper_takes_the_newest_of_each_agent_and_knows_who_lags():
     assert keeper.lagging() == []
     assert keeper.absorb([(2, Deposit(sums[0] + [40, 0, 0, 0, 0], 44))]) == 1
     assert keeper.lagging() == [0, 1]
-    assert keeper.give([0, 1]) == [0, 7]
+    assert keeper.give([0, 1]) == [Own(0), Own(7)]
+
+
+def test_what_was_deposited_in_an_earlier_life_stays_and_who_has_forgotten_it_lags():
+    keeper = Keeper(2, 2, 1.0, 1.5)
+    sums = np.array([4.0, 0.0, 1.0, 2.0, 3.0])
+    keeper.absorb([(0, Deposit(sums, 5)), (1, Deposit(sums, 5))])
+    keeper.give([0, 1])
+    assert keeper.absorb([(0, Deposit(sums, 3, 1))]) == 1
+    assert keeper.total.sums == pytest.approx(3 * sums)
+    assert keeper.total.observations == 13
+    assert keeper.absorb([(0, Deposit(2 * sums, 9, 0))]) == 0  # of a life that is over, and late
+    assert keeper.lagging() == [0, 1]
+    assert keeper.give([0, 1]) == [Own(3, 1), Own(5)]
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)
@@ -511,5 +549,5 @@ def test_a_total_is_the_sum_of_the_newest_and_lagging_goes_by_determinants(uploa
             ratio = det(total) / det(known[other])
             if abs(ratio - push) > 1e-9:
                 assert (other in found) == (known_counts[other] < counts.sum() and ratio > push)
-        assert keeper.give(found) == counts[found].tolist()
+        assert keeper.give(found) == [Own(count) for count in counts[found].tolist()]
         known[found], known_counts[found] = total, counts.sum()

@@ -1,19 +1,22 @@
 """Messages: an item of every node is flooded over a graph, beside SimPy with a process for each message.
 
-Each delivered copy is one hop and one message; nothing is piggy-backed. Both sides hold the same graph and latencies,
-both count the hops they deliver, and both are timed from the first to the last event, without their construction.
+Each delivered copy is one hop and one message; nothing is piggy-backed. All sides hold the same graph and latencies,
+all count the hops they deliver, and all are timed from the first to the last event, without their construction.
 """
 
 import gc
 import random
 import time
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import simpy
 
+from netbandit.bench.bare_heap import flood
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
@@ -21,8 +24,9 @@ from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.protocol import Item
+from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.collection import paused_collection
+from netbandit.simulation.compiled_rounds.flooding import CompiledFlooding
 
 Latencies = dict[tuple[int, int], int]
 
@@ -32,7 +36,11 @@ _LEAST_HOPS = 100_000  # a measurement repeats small graphs until it has deliver
 
 
 def bench() -> list[Row]:
-    """Return, for each graph and kind of latency, hops a second, those of the base, and their ratio."""
+    """Return, for each graph, kind of latency and engine, hops a second, those of the base, and their ratio.
+
+    The engine is ``event``, for protocols of one's own, or ``compiled``. ``heap_hops_per_s`` is what a bare compiled
+    heap of all messages does, which is a bound.
+    """
     graphs = {
         "ring of 50": nx.cycle_graph(50),
         "complete of 50": nx.complete_graph(50),
@@ -44,11 +52,12 @@ def bench() -> list[Row]:
         links = sorted((min(link), max(link)) for link in graph.edges)
         drawn = {link: draw.randint(_MILLISECOND // 2, 3 * _MILLISECOND // 2) for link in links}
         for latency, latencies in (("random", drawn), ("equal", dict.fromkeys(links, _MILLISECOND))):
-            rows.append({"graph": name, "latency": latency, **_compare(graph, latencies)})
+            for engine, figures in _compare(graph, latencies).items():
+                rows.append({"graph": name, "latency": latency, "engine": engine, **figures})
     return rows
 
 
-def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> Row:
+def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> dict[str, Row]:
     hops, _ = _process_per_message(graph, latencies)
     repetitions = max(1, _LEAST_HOPS // hops)
 
@@ -60,18 +69,29 @@ def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> Row:
         with paused_collection():
             return rate(_process_per_message)
 
-    ours, base, base_off = in_turns(
-        [lambda: rate(_network), lambda: rate(_process_per_message), without_collection], ROUNDS
+    event, compiled, heap, base, base_off = in_turns(
+        [
+            lambda: rate(partial(_network, Flooding)),
+            lambda: rate(partial(_network, CompiledFlooding)),
+            lambda: rate(_bare_heap),
+            lambda: rate(_process_per_message),
+            without_collection,
+        ],
+        ROUNDS,
     )
     return {
-        "ratio": median_ratio(ours, base),
-        "ratio_no_gc": median_ratio(ours, base_off),
-        "hops_per_s": median(ours),
-        "base_hops_per_s": median(base),
+        engine: {
+            "ratio": median_ratio(ours, base),
+            "ratio_no_gc": median_ratio(ours, base_off),
+            "hops_per_s": median(ours),
+            "base_hops_per_s": median(base),
+            "heap_hops_per_s": median(heap),
+        }
+        for engine, ours in (("event", event), ("compiled", compiled))
     }
 
 
-def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
+def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
     """Flood over our network; return hops and seconds."""
     environment = Environment()
     fingerprint = Fingerprint()
@@ -79,7 +99,7 @@ def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
     agents = graph.number_of_nodes()
     neighbours = [sorted(graph[node]) for node in range(agents)]
     network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
-    protocol = Flooding(timing="asynchronous")
+    protocol = kind(timing="asynchronous")
     protocol.start(network, Everybody(agents, _nothing))
     network.attach(protocol.handler)
     for agent in range(agents):
@@ -90,6 +110,18 @@ def _network(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
         environment.run()
     seconds = time.perf_counter() - began
     return fingerprint.events, seconds
+
+
+def _bare_heap(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
+    """Flood in a bare compiled loop; return hops and seconds."""
+    near = [sorted(graph[node]) for node in range(graph.number_of_nodes())]
+    starts = np.cumsum([0, *map(len, near)])
+    ends = [(node, other) for node, others in enumerate(near) for other in others]
+    times = np.array([latencies[min(pair), max(pair)] for pair in ends])
+    receivers = np.array([other for _, other in ends])
+    began = time.perf_counter()
+    hops = flood(starts, receivers, times, len(ends) * len(near))
+    return hops, time.perf_counter() - began
 
 
 def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:

@@ -1,56 +1,112 @@
-"""A large round: DDP-MAB on a complete graph of 500, one round of `gis`, in a process of its own."""
+"""Large rounds, with everything counted: of `gis`, `gossip` and `sink`, over up to 10^4 agents, each in a process."""
 
 import json
 import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from netbandit.bench.measure import Row
 from netbandit.bench.scenario import point_of
+from netbandit.simulation.compiled_rounds import choice
 
 ROUNDS = 5
 
-_SCENARIO = """
+_COMMON = """
 run = { horizon = 10_000 }
-topology = { family = "complete", agents = 500 }
 bandit = { kind = "bernoulli", arms = 10, seed = 0 }
 learner = { kind = "elimination", rounds = 1, gap = 0.5 }
-protocol = { kind = "gis" }
 """
+
+_RANDOM_LATENCY = 'links.peer.latency = { uniform = ["0.5 ms", "1.5 ms"] }'
+
+
+class Case(NamedTuple):
+    """A round.
+
+    Attributes:
+        name: What the table calls it.
+        scenario: The tables that differ from case to case.
+        engine: ``compiled``, or ``event`` if compiled loops are not to be used.
+        times: How often it is run; the median counts.
+    """
+
+    name: str
+    scenario: str
+    engine: str
+    times: int
+
+
+_COMPLETE = 'topology = { family = "complete", agents = 500 }\nprotocol = { kind = "gis" }'
+_EVERYBODY_HEARS = f"""
+topology = {{ family = "random", agents = 1_000, mean_degree = 6 }}
+{_RANDOM_LATENCY}
+protocol = {{ kind = "gis", timing = "asynchronous" }}
+"""
+_MANY = """
+topology = {{ family = "random", agents = 10_000, mean_degree = 20 }}
+protocol = {{ kind = "{kind}" }}
+"""
+
+CASES: Mapping[str, Case] = {
+    "complete": Case("gis, complete of 500", _COMPLETE, "compiled", ROUNDS),
+    "complete-event": Case("gis, complete of 500", _COMPLETE, "event", ROUNDS),
+    "everybody-hears": Case("gis, 1,000 of degree 6, item by item", _EVERYBODY_HEARS, "compiled", ROUNDS),
+    "gossip": Case("gossip, 10,000 of degree 20", _MANY.format(kind="gossip"), "compiled", 1),
+    "sink": Case("sink, 10,000 of degree 20", _MANY.format(kind="sink"), "event", 1),
+}
 
 
 def bench() -> list[Row]:
-    """Return the median run by seconds: messages, seconds, peak memory, and the share spent in SimPy's loop."""
-    command = [sys.executable, "-m", "netbandit.bench.rounds"]
-    rows: list[Row] = [
-        json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(ROUNDS)
-    ]
-    return [sorted(rows, key=lambda row: row["seconds"])[ROUNDS // 2]]
+    """Return for each case the median run by seconds: messages, seconds, peak memory, and the share in SimPy's loop."""
+    rows: list[Row] = []
+    for key, case in CASES.items():
+        command = [sys.executable, "-m", "netbandit.bench.rounds", key]
+        runs: list[Row] = [
+            json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+            for _ in range(case.times)
+        ]
+        rows.append(sorted(runs, key=lambda row: row["seconds"])[case.times // 2])
+    return rows
 
 
-def _once() -> Row:
+def measure(case: Case) -> Row:
     """Run it once plainly, for time and memory, and once under a profiler, for the share."""
-    with TemporaryDirectory() as folder:
-        point = point_of(_SCENARIO, folder)
-    point.topology(0)
-    began = time.perf_counter()
-    result = point.simulation(0).run()
-    seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    messages = result.metrics["messages"]
-    assert messages is not None
-    return {"messages": messages, "seconds": seconds, "peak_mib": peak, "in_simpy": _share_in_simpy()}
+    with TemporaryDirectory() as folder, _engine(case.engine):
+        point = point_of(_COMMON + case.scenario, folder)
+        point.topology(0)
+        began = time.perf_counter()
+        result = point.simulation(0).run()
+        seconds = time.perf_counter() - began
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        messages = result.metrics["messages"]
+        assert messages is not None
+        row: Row = {"round": case.name, "engine": case.engine, "messages": messages, "seconds": seconds}
+        return {**row, "peak_mib": peak, "in_simpy": _share_in_simpy(case)}
 
 
-def _share_in_simpy() -> float:
+@contextmanager
+def _engine(engine: str) -> Iterator[None]:
+    """Let compiled loops be used, or not, whatever is worth it."""
+    before = choice.LEAST_HOPS
+    choice.LEAST_HOPS = 0 if engine == "compiled" else sys.maxsize
+    try:
+        yield
+    finally:
+        choice.LEAST_HOPS = before
+
+
+def _share_in_simpy(case: Case) -> float:
     """Return the share of a second run that a profiler finds in SimPy's own functions, callees not included."""
     import cProfile
     import pstats
 
     with TemporaryDirectory() as folder:
-        point = point_of(_SCENARIO, folder)
+        point = point_of(_COMMON + case.scenario, folder)
     point.topology(0)
     profile = cProfile.Profile()
     profile.runcall(point.simulation(0).run)
@@ -61,4 +117,4 @@ def _share_in_simpy() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_once()))
+    print(json.dumps(measure(CASES[sys.argv[1]])))

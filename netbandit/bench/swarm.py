@@ -1,12 +1,14 @@
 """The swarm: random scenarios in which everything goes wrong, run with invariants on.
 
-A scenario has a graph, a learner and a protocol that go together, and faults of every kind. It is run without and
-with a trace, and checked:
+A scenario has a graph, a world, a learner and a protocol that go together, and faults of every kind. It is run without
+and with a trace, and checked:
 
 - every message ended in exactly one way (the network itself makes sure of that, in every run);
-- an agent played in all slots in which it was up, and in no other (the epochs' driver makes sure of that);
+- an agent played in all slots in which it was up, and in no other (the drivers make sure of that; here, that as many
+  slots are absent as by the outages, where every agent decides in every slot);
 - nothing was put on a link by a node that was down, and nothing arrived at one;
 - a link that was down brought nothing;
+- of rounds: nobody goes on with an item that cannot have reached it by then, and no item is used twice in a round;
 - both runs have the same fingerprint and the same metrics.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
@@ -21,6 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from netbandit.bench.provenance import Provenance, watched
 from netbandit.network.outages import Outages
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
@@ -68,16 +71,29 @@ def draw(seed: int, number: int) -> Raw:
 def _drawn(rng: random.Random) -> Raw:
     """Return a scenario that may be refused: not everything goes with everything."""
     agents = rng.randint(2, 8)
-    bandit, learner = rng.choice(_PLAYERS)
-    protocol: Raw = {"kind": rng.choice(_PROTOCOLS), "timing": rng.choice(["slotted", "asynchronous"])}
+    bandit, learner, protocols = rng.choice(_PLAYERS)
+    protocol: Raw = {"kind": rng.choice(protocols.split()), "timing": rng.choice(["slotted", "asynchronous"])}
     if protocol["kind"] == "local":
         protocol["ttl"] = rng.randint(0, 3)
+        protocol |= rng.choice([{}, {"route": "flood"}, {"route": "flood", "absorb": True}])
+    learner = dict(learner)
+    if protocol["kind"] == "parameter-server":
+        protocol |= {"answer": rng.choice(["uploader", "lagging"]), "server": rng.choice(["uplink", "centre", 0])}
+        learner |= {"upload": rng.choice([1.0, 1.2, 2.0]), "decide": rng.choice(["all", "received"])}
+    if rng.random() < 0.3:
+        protocol["deadline"] = rng.choice(["2 ms", "20 ms", "3 slots", "100 ms"])
+    # Rounds take long, what is told in every slot many messages.
+    horizons = [100, 300, 600] if learner["kind"] == "elimination" else [10, 30, 100]
+    run: Raw = {"horizon": rng.choice(horizons), "slot": "1 ms", "seed": rng.randrange(1000)}
+    if rng.random() < 0.2:
+        run["activity"] = rng.choice(["one", {"share": 0.5}, {"poisson": "3 ms"}])
+        run["skew"] = rng.choice([0.0, 1.0])
     tables: Raw = {
-        "run": {"horizon": rng.choice([30, 200, 600]), "slot": "1 ms", "seed": rng.randrange(1000)},
+        "run": run,
         "topology": _topology(rng, agents),
         "links": {"peer": _links(rng), "uplink": _links(rng)},
         "bandit": dict(bandit),
-        "learner": dict(learner),
+        "learner": learner,
         "protocol": protocol,
     }
     faults = _faults(rng, agents)
@@ -85,21 +101,29 @@ def _drawn(rng: random.Random) -> Raw:
 
 
 _BERNOULLI = {"kind": "bernoulli", "means": [0.1, 0.9]}
+_GAUSSIAN = {"kind": "gaussian", "means": [0.0, 1.0, 2.0]}
+_CHANGING = {"kind": "bernoulli", "means": [0.1, 0.9], "changes": [{"slot": 20, "means": [0.8, 0.2]}]}
 _LINEAR = {"kind": "linear", "dimension": 2, "arms": 3}
-_PLAYERS: list[tuple[Raw, Raw]] = [
-    *[(_BERNOULLI, {"kind": "elimination", "epsilon": epsilon}) for epsilon in (inf, 5.0)] * 4,
-    *[(_BERNOULLI, {"kind": kind}) for kind in ("ucb", "klucb", "thompson", "coop-ucb2", "dducb")],
-    (_LINEAR, {"kind": "feducb"}),
-    (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}),
-    *[(_LINEAR, {"kind": kind}) for kind in ("linucb", "lints", "oful")],
-    ({"kind": "procurement"}, {"kind": "pfcb"}),
-    ({"kind": "vertical", "dimension": 4, "arms": 3}, {"kind": "linucb"}),
+_ROUNDS = "master-worker gis sink flooding gossip local relay silent pooled"
+_MIXED = "consensus silent"
+_PLAYERS: list[tuple[Raw, Raw, str]] = [
+    *[(_BERNOULLI, {"kind": "elimination", "epsilon": epsilon}, _ROUNDS) for epsilon in (inf, 5.0)] * 4,
+    (_BERNOULLI, {"kind": "elimination", "participation": 0.5}, "master-worker"),
+    (_GAUSSIAN, {"kind": "elimination"}, _ROUNDS),
+    *[(_BERNOULLI, {"kind": kind}, _ROUNDS) for kind in ("ucb", "klucb", "thompson")] * 2,
+    (_CHANGING, {"kind": "ucb"}, _ROUNDS),
+    *[(_BERNOULLI, {"kind": kind}, _MIXED) for kind in ("coop-ucb2", "dducb", "dec-ucb")],
+    (_BERNOULLI, {"kind": "gosine"}, "gossip"),
+    (_LINEAR, {"kind": "feducb"}, _ROUNDS),
+    (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}, _ROUNDS),
+    *[(_LINEAR, {"kind": kind}, f"{_ROUNDS} parameter-server") for kind in ("linucb", "lints", "oful")],
+    ({"kind": "procurement"}, {"kind": "pfcb"}, _ROUNDS),
+    *[({"kind": "vertical", "dimension": 4, "arms": 3}, {"kind": kind}, "vertical") for kind in ("linucb", "lints")],
 ]
-_PROTOCOLS = ["master-worker", "gis", "sink", "flooding", "gossip", "local", "relay", "consensus", "vertical", "silent"]
 
 
 def _topology(rng: random.Random, agents: int) -> Raw:
-    family = rng.choice(["star", "ring", "complete", "path", "grid", "tree", "random", "hybrid"])
+    family = rng.choice(["star", "ring", "complete", "path", "grid", "tree", "random", "random-tree", "hybrid"])
     if family == "hybrid":
         return {"family": family, "components": [2, 3], "inside": "path"}
     extra = {"p": 0.6} if family == "random" else {}
@@ -130,7 +154,7 @@ def _faults(rng: random.Random, agents: int) -> Raw:
     if rng.random() < 0.3:
         keys["links"] = rng.choice([stays(), {"up": 0.7, "every": rng.choice(["1 slot", "10 slots"])}])
     if rng.random() < 0.3:
-        keys["nodes"] = stays()
+        keys["nodes"] = stays() | rng.choice([{}, {"memory": "lost"}])
     if rng.random() < 0.2:
         keys["server"] = stays()
     outages = []
@@ -157,13 +181,17 @@ def broken(tables: Raw) -> str | None:
     try:
         with TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.jsonl"
-            plain, traced = point.simulation(0).run(), point.simulation(0).run(trace)
-            return next(_breaches(point, plain, traced, trace), None)
+            plain = point.simulation(0).run()
+            with watched() as seen:
+                traced = point.simulation(0).run(trace)
+            return next(_breaches(point, plain, traced, trace, seen), None)
     except Exception as error:  # whatever it is, the scenario shows it
         return f"{type(error).__name__}: {error}"
 
 
-def _breaches(point: RunnablePoint, plain: RunResult, traced: RunResult, trace: Path) -> Iterator[str]:
+def _breaches(
+    point: RunnablePoint, plain: RunResult, traced: RunResult, trace: Path, seen: Provenance
+) -> Iterator[str]:
     if plain.fingerprint != traced.fingerprint:
         yield "a second run, with a trace, has another fingerprint"
     for name, value in plain.metrics.items():
@@ -177,6 +205,18 @@ def _breaches(point: RunnablePoint, plain: RunResult, traced: RunResult, trace: 
     plan = build_faults(scenario.links, scenario.faults, topology, slot).plan
     numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
     outages = Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, 0))
+    absent = sum(
+        last - first
+        for agent in range(topology.agents)
+        for first, last in outages.absent_slots(agent, slot, scenario.run.horizon)
+    )
+    if scenario.run.activity == "every" and plain.metrics["absent_slots"] != absent:  # else they are decisions
+        yield f"{plain.metrics['absent_slots']} slots are absent, and {absent} by the outages"
+    yield from seen.breaches
+    if not point.protocol.out_of_band:
+        links = scenario.links
+        overtakes = any(one.overtaking and one.duplicate > 0 for one in (links.peer, links.uplink))
+        yield from seen.unheard(trace, lambda agent, time: outages.node(agent).at(time), overtakes)
     for line in trace.read_text(encoding="utf-8").splitlines():
         message = json.loads(line)
         if "kind" in message and message["arrival"]:  # what is handed out before the first slot never fails

@@ -98,7 +98,7 @@ class Dducb(ExchangingLearner):
     def advice(self) -> str:
         """Accelerated steps amplify what is missing."""
         amplifies = ", and accelerated steps amplify that: accelerate = false does not" if self.accelerate else ""
-        return f'{amplifies}; with protocol.pace = "step" nothing is missing'
+        return f'{amplifies}; with protocol.pace = "step" and no deadline nothing is missing'
 
 
 def stage_steps(agents: int, left: float, precision: float) -> int:

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import Any
 
-from netbandit.learners.keeper import Deposit, Keeper, Total
+from netbandit.learners.keeper import Deposit, Keeper, Own, Total
 from netbandit.learners.slots import Learner
 
 
@@ -31,8 +31,8 @@ class DepositLearner(Learner):
         """Let *agent* test again whether it wants to deposit, from its next decision on."""
 
     @abstractmethod
-    def take(self, agent: int, total: Total, own: int) -> bool:
-        """Have *agent* adopt *total* before its next decision, *own* observations in which are its own.
+    def take(self, agent: int, total: Total, own: Own) -> bool:
+        """Have *agent* adopt *total* before its next decision, in which these observations are its *own*.
 
         Returns:
             Whether it does; not if it has adopted more already.
@@ -44,5 +44,8 @@ class DepositLearner(Learner):
         """Observations that existed before a decision and were not in its sums, mean over decisions."""
 
     def deposit_numbers(self, dimension: int) -> int:
-        """Return how many numbers a deposit has: what is shared, and how many observations are in it."""
+        """Return how many numbers a deposit has: what is shared, and how many observations are in it.
+
+        Where agents may forget, the number of the life comes on top.
+        """
         return self.share_numbers(dimension) + 1

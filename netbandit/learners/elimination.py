@@ -233,12 +233,13 @@ class Elimination(DifferingSets, EpochLearner):
         """Drop each arm with ``max_j (mean_j - C_j) >= mean_k + C_k``, and commit if due.
 
         Args:
-            pooled: What stands for all items that the agent holds; its own names all its arms.
+            pooled: What stands for all items that the agent holds. Mostly its own is among them, and names all its
+                arms; arms that nobody names stay.
         """
         known = pooled.only(self.active)
-        self._expect("conclude", bool(np.isfinite(known.means).all()))
-        best = int(self.active[known.means.argmax()])
-        self._go_on_with(left(known.means, widths(self.schedule, self.epoch, known)))
+        self._expect("conclude", len(known.arms) > 0 and bool(np.isfinite(known.means).all()))
+        best = int(known.arms[known.means.argmax()])
+        self._go_on_with(self._stays(known))
         if len(self.active) == 1 or self.epoch == self.schedule.rounds:
             self._commit = Commit(best)
 
@@ -248,6 +249,12 @@ class Elimination(DifferingSets, EpochLearner):
         self._awaits = "begin"
         if self.epoch == self.schedule.rounds:
             self._commit = Commit(int(self.active[self.releases[0].argmax()]))
+
+    def _stays(self, known: Pooled) -> NDArray[np.bool_]:
+        stays = np.ones(len(self.active), dtype=bool)
+        width = widths(self.schedule, self.epoch, len(self.active), known)
+        stays[np.isin(self.active, known.arms)] = left(known.means, width)
+        return stays
 
     def adopt(self, answer: Answer) -> None:
         """Keep the arms that the server has left."""
@@ -262,8 +269,9 @@ class Elimination(DifferingSets, EpochLearner):
         """Drop arms as an agent does that holds what the server has heard; every agent's set includes the server's."""
         if len(self.active) > 1:
             known = pooled.only(self.active)
-            best = int(self.active[known.means.argmax()])
-            self.active = self.active[left(known.means, widths(self.schedule, epoch, known))]
+            best = int(known.arms[known.means.argmax()])
+            self.epoch = epoch
+            self.active = self.active[self._stays(known)]
             if len(self.active) == 1 or epoch == self.schedule.rounds:
                 self._commit = Commit(best)
         return Answer(self.active, None if self._commit is None else self._commit.arm)

@@ -46,12 +46,12 @@ class Pooled:
         return cls(told.arms, told.means, one, 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
 
     def only(self, arms: NDArray[np.int64]) -> "Pooled":
-        """Return what it says of *arms*, ascending, each of which somebody names."""
-        if len(arms) == len(self.arms):
+        """Return what it says of those of *arms* that anybody names; both ascending."""
+        if np.array_equal(arms, self.arms):
             return self
-        at = np.searchsorted(self.arms, arms)
+        at = np.flatnonzero(np.isin(self.arms, arms))
         return Pooled(
-            arms,
+            self.arms[at],
             self.means[at],
             self.agents[at],
             self.inverse[at],
@@ -90,11 +90,10 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True) -> Pooled:
     return Pooled(*map(np.array, (arms, means, agents, inverse, squares, fewest, most)))
 
 
-def widths(schedule: EliminationSchedule, epoch: int, known: Pooled) -> NDArray[np.float64]:
-    """Return C_k of each arm of *known*, which are those that are active; shape (a,)."""
-    active = len(known.arms)
+def widths(schedule: EliminationSchedule, epoch: int, active: int, known: Pooled) -> NDArray[np.float64]:
+    """Return C_k of each arm of *known*, where *active* arms are left; shape (a,)."""
     found: dict[tuple[int, float, float, int, int], float] = {}
-    result = np.empty(active)
+    result = np.empty(len(known.arms))
     columns = (known.agents, known.inverse, known.squares, known.fewest, known.most)
     for place, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         width = found.get(row)

@@ -17,10 +17,24 @@ _AFRESH = 1_024
 
 
 class Deposit(NamedTuple):
-    """All that an agent has observed so far: packed sums, shape (P,), and how many observations are in them."""
+    """All that an agent has observed so far: packed sums, shape (P,), and how many observations are in them.
+
+    An agent that loses its memory begins a new life, and observes anew; lives count from 0.
+    """
 
     sums: Floats
     observations: int
+    life: int = 0
+
+
+class Own(NamedTuple):
+    """How many observations of an agent's own are in a total, and of which of its lives.
+
+    To who has forgotten them, those of an earlier life are as another agent's.
+    """
+
+    observations: int
+    life: int = 0
 
 
 class Total(NamedTuple):
@@ -34,8 +48,9 @@ class Keeper:
     """Keeps the newest deposit of each agent; its total is their sum.
 
     A deposit holds all that its agent has observed, so one that is lost, comes twice or is overtaken does no harm: the
-    next makes good for it. Of each agent j the keeper knows what j knows, unless it was lost on the way:
-    ``K_j = lambda I + the total that j was given last + what j has deposited since``.
+    next makes good for it. What an agent deposited in an earlier life stays in the total. Of each agent j the keeper
+    knows what j knows, unless it was lost on the way: ``K_j = lambda I + the total that j was given last + what j has
+    deposited since``.
 
     Args:
         agents: The number M of agents.
@@ -55,6 +70,9 @@ class Keeper:
         self._push = log(push) if push < inf else inf
         self._newest: Floats = np.zeros((agents, packed))
         self._observations = np.zeros(agents, dtype=np.int64)
+        self._lives = np.zeros(agents, dtype=np.int64)
+        self._past: Floats = np.zeros(packed)  # of lives that are over
+        self._past_observations = 0
         self.total = Total(np.zeros(packed), 0)
         self._known: list[Floats] = [self.total.sums] * agents
         self._known_observations = np.zeros(agents, dtype=np.int64)
@@ -67,8 +85,10 @@ class Keeper:
         """Take in the *deposits* of some agents, in this order; return how many of them were newer than the last."""
         sums, newer = self.total.sums.copy(), 0
         for agent, deposit in deposits:
+            if deposit.life > self._lives[agent]:
+                self._begin_life(agent, deposit.life)
             new = deposit.observations - int(self._observations[agent])
-            if new <= 0:
+            if new <= 0 or deposit.life < self._lives[agent]:
                 continue
             newer += 1
             difference = deposit.sums - self._newest[agent]
@@ -82,12 +102,22 @@ class Keeper:
         if not newer:
             return 0
         if self._absorbed // _AFRESH < (self._absorbed + newer) // _AFRESH:
-            sums = self._newest.sum(axis=0)
+            sums = self._past + self._newest.sum(axis=0)
         self._absorbed += newer
-        self.total = Total(sums, int(self._observations.sum()))
+        self.total = Total(sums, self._past_observations + int(self._observations.sum()))
         if self._push < inf:
             self._log_det = self._log_det_of(sums)
         return newer
+
+    def _begin_life(self, agent: int, life: int) -> None:
+        """Note that *agent* has forgotten all that it knew."""
+        self._past += self._newest[agent]
+        self._past_observations += int(self._observations[agent])
+        self._newest[agent] = 0.0
+        self._observations[agent] = 0
+        self._lives[agent] = life
+        self._known[agent] = np.zeros_like(self.total.sums)
+        self._known_observations[agent] = 0
 
     def lagging(self) -> list[int]:
         """Return the agents that lack observations, and many enough, ascending."""
@@ -98,18 +128,19 @@ class Keeper:
         found = np.flatnonzero(lack & (self._log_det - self._known_log_det > self._push))
         return [int(agent) for agent in found]
 
-    def give(self, agents: Sequence[int]) -> list[int]:
-        """Note that *agents* are given the total; return how many observations of its own each finds in it."""
+    def give(self, agents: Sequence[int]) -> list[Own]:
+        """Note that *agents* are given the total; return which observations of its own each finds in it."""
         if self._push < inf:
             for agent in agents:
                 self._known[agent] = self.total.sums
             self._known_observations[agents] = self.total.observations
             self._known_log_det[agents] = self._log_det
-        return [int(own) for own in self._observations[agents]]
+        pairs = zip(self._observations[agents].tolist(), self._lives[agents].tolist(), strict=True)
+        return [Own(own, life) for own, life in pairs]
 
     def deposited(self, agent: int) -> Deposit:
         """Return the newest deposit of *agent*."""
-        return Deposit(self._newest[agent].copy(), int(self._observations[agent]))
+        return Deposit(self._newest[agent].copy(), int(self._observations[agent]), int(self._lives[agent]))
 
     def _log_det_of(self, sums: Floats) -> float:
         gram = self._start.copy()

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
 from netbandit.learners.feducb_radius import dislinucb_threshold
-from netbandit.learners.keeper import Deposit, Keeper, Total
+from netbandit.learners.keeper import Deposit, Keeper, Own, Total
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree_calibration import account_tree
@@ -104,6 +104,7 @@ class Oful(EllipsoidLearner, DepositLearner):
         self._total_of: dict[int, int] = {}
         self._rows: dict[int, int] = {}
         self._row_of = [-1] * agents
+        self._lives = [0] * agents
         self._in_row: list[Total | None] = [None] * (agents + 1)
         self._users = [0] * (agents + 1)
         self._free = list(range(agents, -1, -1))
@@ -162,9 +163,9 @@ class Oful(EllipsoidLearner, DepositLearner):
         new = np.concatenate([gram[self._upper], response])
         before = self._sent.get(agent)
         if before is None:
-            found = Deposit(new, observations)
+            found = Deposit(new, observations, self._lives[agent])
         else:
-            found = Deposit(before.sums + new, before.observations + observations)
+            found = Deposit(before.sums + new, before.observations + observations, before.life)
         self._sent[agent] = found
         return found
 
@@ -172,6 +173,11 @@ class Oful(EllipsoidLearner, DepositLearner):
         """Begin anew, of what was sent too."""
         for agent in agents.tolist():
             self._sent.pop(agent, None)
+            self._sent_before.pop(agent, None)
+            self._total_of.pop(agent, None)
+            self._lives[agent] += 1
+            if self.world.deposits:
+                self.beliefs.waiting[agent] = -1
         super().forget(slot, agents)
 
     def _sums(self, agent: int, combined: Floats) -> Sums:
@@ -203,7 +209,7 @@ class Oful(EllipsoidLearner, DepositLearner):
         """See `DepositLearner.resume`."""
         self.beliefs.quiet[0, agent] = False
 
-    def take(self, agent: int, total: Total, own: int) -> bool:
+    def take(self, agent: int, total: Total, own: Own) -> bool:
         """See `DepositLearner.take`: L becomes the total, and F own sums after those that are in it."""
         if total.observations < self._total_of.get(agent, 0):
             return False
@@ -212,10 +218,11 @@ class Oful(EllipsoidLearner, DepositLearner):
         sent, apart = self._sent.get(agent), 0
         if sent is not None:
             before = self._sent_before[agent]
-            apart = sent.observations - own
+            inside = own.observations if own.life == sent.life else 0
+            apart = sent.observations - inside
             if apart:
-                beliefs.apart[agent] = sent.sums - before[own] if own else sent.sums
-            while before and (oldest := next(iter(before))) < own:
+                beliefs.apart[agent] = sent.sums - before[inside] if inside else sent.sums
+            while before and (oldest := next(iter(before))) < inside:
                 del before[oldest]  # no total will have less of the agent's own
         beliefs.counts[agent, 0] = total.observations
         beliefs.counts[agent, 1] = apart

@@ -44,6 +44,17 @@ def fits(network: Network) -> bool:
     return slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
 
 
+def hop_slots(network: Network) -> NDArray[np.int64]:
+    """Return in how many slots a message may take effect: all numbers there can be, ascending, at least one."""
+    faults, slot = network.peer_faults, network.clock.slot
+    assert faults is not None
+    latencies = np.array([channel.latency for out in network.channels for channel in out], dtype=np.int64)
+    if faults.jitter is None:
+        return np.unique(np.maximum(1, -(-latencies // slot))) if len(latencies) else np.ones(1, dtype=np.int64)
+    longest = int(latencies.max(initial=0)) + _longest(faults)
+    return np.arange(1, max(1, -(-longest // slot)) + 1)
+
+
 class BulkLinks:
     """All channels between agents, a row each, sorted by receiver, then sender.
 
@@ -93,6 +104,7 @@ class BulkLinks:
         end = clock.end + longest
         down = network.link_downtimes
         self._cuts = None if down is None else _Cuts(down(a, b).until(end + 1) for a, b in self._pairs())
+        self._sure = not faults and self._cuts is None  # whether all that is sent arrives when it is known to
         self._latest = np.zeros(len(rows), dtype=np.int64)
         self._windows = 0
         self._arriving: dict[int, list[NDArray[np.int64]]] = {}
@@ -112,6 +124,9 @@ class BulkLinks:
         at_once = (within == 0) & (whole == 0)  # sent at the boundary at which others arrive, so after them
         self._order = np.lexsort((self.senders, self.receivers, at_once, within))
         self._within, self._whole = within[self._order], whole[self._order]
+        # Where something arrives on every channel, receivers and kind are the same in every slot.
+        self._events = np.full((len(within), 4), self._kind.code)
+        self._events[:, 1] = self.receivers[self._order]
 
     def put(self, slot: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put a message on each channel at the beginning of *slot*, which comes after all slots before.
@@ -124,10 +139,15 @@ class BulkLinks:
             The boundary at which each message takes effect, shape (channels,); -1: it is lost, or there is none.
         """
         sent = sizes > 0
-        drawn, clock = self._messages.copy(), self._clock
-        self._messages += sent
+        clock = self._clock
+        drawn = self._messages
+        self._messages = drawn + sent
         self._bytes += sizes
         self._activations += sent | sent[self.reverse]
+        if self._sure and self.delays is not None:
+            self._delivered[slot % self._depth] = sizes
+            self._record(slot)
+            return np.where(sent, slot + self.delays, -1)
         lost = self._losses(drawn, sizes, sent)
         begun = slot * clock.slot
         arrivals = self._arrivals(begun, drawn)
@@ -223,17 +243,15 @@ class BulkLinks:
         times = window * self._clock.slot + self._within
         some = (sizes > 0) & (said >= 0)
         if some.all():
-            self._hash(times, self.receivers[order], sizes)
+            self._events[:, 0] = times
+            self._events[:, 3] = sizes
+            self._fingerprint.record_all(self._events)
         else:
             self._hash(times[some], self.receivers[order][some], sizes[some])
 
     def _hash(self, times: NDArray[np.int64], receivers: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
-        events = np.empty((len(times), 4), dtype=np.int64)
-        events[:, 0] = times
-        events[:, 1] = receivers
-        events[:, 2] = self._kind.code
-        events[:, 3] = sizes
-        self._fingerprint.record_all(events)
+        kinds = np.full_like(times, self._kind.code)
+        self._fingerprint.record_all(np.column_stack((times, receivers, kinds, sizes)))
 
     def finish(self) -> None:
         """Take in what arrives after the last slot, and count all messages in the network."""

@@ -15,7 +15,8 @@ class Heard(NamedTuple):
     Attributes:
         source: The agent whose item it is.
         round: The number of the round in which it was sent.
-        item: What it said.
+        item: What it said; None: it takes part in that round and all later ones no more; see
+            `BroadcastProtocol.announce`.
     """
 
     source: int
@@ -67,6 +68,13 @@ class BroadcastProtocol(NetworkProtocol):
     def leave(self, agent: int, *, forgets: bool) -> None:
         """Note that *agent* goes down; whether it *forgets* what it has heard; by default nothing is kept of that."""
         return
+
+    def announce(self, round: int, agent: int) -> bool:
+        """Let *agent* tell all others, by a header alone, that it takes part in *round* and all later ones no more.
+
+        They hear it as an item that is None. Return whether it has a way to do so; by default it has none.
+        """
+        return False
 
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:

@@ -15,6 +15,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
@@ -29,7 +30,7 @@ class _Row(NamedTuple):
     row: NDArray[np.float64]
 
 
-class Consensus(ExchangeProtocol):
+class Consensus(DeadlineKey, ExchangeProtocol):
     """In every step an agent's row becomes ``sum_j P_ij x_j``, own term first, then neighbours ascending.
 
     With ``pace = "step"`` every step is exactly P, whatever the latencies: an agent in step q tells its row for q once,
@@ -41,6 +42,10 @@ class Consensus(ExchangeProtocol):
     Where links lose messages and nothing repeats them, an agent tells, with ``pace = "step"``, the rows of its last two
     steps in every slot, whether it has stepped or not: so all stays exact without an acknowledgement, and a step takes
     until each of these rows has come through once.
+
+    With a `deadline` an agent that still lacks rows so long after it has told its own steps at the boundary that
+    follows, its own row in place of those that are missing; sums are then not kept, and ``mass`` shows it. Neighbours
+    may be further apart; the rows of who is ahead are kept until they are due.
 
     Learners decide at boundaries, so both timings are alike: a row told in slot t is used in slot t + 1 or later.
     """
@@ -55,6 +60,8 @@ class Consensus(ExchangeProtocol):
 
     def check(self) -> Checks:
         """Yield *step* where it is not used."""
+        if self.deadline is not None and self.pace == "slot":
+            yield Note("deadline", 'has no effect with pace = "slot": nobody waits')
         if self.step is not None and self.weights != "max-degree":
             yield Note("step", f'has no effect with weights = "{self.weights}"')
 
@@ -89,6 +96,15 @@ class Consensus(ExchangeProtocol):
         self._repeats = network.loses and self.pace == "step"
         self._repeating = False
         self._callbacks: list[Callable[[Event], None]] = [self._repeat]
+        self.late = 0
+        self._patience = self.deadline_ns(self.clock.slot) if self.pace == "step" else None
+        self._gives_up = np.full(network.agents, np.iinfo(np.int64).max)  # when each agent steps without the others
+        self._given_up: set[tuple[int, int]] = set()
+        self._later: dict[int, dict[tuple[int, int], NDArray[np.float64]]] = {}
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how many rows came when their step had been made without them, where that can be."""
+        return {} if self.deadline is None else {"late": self.late}
 
     @cached_property
     def eigenvalue(self) -> float:
@@ -123,6 +139,11 @@ class Consensus(ExchangeProtocol):
         if self._repeats and not self._repeating:
             self._repeating = True
             clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, 0)
+        if self._patience is not None:
+            self._gives_up[agents] = until = clock.boundary(clock.now + self._patience) * clock.slot
+            if until < clock.end:
+                for agent in agents.tolist():
+                    self._arrivals.at(until, agent, None)
         following = (slot + 1) * clock.slot
         if following >= clock.end:
             return
@@ -175,12 +196,17 @@ class Consensus(ExchangeProtocol):
             return
         stepping = nodes[self._told[nodes] == self.steps[nodes]]
         if self.pace == "step":
-            stepping = stepping[self._missing[self.steps[stepping] & 1, stepping] == 0]
+            complete = self._missing[self.steps[stepping] & 1, stepping] == 0
+            stepping = stepping[complete | (self._gives_up[stepping] <= self.clock.now)]
         if len(stepping):
             self._step(stepping)
+            if self._later:
+                self._take_in_kept(stepping.tolist())
 
     def _take_in(self, links: NDArray[np.int64], steps: NDArray[np.int64], rows: Rows) -> None:
         """Keep what is new of the *rows* that have come over *links*, the newest last."""
+        if self._patience is not None:
+            links, steps, rows = self._due(links, steps, rows)
         places = steps & 1 if self.pace == "step" else np.zeros_like(steps)
         fresh = np.flatnonzero(steps > self._newest[places, links])  # else another copy, or overtaken by a newer one
         fresh = fresh[np.argsort(steps[fresh], kind="stable")]
@@ -191,6 +217,37 @@ class Consensus(ExchangeProtocol):
         which, link = np.divmod(arrived, len(self._link))
         np.subtract.at(self._missing, (which, self._matrix.receivers[link]), 1)
 
+    def _due(
+        self, links: NDArray[np.int64], steps: NDArray[np.int64], rows: Rows
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows]:
+        """Return what of the *rows* can be used in this step or the next; keep what is for later ones.
+
+        Where agents wait for a deadline only, neighbours may be any number of steps apart.
+        """
+        receivers = self._matrix.receivers[links]
+        ahead = steps - self.steps[receivers]
+        for place in np.flatnonzero(ahead < 0).tolist():
+            missed = int(links[place]), int(steps[place])
+            if missed in self._given_up:  # each counts once, however often it is told
+                self._given_up.discard(missed)
+                self.late += 1
+        for place in np.flatnonzero(ahead > 1).tolist():
+            kept = self._later.setdefault(int(receivers[place]), {})
+            kept[int(links[place]), int(steps[place])] = rows[place]
+        now = (ahead == 0) | (ahead == 1)
+        return links[now], steps[now], rows[now]
+
+    def _take_in_kept(self, agents: list[int]) -> None:
+        """Let *agents* that have stepped take in what was too early for them."""
+        for agent in agents:
+            kept = self._later.get(agent, {})
+            due = sorted(key for key in kept if key[1] <= self.steps[agent] + 1)
+            if due:
+                links, steps = np.array(due, dtype=np.int64).T
+                self._take_in(links, steps, np.array([kept.pop(key) for key in due]))
+            if not kept:
+                self._later.pop(agent, None)
+
     def _step(self, agents: Agents) -> None:
         """Let *agents* mix what they hold."""
         matrix = self._matrix
@@ -198,6 +255,11 @@ class Consensus(ExchangeProtocol):
         if self.pace == "step":
             parity = self.steps[agents] & 1
             places = np.repeat(parity, matrix.degrees[agents]) * len(self._link) + links
+            if self._patience is not None:
+                steps = np.repeat(self.steps[agents], matrix.degrees[agents])
+                missing = self._newest[steps & 1, links] != steps
+                places[missing] = -1  # the own row stands there
+                self._given_up.update(zip(links[missing].tolist(), steps[missing].tolist(), strict=True))
             self._missing[parity, agents] = matrix.degrees[agents]
         else:
             places = np.where(self._newest[0, links] > self._used[links], links, -1)

@@ -30,7 +30,10 @@ class DeadlineKey(Part):
 
 
 def deadline_without_rounds(keys: DeadlineKey, others: Others) -> Checks:
-    """Yield a deadline that learners other than those of rounds would have to do with."""
-    if keys.deadline is not None and "round" not in getattr(others.learner, "talks", ()):
+    """Yield a deadline where agents neither take part in rounds nor call for them."""
+    if keys.deadline is not None and not {"round", "call"} & set(getattr(others.learner, "talks", ())):
         kind = others.kinds["learner"]
-        yield Mistake("deadline", f'works with learners of rounds only, such as elimination, not with "{kind}"')
+        yield Mistake(
+            "deadline",
+            f'works with learners of rounds or calls only, such as elimination and feducb, not with "{kind}"',
+        )

@@ -8,6 +8,8 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 
 DONE = Kind("DONE")
+DONE_FLOODED = Kind("DONE")
+"""The same, where it is flooded apart from all else."""
 
 
 class DoneFlood:
@@ -65,5 +67,5 @@ class DoneFlood:
     def _pass_on(self, node: int, agent: int, round: int, left: int, sender: int) -> None:
         channels = [channel for channel in self._network.channels[node] if channel.receiver != sender]
         if left and channels:
-            message = Message(DONE, HEADER_BYTES, (agent, left - 1, self._network.clock.now), round)
+            message = Message(DONE_FLOODED, HEADER_BYTES, (agent, left - 1, self._network.clock.now), round)
             self._network.send(message, channels)

@@ -48,6 +48,10 @@ class ExchangeProtocol(NetworkProtocol):
         self.ready = np.ones(network.agents, dtype=np.bool_)
         self.steps = np.zeros(network.agents, dtype=np.int64)
 
+    def figures(self) -> dict[str, float | int | None]:
+        """Return metrics of its own; by default there are none."""
+        return {}
+
     @property
     @abstractmethod
     def eigenvalue(self) -> float:

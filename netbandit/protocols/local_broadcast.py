@@ -91,6 +91,10 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         """See `BroadcastProtocol.leave`."""
         self.way.leave(agent, forgets=forgets)
 
+    def announce(self, round: int, agent: int) -> bool:
+        """See `BroadcastProtocol.announce`."""
+        return self.way.announce(round, agent)
+
     @property
     def handler(self) -> Receive:
         """What handles the messages of the route."""

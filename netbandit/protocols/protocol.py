@@ -214,6 +214,11 @@ class CallbackRoundProtocol(NetworkProtocol):
         """For each agent how many share with it in a round, itself included; None: all do."""
         return None
 
+    @property
+    def has_deadline(self) -> bool:
+        """Whether one waits for others no longer than for a deadline."""
+        return getattr(self, "deadline", None) is not None
+
     def done(self, agent: int, round: int) -> None:
         """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""
 

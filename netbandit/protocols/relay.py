@@ -1,7 +1,8 @@
 """Relay: each agent's message goes to all others along shortest paths."""
 
 from itertools import chain
-from typing import ClassVar
+from operator import itemgetter
+from typing import Any, ClassVar
 
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, InstantQueue
@@ -11,9 +12,12 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
+from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Item
 
 RELAY = Kind("RELAY")
+
+_SOURCE_AND_ROUND = itemgetter(0, 1)
 
 
 class Relay(DeadlineKey, BroadcastProtocol):
@@ -50,6 +54,12 @@ class Relay(DeadlineKey, BroadcastProtocol):
         heard = Heard(agent, round, item)
         self._pass_on(agent, Message(RELAY, size, (heard, self.clock.now), round))
 
+    def announce(self, round: int, agent: int) -> bool:
+        """Send the header along the agent's tree."""
+        heard: Any = Heard(agent, round, None)  # type: ignore[arg-type]  # see Heard
+        self._pass_on(agent, Message(DONE, HEADER_BYTES, (heard, self.clock.now), round))
+        return True
+
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear and pass on what arrives, now or at the slot boundary."""
         if self._slotted:
@@ -63,12 +73,14 @@ class Relay(DeadlineKey, BroadcastProtocol):
 
     def _hear(self, due: list[tuple[int, list[list[Message]]]]) -> None:
         for node, inboxes in due:
-            self.hear(node, sorted(message.value[0] for message in chain.from_iterable(inboxes)))
+            self.hear(
+                node, sorted((message.value[0] for message in chain.from_iterable(inboxes)), key=_SOURCE_AND_ROUND)
+            )
         now = self.clock.now
         for node, inboxes in due:
             for message in chain.from_iterable(inboxes):
                 heard, _ = message.value
-                self._pass_on(node, Message(RELAY, message.size, (heard, now), message.round))
+                self._pass_on(node, Message(message.kind, message.size, (heard, now), message.round))
 
     def _pass_on(self, node: int, message: Message) -> None:
         heard, _ = message.value

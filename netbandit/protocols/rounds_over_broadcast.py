@@ -12,7 +12,7 @@ from netbandit.network.network import Network, Receive
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.done import DONE, DoneFlood
+from netbandit.protocols.done import DONE_FLOODED, DoneFlood
 from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 
@@ -83,6 +83,11 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         return [1 + len(others) for others in self._near] if near else None
 
     @property
+    def has_deadline(self) -> bool:
+        """Whether the broadcasts have one."""
+        return getattr(self.broadcasts, "deadline", None) is not None
+
+    @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
         return self._patience.late if self._apart else 0
@@ -116,7 +121,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             for other in range(self.network.agents):
                 if other != agent:
                     self._note_done(other, agent, round)
-        else:
+        elif not self.broadcasts.announce(round, agent):
             self._signal.say(agent, round)
 
     def forget(self, agent: int) -> None:
@@ -136,7 +141,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         """Hand on what the broadcasts bring, and let nodes hear who is done."""
         rest = []
         for arrival in arrivals:
-            if arrival[2].kind is DONE:
+            if arrival[2].kind is DONE_FLOODED:
                 self._signal.receive(node, arrival)
             else:
                 rest.append(arrival)
@@ -145,7 +150,9 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     def _hear_apart(self, agent: int, heard: list[Heard]) -> None:
         for source, round, item in heard:
-            if self._patience.went_on(round, agent):
+            if item is None:
+                self._note_done(agent, source, round)
+            elif self._patience.went_on(round, agent):
                 self._patience.late += 1
             elif source != agent and not self._patience.is_done(agent):
                 if self.network.forgets:
@@ -166,6 +173,8 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if not self._patience.waits(round, agent):
             return
         heard, done = self._heard[agent][round], self._done[agent]
+        if len(heard) + len(done) <= len(self._near[agent]):
+            return
         if all(other in heard or done.get(other, round + 1) <= round for other in self._near[agent]):
             self._patience.inform(round, agent, self._holds(round, agent))
 

@@ -50,22 +50,24 @@ class TriggeredRounds(CallProtocol):
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
-        self._naming = network.may_lose or getattr(self.rounds, "deadline", None) is not None
+        self._apart = self.rounds.has_deadline
+        self._naming = network.may_lose or self._apart
         self._sums = NamedSums(sync_handler.aggregate)
         self._releasing = Releasing(network.agents)
         self._held = [NewestReleases() for _ in range(network.agents)]
         everybody = Everybody(network.agents, sync_handler.aggregate)
         if self._naming:
-            everybody = EverybodyNamed(network.agents, self._sums, self.rounds.served)
+            everybody = EverybodyNamed(network.agents, self._sums, served=self.rounds.served, apart=self._apart)
         self.rounds.start(network, everybody)
         self._receive_round = self.rounds.handler
-        if not network.may_lose:  # else a round may end for some alone
+        if not self._naming:  # else a round may end for some alone
             self.rounds.ended = self.ended
         self.groups = [0] * network.agents
         served, by_peers = self.rounds.served, self.rounds.uses_peer_links
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
         self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
+        self._answered = [0] * network.agents  # the number of the latest answer of the server that it has heard
         self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
@@ -104,8 +106,10 @@ class TriggeredRounds(CallProtocol):
             if not self.rounds.served and round in self.rounds.ended:  # while it was down
                 self.sync_handler.sync_missed(agent, 0)
                 continue
-            if round <= self._contributed[agent]:
-                continue  # in an earlier life, and the round is still on
+            if round <= self._contributed[agent]:  # in an earlier life, and the round is still on
+                if self._apart:
+                    self.sync_handler.sync_missed(agent, 0)
+                continue
             self._contributed[agent] = round
             item = self.sync_handler.release(agent, 0)
             if self._naming:
@@ -127,23 +131,38 @@ class TriggeredRounds(CallProtocol):
         if round <= self._left[agent] and not self.rounds.served:
             self.sync_handler.sync_missed(agent, 0)
             return
-        aggregate: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
+        aggregate: Item | None = informed.value
+        if aggregate is None:  # its deadline has passed, and it has heard nothing
+            self.sync_handler.sync_missed(agent, 0)
+            return
         if not self._naming:
             self.sync_handler.apply_sync(agent, 0, aggregate, round)
             return
-        releases: Releases = aggregate.value
-        if not self.rounds.served:  # it sums by itself
-            self._held[agent].take(releases)
+        releases: Releases
+        if self.rounds.served:
+            number, releases = aggregate.value
+            if number < self._answered[agent]:  # the server has answered it later, and with more
+                if round == self._joined[agent]:
+                    self.sync_handler.sync_missed(agent, 0)
+                return
+            self._answered[agent] = number
+        else:  # it sums by itself
+            self._held[agent].take(aggregate.value)
             releases = self._held[agent]
         included = self._releasing.included(agent, releases)
         self.sync_handler.apply_sync(agent, 0, self._sums.of(releases), round, included)
-        if self.network.may_lose:
-            self.end(round)  # others may never be informed
+        self.end(round)  # others may never be informed
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how much came too late to be used, where one does not wait for ever."""
+        late: int | None = getattr(self.rounds, "late", None)
+        return {"late": late} if self._apart and late is not None else {}
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `CallProtocol.leave`."""
         self._left[agent] = self._joined[agent]
         if forgets:
+            self.rounds.forget(agent)
             self._joined[agent] = 0
             self._signal.forget(agent)
             self._held[agent].clear()
@@ -157,12 +176,15 @@ class EverybodyNamed(Everybody):
         agents: The number of agents.
         sums: What makes the sums.
         served: Whether there is a server; if not, each agent sums by itself.
+        apart: Whether agents wait for a deadline only, and so may hold different releases.
     """
 
-    def __init__(self, agents: int, sums: NamedSums, served: bool) -> None:
+    def __init__(self, agents: int, sums: NamedSums, *, served: bool, apart: bool) -> None:
         super().__init__(agents, self._put_together)
+        self.apart = apart
         self._sums = sums
         self._kept = NewestReleases() if served else None
+        self._answers = 0
 
     def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         return self._summed([item.value for item in items])
@@ -174,11 +196,13 @@ class EverybodyNamed(Everybody):
         return Item(self._sums.of(found).size, found)
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Return all that the server has of the agents, or the *aggregate* itself."""
+        """Return all that the server has of the agents, with the number of its answer; or the *aggregate* itself."""
         if self._kept is None:
             return aggregate
         self._kept.take(aggregate.value)
-        return self._summed([self._kept])
+        self._answers += 1
+        answer = self._summed([self._kept])
+        return Item(answer.size, (self._answers, answer.value))
 
 
 class Signal(ABC):

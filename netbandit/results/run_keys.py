@@ -39,7 +39,7 @@ ADDED: Mapping[str, Any] = {
     "faults.outages": [],
     "protocol:vertical.deadline": None,
     "protocol:master-worker.deadline": None,
-    **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay")},
+    **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay", "consensus")},
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,
     "protocol:local.stop": 0.0,

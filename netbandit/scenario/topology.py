@@ -32,10 +32,13 @@ def read_topology(written: Any, folder: Path) -> tuple[Part | None, list[Problem
     except KindError as error:
         problems.append((("topology", "family"), str(error)))
     for key in [key for key in keys if found is None or key not in key_names(found)]:
-        elsewhere = next((family for family in _families() if key in key_names(family)), None)
-        if elsewhere is not None:
-            _, mistakes = read(elsewhere, {key: keys.pop(key)}, ("topology",))
-            problems += [mistake for mistake in mistakes if mistake[0][1] == key]
+        elsewhere = [family for family in _families() if key in key_names(family)]
+        if elsewhere:
+            value = keys.pop(key)
+            tried = (read(family, {key: value}, ("topology",))[1] for family in elsewhere)
+            wrong = [[mistake for mistake in mistakes if mistake[0][1] == key] for mistakes in tried]
+            if all(wrong):  # one family that takes it is enough
+                problems += wrong[0]
             notes.append((("topology", key), f"not used by the family {show(name)}"))
     if found is None:
         known = list(dict.fromkeys(name for family in _families() for name in ("family", *family.model_fields)))

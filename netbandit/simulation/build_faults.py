@@ -173,21 +173,28 @@ def apart_problems(
         yield ("protocol", "kind"), f"must be another: agents would differ in what they know, and {text}"
 
 
-def answer_problems(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+def answer_problems(links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
     """Yield answers that may be lost for good, to agents that would wait for them for ever.
 
     Args:
         links: ``[links]``.
+        faults: ``[faults]``.
         protocol: The protocol.
     """
     if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
         return
     name = "uplink" if protocol.server == "uplink" else "peer"
     table = links.uplink if name == "uplink" else links.peer
-    if table.loss and table.retry is None:
+    # Who is down itself tests again when it comes back.
+    if name == "uplink":
+        down = faults.server is not None or any(outage.server for outage in faults.outages)
+    else:
+        cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
+        down = faults.links is not None or faults.nodes is not None or any(cuts)
+    if table.retry is None and (table.loss or down):
         text = (
-            f"links.{name} loses messages and repeats none, and an agent whose answer is lost would never test again: "
-            f"this key ends its wait, and so does links.{name}.retry"
+            f"messages may be lost on links.{name} and are not repeated, and an agent whose answer is lost would never "
+            f"test again: this key ends its wait, and so does links.{name}.retry"
         )
         yield ("protocol", "deadline"), f"is missing: {text}"
 

@@ -25,7 +25,7 @@ def fits(stage: ReplicationContext) -> bool:
         return False
     if type(protocol) is not Consensus or type(network) is not Network or network.trace is not None:
         return False
-    if network.transmission(10**6):
+    if network.transmission(10**6) or protocol.deadline is not None:
         return False
     delays = _delays(stage)
     return len(delays) <= 1 and (protocol.pace == "step" or delays <= {1})

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import distances
-from netbandit.network.bulk_links import BulkLinks
+from netbandit.network.bulk_links import BulkLinks, hop_slots
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
@@ -16,6 +16,7 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.kernels.floods import Flood, name, pass_on, take_in
 from netbandit.simulation.result import Metric
 
+_MOST_HOPS = 1_000
 _MOST_WORDS = 1 << 23
 """How many words of 64 bits may be kept: 64 MB."""
 
@@ -28,22 +29,21 @@ def fits(stage: ReplicationContext, learner: Learner) -> bool:
         return False
     agents, channels = stage.topology.agents, sum(map(len, stage.network.channels))
     words = -(-agents // 64)
-    # Only an estimate is cheap before anything is made: all ages there can be.
-    links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
-    ages = protocol.ttl * links.slowest + 1
-    if ages > _MOST_WORDS:
+    hop = hop_slots(stage.network)
+    slowest = int(hop[-1])
+    ages = protocol.ttl * slowest + 1
+    if ages * len(hop) > _MOST_WORDS or protocol.ttl > _MOST_HOPS:
         return False
-    contents = sum(map(len, _sums(links, protocol.ttl - 1)))
-    kept = links.slowest * channels * contents + channels * ages + ages * agents * protocol.ttl
+    contents = sum(map(len, _sums(hop, protocol.ttl - 1)))
+    kept = slowest * channels * contents + channels * ages + ages * agents * protocol.ttl
     return kept * words <= _MOST_WORDS
 
 
-def _sums(links: BulkLinks, hops: int) -> list[Numbers]:
-    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending."""
-    one = np.arange(1, links.slowest + 1) if links.delays is None else np.unique(links.delays)
+def _sums(hop: Numbers, hops: int) -> list[Numbers]:
+    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending, if one takes as many as *hop* lists."""
     found = [np.zeros(1, dtype=np.int64)]
     for _ in range(hops):
-        found.append(np.unique(np.add.outer(found[-1], one)))
+        found.append(np.unique(np.add.outer(found[-1], hop)))
     return found
 
 
@@ -69,7 +69,8 @@ class BulkFloods(BulkBroadcasts):
         self._absorbs = protocol.absorb
         self._stops = RandomStops(stage.streams, graph.agents, protocol.stop) if protocol.stop else None
         self.items = 0
-        self._flood = _flood(links, graph.agents, protocol.ttl, self._depth)
+        sums = _sums(hop_slots(stage.network), protocol.ttl)
+        self._flood = _flood(links, sums, graph.agents, protocol.ttl, self._depth)
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
 
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -121,17 +122,17 @@ def _words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
     return np.ascontiguousarray(packed).view("<u8").astype(np.uint64)
 
 
-def _flood(links: BulkLinks, agents: int, ttl: int, rings: int) -> Flood:
+def _flood(links: BulkLinks, sums: list[Numbers], agents: int, ttl: int, rings: int) -> Flood:
     """Return a flood that has not begun.
 
     Args:
         links: The links.
+        sums: In how many slots 0, 1, ... ttl hops can be made.
         agents: M.
         ttl: How many hops an observation goes.
         rings: Of how many slots observations are kept.
     """
     words, channels = -(-agents // 64), len(links.senders)
-    sums = _sums(links, ttl)
     contents = [(int(age), ttl - 1 - hops) for hops, ages in enumerate(sums[:ttl]) for age in ages]
     ages = np.unique(np.concatenate(sums[1:]))
     content_of = np.full((ages[-1] + 1, ttl), -1)

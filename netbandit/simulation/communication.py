@@ -486,4 +486,8 @@ class Exchanges(Communication):
     def metrics(self) -> dict[str, Metric]:
         """Return the steps that all agents have made, and how many slots one took."""
         steps = int(self._protocol.steps.min())
-        return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}
+        return {
+            "rounds": steps,
+            "round_slots": self.clock.horizon / steps if steps else None,
+            **self._protocol.figures(),
+        }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.deposits import DepositLearner
-from netbandit.learners.keeper import Deposit, Total
+from netbandit.learners.keeper import Deposit, Own, Total
 from netbandit.learners.slots import Learner
 from netbandit.protocols.adapters import deposit_protocol
 from netbandit.protocols.protocol import Item
@@ -17,10 +17,10 @@ from netbandit.simulation.result import Metric
 
 
 class _Given(NamedTuple):
-    """What an agent is given: the keeper's total, and how many observations of its own are in it."""
+    """What an agent is given: the keeper's total, and which observations of its own are in it."""
 
     total: Total
-    own: int
+    own: Own
 
 
 class Deposits(Communication):
@@ -43,13 +43,15 @@ class Deposits(Communication):
         self.isolated = False
         self.asks = True
         self.deposits = True
-        numbers = learner.deposit_numbers(getattr(stage.bandit, "dimension", 0))
+        outages = stage.network.outages
+        forgets = outages is not None and outages.forgets
+        numbers = learner.deposit_numbers(getattr(stage.bandit, "dimension", 0)) + forgets
         self._upload_bytes, self._download_bytes = learner.item_bytes(numbers), learner.item_bytes(numbers + 1)
         self._absorbed = 0
         self._deposited = np.zeros(agents, dtype=np.int64)
         self._deposited_at = np.zeros(agents, dtype=np.int64)
-        # Of each agent the deposits that are in no total it has adopted: how many observations, and when (ns).
-        self._open: list[list[tuple[int, int]]] = [[] for _ in range(agents)]
+        # Of each agent the deposits that are in no total it has adopted, and when they were made (ns).
+        self._open: list[list[tuple[Deposit, int]]] = [[] for _ in range(agents)]
         self._waits: list[int] = []
 
     def open(self, learners: Learners) -> None:
@@ -76,7 +78,7 @@ class Deposits(Communication):
         self.quiet[0, agent] = True
         self._deposited[agent] += 1
         self._deposited_at[agent] = now
-        self._open[agent].append((found.observations, now))
+        self._open[agent].append((found, now))
         return Item(self._upload_bytes, found)
 
     def resume(self, agent: int) -> None:
@@ -104,22 +106,27 @@ class Deposits(Communication):
         opened = self._open[agent]
         if self._learner.take(agent, *given):
             now = self.clock.now
-            while opened and opened[0][0] <= given.own:
+            while opened:
+                deposit, when = opened[0]
+                if deposit.life != given.own.life or deposit.observations > given.own.observations:
+                    break
                 if now < self.clock.end:
-                    self._waits.append(-(-(now - opened[0][1]) // self.clock.slot))
+                    self._waits.append(-(-(now - when) // self.clock.slot))
                 del opened[0]
         if not opened and self.quiet[0, agent]:
             self.resume(agent)
+
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`: the answer that it waits for may be lost on it."""
+        if self.quiet[0, agent]:
+            self.resume(agent)
+        if forgets:
+            self._open[agent] = []
 
     @property
     def releases(self) -> int:
         """See `Communication.releases`."""
         return int(self._deposited.max())
-
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`: it waits for nothing any more."""
-        if self.quiet[0, agent]:
-            self.resume(agent)
 
     def waiting(self) -> list[int]:
         """See `Communication.waiting`."""

@@ -171,7 +171,8 @@ class EpochsApart(Epochs):
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
         """Let an agent take over what stands for all that it holds; or the server, which returns its answer."""
         if group != SERVER:
-            self._learners[group].conclude_pooled(aggregate.value)
+            learner = self._learners[group]
+            learner.conclude_pooled(learner.pool([aggregate.value]))  # a protocol may give an agent's own item back
             return Item(0, None)
         answer: Answer = self._server.answer(round, aggregate.value)
         choice = self._participating if answer.commit is None and not self._everybody else 0

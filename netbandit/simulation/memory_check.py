@@ -5,24 +5,19 @@ from collections.abc import Iterator
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.slots import Learner
-from netbandit.protocols.deposits import DepositProtocol
-from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.settings import Problem
 from netbandit.simulation.drivers import talk_of
 from netbandit.wording import show
 
 
-def memory_problems(
-    faults: FaultsSettings, bandit: Bandit, learner: AnyLearner, protocol: NetworkProtocol, kind: str
-) -> Iterator[Problem]:
+def memory_problems(faults: FaultsSettings, bandit: Bandit, learner: AnyLearner, kind: str) -> Iterator[Problem]:
     """Yield a memory that is lost where the learner cannot begin anew.
 
     Args:
         faults: ``[faults]``.
         bandit: The world.
         learner: The learner.
-        protocol: The protocol.
         kind: The learner's kind.
     """
     if faults.nodes is None or faults.nodes.memory == "kept":
@@ -31,7 +26,5 @@ def memory_problems(
     if talk_of(type(bandit), type(learner)) == "exchange":
         text = "whose neighbours need the row of each of its steps"
         yield here, f'must be "kept" with learner.kind = {show(kind)}, {text}'
-    elif isinstance(protocol, DepositProtocol):
-        yield here, 'must be "kept" with a protocol of deposits, whose keeper tells them apart by how much is in them'
     elif isinstance(learner, Learner) and not learner.has("forget"):
         yield here, f'"lost" needs a learner with a method forget(slot, agents), which {kind} has not'

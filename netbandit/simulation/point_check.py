@@ -269,14 +269,12 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
-        self.problems += answer_problems(scenario.links, parts.protocol)
+        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
         if isinstance(parts.learner, EpochLearner):
             self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
-            self.problems += memory_problems(
-                scenario.faults, parts.bandit, parts.learner, parts.protocol, self._kind("learner")
-            )
+            self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)

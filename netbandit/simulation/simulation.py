@@ -15,6 +15,7 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
@@ -134,7 +135,7 @@ class Simulation:
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
-            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting)),
+            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol)),
         )
 
 
@@ -162,13 +163,17 @@ def _communication(network: Network) -> dict[str, Metric]:
     }
 
 
-def _waiting(rounds: Metric, stalled: Sequence[int], waiting: Sequence[int]) -> tuple[str, ...]:
+def _waiting(
+    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol
+) -> tuple[str, ...]:
     """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
     remarks = []
     if stalled:
+        ends_it = getattr(protocol, "deadline", "") is None
         remarks.append(
             "agents waited at the horizon for what was lost, with nothing under way that could end it (stalled: how "
             "many, waiting_slots: for how long); links.peer.retry and links.uplink.retry repeat what is lost"
+            + (", and a protocol.deadline ends the wait" if ends_it else "")
         )
     if waiting and not rounds:
         remarks.append("no round had ended by the horizon, at which agents waited for the first (waiting_slots)")

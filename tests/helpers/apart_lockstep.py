@@ -34,7 +34,7 @@ def distances(edges, agents):
                     far[other] = far[node] + 1
                     queue.append(other)
         table.append(far)
-    return near, table
+    return table
 
 
 class Agent:
@@ -99,7 +99,7 @@ class Agent:
 
 def play(*, edges, agents, means, horizon, ttl, deadline, epsilon, streams):
     """Return all that agents do; *deadline* in slots, or None."""
-    near, far = distances(edges, agents)
+    far = distances(edges, agents)
     within = [{other for other, hops in far[agent].items() if 0 < hops <= ttl} for agent in range(agents)]
     players = [
         Agent(agent, means.shape[1], horizon, 1 + len(within[agent]), epsilon, streams) for agent in range(agents)
@@ -143,7 +143,7 @@ def play(*, edges, agents, means, horizon, ttl, deadline, epsilon, streams):
                     item = player.observe(means)
                     player.heard[player.epoch][agent] = item
                     tell(agent, slot, ("item", agent, player.epoch, item))
-                    out.items += sum(1 for hops in far[agent].values() if 0 < hops <= ttl and slot + hops - 1 < horizon)
+                    out.items += reached(far[agent], ttl, slot, horizon)
                     stage[agent] = "wait", slot
                     again = True
                 elif what == "wait":
@@ -164,8 +164,7 @@ def play(*, edges, agents, means, horizon, ttl, deadline, epsilon, streams):
                         out.phases.append((agent, "exploit", 0, slot, horizon))
                         out.pulls += [player.committed] * (horizon - slot)
                         tell(agent, slot, ("done", agent, player.epoch + 1, None))
-                        # A flood within so many hops: to all neighbours at first, then on to all but who told it.
-                        out.dones += flooded(near, far[agent], agent, ttl, slot, horizon)
+                        out.dones += reached(far[agent], ttl, slot, horizon)
                         stage[agent] = "over", slot
                     else:
                         pulls = player.begin()
@@ -184,10 +183,6 @@ def play(*, edges, agents, means, horizon, ttl, deadline, epsilon, streams):
     return out
 
 
-def flooded(near, far, source, ttl, slot, horizon):
-    """Return how many headers are put on links: each node passes on the first that it hears, but not to its sender."""
-    sent = 0
-    for node, hops in far.items():
-        if hops < ttl and slot + hops < horizon:
-            sent += len(near[node]) - (node != source)
-    return sent
+def reached(far, ttl, slot, horizon):
+    """Return how many messages along a tree are put on links, one for each node that is reached."""
+    return sum(1 for hops in far.values() if 0 < hops <= ttl and slot + hops - 1 < horizon)

@@ -34,6 +34,7 @@ def _cut(names: str, *cut: str, paper: str = "") -> dict[str, Cut]:
     return {f"papers/{paper}/{name}" if paper else name: list(cut) for name in names.split()}
 
 
+_SIXTY = "run.horizon=60"
 _LAST_BETA = "sweep.learner.beta_scale=[0.3]"
 _THREE_LATENCIES = 'sweep.links.peer.latency=["0 slots", "1 slots", "3 slots"]'
 
@@ -60,8 +61,12 @@ CUTS: dict[str, Cut] = {
     # Learners that decide in every slot, some of them telling others in each.
     "drift": ["run.horizon=400"],
     "baselines": ["run.horizon=60"],
-    **_cut("base alone fig3a fig3b fig3c fig3e", "run.horizon=60", paper="rcl"),
-    **_cut("base alone asks told", "run.horizon=300", paper="gosine"),
+    **_cut("base changes five five-references latency loss same twenty twenty-references", _SIXTY, paper="coop"),
+    **_cut("base cycle-100 cycle-200 grid-100 grid-225 learners same stage", _SIXTY, paper="dducb"),
+    "papers/dducb/links": [_SIXTY, "topology.agents=12"],
+    **_cut("base fifty long same six", _SIXTY, paper="decucb"),
+    **_cut("base alone fig3a fig3b fig3c fig3e links", "run.horizon=60", paper="rcl"),
+    **_cut("base alone asks links told", "run.horizon=300", paper="gosine"),
     **_cut("base alone dynamic fig3 fig3-stop", "run.horizon=30", paper="fwa"),
     # One agent decides in each slot, and deposits what it knows.
     "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],

@@ -120,7 +120,7 @@ def test_a_run_says_that_what_is_missing_is_amplified(tmp_path, monkeypatch):
     result, _, _ = play(tmp_path, monkeypatch, "dducb", *keys)
     (remark,) = result.remarks
     assert "and accelerated steps amplify that: accelerate = false does not" in remark
-    assert 'with protocol.pace = "step" nothing is missing' in remark
+    assert 'with protocol.pace = "step" and no deadline nothing is missing' in remark
     (plain,) = play(tmp_path, monkeypatch, "dducb", *keys, "learner.accelerate=false")[0].remarks
     assert "amplify" not in plain
     waiting, _, _ = play(tmp_path, monkeypatch, "dducb", *keys, "protocol.pace=step")

@@ -34,14 +34,14 @@ def test_widths_follow_the_formula_arm_by_arm():
     assert known.agents.tolist() == [1, 2, 3]
     assert known.means.tolist() == pytest.approx([0.1, 0.3, 1.7 / 3], rel=1e-15)
     expected = [written_out(3, 3, pulls) for pulls in ([100], [100, 250], [100, 250, 70])]
-    assert widths(SCHEDULE, 3, known).tolist() == pytest.approx(expected, rel=1e-13)
+    assert widths(SCHEDULE, 3, 3, known).tolist() == pytest.approx(expected, rel=1e-13)
 
 
 @given(st.integers(1, 8), st.integers(1, 5), st.integers(1, 10**9), st.sampled_from([math.inf, 0.01, 3.0]))
 def test_with_all_agents_and_equal_pulls_the_width_is_that_of_the_paper(epoch, active, pulls, epsilon):
     schedule = EliminationSchedule(arms=5, horizon=10_000, participants=4, epsilon=epsilon)
     known = pooled([told(range(active), [0.5] * active, pulls)] * 4)
-    assert widths(schedule, epoch, known).tolist() == [schedule.width(epoch, pulls, active)] * active
+    assert widths(schedule, epoch, active, known).tolist() == [schedule.width(epoch, pulls, active)] * active
     general = schedule.width_of(epoch, active, 4, 4 / pulls, 4 / pulls**2)
     assert general == pytest.approx(schedule.width(epoch, pulls, active), rel=1e-12)
 
@@ -109,3 +109,12 @@ def test_who_hears_nothing_keeps_its_arms_and_commits_at_the_end_of_a_budget():
     learner.keep()
     assert learner.active.tolist() == [0, 1, 2]
     assert learner.begin(2).arm == 1
+
+
+def test_arms_that_nobody_names_stay():
+    learner = Elimination()
+    learner.start_apart(arms=3, horizon=1000, members=2, participants=2, smallest_gap=None)
+    pulls = learner.begin(1).pulls
+    learner.observe(np.zeros((1, 3), dtype=np.int64), np.random.default_rng(0))
+    learner.conclude_pooled(learner.pool([told([1, 2], [0.0, 1.0], pulls)] * 2))
+    assert learner.active.tolist() == [0, 2]

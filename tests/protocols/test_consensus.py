@@ -264,3 +264,60 @@ def test_where_messages_are_lost_an_agent_tells_its_last_two_rows_in_every_slot(
     assert messages == run.network.sent - run.network.lost
     assert size <= (20 + 2 * 16) * messages  # two rows, but for those who have not stepped yet
     assert size >= (20 + 2 * 16) * messages - 16 * 12 * max(slot for slot, _ in run.stepped[:6])
+
+
+@settings(deadline=None, max_examples=40)
+@given(connected_graphs(6), st.sampled_from(["max-degree", "metropolis", "uniform"]), st.integers(1, 6), st.randoms())
+def test_at_its_deadline_an_agent_steps_with_its_own_row_for_those_that_are_missing(graph, rule, patience, random):
+    """Each step is at the boundary at which the last row is there, or so many slots after the own was told."""
+    latency = {tuple(sorted(edge)): random.randrange(0, 5 * SLOT) for edge in graph.edges}
+    run = Exchanging(graph, latency, weights=rule, deadline=f"{patience} slots")
+    matrix = mixing(run.agents, Topology(graph).edges, rule)
+    told_in = [[0] + [slot for slot, other in run.stepped if other == agent] for agent in range(run.agents)]
+    late = set()
+    for agent in range(run.agents):
+        near = slice(matrix.first[agent], matrix.first[agent + 1])
+        weights = dict(zip(matrix.senders[near].tolist(), matrix.weights[near].tolist(), strict=True))
+        for step in range(len(run.told[agent]) - 1):
+            arrivals = {
+                other: told_in[other][step] + max(1, -(-latency[min(agent, other), max(agent, other)] // SLOT))
+                for other in weights
+                if step < len(told_in[other])
+            }
+            due = told_in[agent][step] + patience
+            complete = max(arrivals.values(), default=0) if len(arrivals) == len(weights) else 10**9
+            complete = max(complete, told_in[agent][step] + 1)
+            assert told_in[agent][step + 1] == min(complete, due)
+            own = run.told[agent][step][0]
+            mixed = matrix.own[agent] * own
+            for other, weight in weights.items():
+                there = arrivals.get(other, 10**9) <= told_in[agent][step + 1]
+                mixed = mixed + weight * (run.told[other][step][0] if there else own)
+                if not there and other in arrivals:
+                    late.add((agent, other, step))
+            following, fresh = run.told[agent][step + 1]
+            np.testing.assert_allclose(following - fresh, mixed, rtol=1e-12, atol=1e-12)
+    assert run.protocol.late == len(late)
+
+
+def test_a_deadline_that_nobody_needs_changes_nothing():
+    graph, latency = nx.cycle_graph(5), 2 * SLOT
+    plain, patient = Exchanging(graph, latency), Exchanging(graph, latency, deadline="3 slots")
+    np.testing.assert_array_equal(plain.state, patient.state)
+    assert plain.stepped == patient.stepped
+    assert patient.protocol.late == 0
+
+
+def test_sums_are_not_kept_where_a_row_is_missing():
+    """Two agents a link of five slots apart, who wait for two: each mixes its own row for the other's."""
+    graph = nx.path_graph(2)
+    run = Exchanging(graph, 5 * SLOT, gather=False, deadline="2 slots", slots=30)
+    np.testing.assert_array_equal(run.state, run.first)
+    assert run.protocol.late > 0
+    assert np.abs(Exchanging(graph, 5 * SLOT, gather=False, slots=30).state - run.first).max() > 0.01
+
+
+def test_a_deadline_is_of_no_use_at_the_pace_of_slots():
+    (note,) = Consensus(pace="slot", deadline="3 slots").check()
+    assert isinstance(note, Note)
+    assert note.key == "deadline"

@@ -191,6 +191,8 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
     [
         ["protocol.ttl=2"],
         ["protocol.timing=asynchronous"],
+        ["protocol.route=flood", "protocol.ttl=2", "links.peer.jitter=20 s"],
+        ["links.peer.latency=1000 s"],
         ["links.peer.jitter={ exponential = '1 ms' }"],
         ["links.peer.loss={ good = 0.0, bad = 0.9, good_for = '5 ms', bad_for = '5 ms' }"],
         ["links.peer.retry={ timeout = '5 ms' }"],

@@ -10,6 +10,7 @@ from netbandit.protocols.rounds import ProtocolError
 OWN = """\
 import netbandit as nb
 from netbandit.network.message import Message
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.protocol import Item
 
@@ -25,6 +26,17 @@ class Hub(nb.RoundProtocol):
             me.send(REPORT, item, to=0)
             answer = yield me.receive(RESULT)
         return answer
+
+class Patient(DeadlineKey, Hub):
+    def round(self, me, item):
+        if me.id == 0:
+            items = yield me.receive(REPORT, from_=me.neighbours, deadline=self.deadline)
+            answer = self.aggregate([item, *items])
+            me.send(RESULT, answer, to=me.neighbours)
+            return answer
+        me.send(REPORT, item, to=0)
+        answer = yield me.receive(RESULT, deadline="10 slots")
+        return item if answer is None else answer
 
 class Selfish(Hub):
     def round(self, me, item):
@@ -120,6 +132,16 @@ def test_broadcasts_are_heard_when_a_round_of_a_hub_ends(place):
 def test_agents_that_conclude_differently_are_refused_where_all_go_on_alike(place):
     with pytest.raises(ProtocolError, match=r"Selfish\.round of agent \d in round 1 returns what nothing follows from"):
         run(place, "protocol.kind=own:Selfish", text=SCENE)
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+def test_over_a_hub_with_a_deadline_each_agent_concludes_for_itself(place, loss):
+    """Who hears no answer goes on with its own item; nobody waits for ever."""
+    keys = ["protocol.kind=own:Patient", "protocol.deadline=4 slots", f"links.peer.loss={loss}", "run.horizon=20_000"]
+    metrics = run(place, *keys, text=SCENE).metrics
+    assert metrics["rounds"] >= 3
+    assert metrics["stalled"] == 0
+    assert (metrics["round_slots"] > 3) == (loss > 0)
 
 
 def test_gathers_of_ones_own(place):

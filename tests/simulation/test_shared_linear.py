@@ -57,7 +57,7 @@ def test_linucb_chooses_what_a_plain_loop_chooses(tmp_path, protocol):
     streams = Streams(0, 0)
     world = started(Linear(dimension=3, arms=5), 4, streams.generator)
     arms = world.actions(np.arange(1))[0]
-    means = arms @ world.theta
+    means = arms @ world.vector
     luck = [streams.generator("rewards", agent) for agent in range(4)]
     gram, response = np.stack([np.eye(3)] * 4), np.zeros((4, 3))
     fresh, paid = np.zeros((4, 3, 3)), np.zeros((4, 3))

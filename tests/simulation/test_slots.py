@@ -96,7 +96,7 @@ def setup_of(run, written, **more):
         dimension=world.dimension,
         arms=world.arms,
         horizon=written["run"]["horizon"],
-        theta=world.theta,
+        theta=world.vector,
         fixed_actions=world.fixed_actions,
         law=written["bandit"]["rewards"].strip('"'),
         **learner,

@@ -1,0 +1,194 @@
+"""Where what agents conclude from comes from, and whether it can have reached them: for runs of rounds with a trace.
+
+Every item is followed from the agent that contributes it through all that is made of it to those who go on with the
+conclusion. From the trace follows what each node can know at most: a message carries no more than its sender knew.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from simpy import Event
+
+from netbandit.protocols.protocol import Item
+from netbandit.simulation import simulation
+from netbandit.simulation.driver import Driver, ReplicationContext
+from netbandit.simulation.drivers import driver_for
+from netbandit.simulation.epochs import Epochs
+
+Origin = tuple[int, int]
+"""A round, and the agent that contributed an item to it."""
+
+_CARRY_NO_ITEM = ("ADV", "REQ", "ACK", "DONE")
+_REPETITION = "-RETRY"
+
+
+@dataclass(frozen=True)
+class Use:
+    """An agent goes on with what was concluded.
+
+    Attributes:
+        agent: The agent.
+        time: When (ns).
+        origins: What was concluded from.
+    """
+
+    agent: int
+    time: int
+    origins: frozenset[Origin]
+
+
+@dataclass
+class Provenance:
+    """What was seen of the items of a run.
+
+    Attributes:
+        contributed: When (ns) each item was contributed.
+        uses: Who went on with what.
+        breaches: What was wrong with how items were put together.
+    """
+
+    contributed: dict[Origin, int] = field(default_factory=dict)
+    uses: list[Use] = field(default_factory=list)
+    breaches: list[str] = field(default_factory=list)
+    _origins: dict[int, frozenset[Origin]] = field(default_factory=dict)
+    _kept: list[object] = field(default_factory=list)  # an object that is gone would leave its number to another
+
+    def of(self, item: Item) -> frozenset[Origin]:
+        """Return what an item was made of; nothing if it was not seen before."""
+        return self._origins.get(id(item), frozenset())
+
+    def made(self, item: Item, origins: frozenset[Origin]) -> None:
+        """Remember what an item was made of."""
+        self._origins[id(item)] = origins
+        self._kept.append(item)
+
+    def put_together(self, items: Sequence[Item]) -> frozenset[Origin]:
+        """Return what *items* are made of together; none of it may be in two of them."""
+        seen: set[Origin] = set()
+        for item in items:
+            origins = self.of(item)
+            twice = seen & origins
+            if twice:
+                self.breaches.append(f"what agents contributed is used twice: {sorted(twice)} (round, agent)")
+            seen |= origins
+        return frozenset(seen)
+
+    def unheard(self, trace: Path, is_down: Callable[[int, int], bool], copies_overtake: bool = False) -> Iterator[str]:
+        """Yield who went on with what cannot have reached it, by the *trace* of the run.
+
+        Args:
+            trace: The file.
+            is_down: Whether an agent is down at a time (ns): who was hears of the end of a round when it is back.
+            copies_overtake: Whether a copy that the network made of a message, which no trace shows, may come before
+                the message does.
+        """
+        known: dict[int | str, set[Origin]] = {}
+        for use in _in_order(trace, self.contributed, self.uses, known, copies_overtake):
+            missing = use.origins - known.get(use.agent, set())
+            if missing and not is_down(use.agent, use.time):
+                text = f"{sorted(missing)} (round, agent)"
+                yield f"{use.agent} goes on at {use.time} ns with what has not reached it: {text}"
+
+
+def _in_order(
+    trace: Path,
+    contributed: dict[Origin, int],
+    uses: Sequence[Use],
+    known: dict[int | str, set[Origin]],
+    copies_overtake: bool,
+) -> Iterator[Use]:
+    """Yield *uses* in order of time, each when *known* holds what every node can know by then."""
+    # At an instant: what was sent before arrives, agents contribute, messages go out in the order of the trace (and
+    # arrive, where nothing takes time), and who can goes on.
+    events: list[tuple[int, int, int, Any]] = []
+    for number, line in enumerate(trace.read_text(encoding="utf-8").splitlines()):
+        message = json.loads(line)
+        if "kind" not in message or message.get("lost"):
+            continue
+        if message["kind"].removesuffix(_REPETITION) in _CARRY_NO_ITEM:
+            continue
+        if copies_overtake:
+            message["arrival"] = message["start"]
+        events.append((message["sent"], 2, number, message))
+        if message["arrival"] > message["sent"]:
+            events.append((message["arrival"], 0, number, message))
+    events += [(time, 1, number, origin) for number, (origin, time) in enumerate(contributed.items())]
+    events += [(use.time, 3, number, use) for number, use in enumerate(uses)]
+    under_way: dict[int, frozenset[Origin]] = {}
+    for _, what, number, event in sorted(events, key=lambda one: one[:3]):
+        if what == 3:
+            yield event
+        elif what == 1:
+            known.setdefault(event[1], set()).add(event)
+        elif what == 2:
+            carried = frozenset(known.get(event["from"], ()))
+            if event["arrival"] > event["sent"]:
+                under_way[number] = carried
+            else:
+                known.setdefault(event["to"], set()).update(carried)
+        else:
+            known.setdefault(event["to"], set()).update(under_way.pop(number))
+
+
+@contextmanager
+def watched() -> Iterator[Provenance]:
+    """Follow the items of all runs of rounds that are made while this lasts."""
+    seen = Provenance()
+
+    def watching(stage: ReplicationContext) -> Driver:
+        driver = driver_for(stage)
+        if isinstance(driver, Epochs):
+            _watch(driver, seen)
+        return driver
+
+    with patch.object(simulation, "driver_for", watching):
+        yield seen
+
+
+def _watch(driver: Epochs, seen: Provenance) -> None:
+    """Have *driver* tell of all items that agents contribute, that are put together, and that agents go on with."""
+    start, aggregate, conclude = driver.start, driver.aggregate, driver.conclude
+    clock = driver.stage.clock
+
+    def starts() -> None:
+        start()
+        protocol: Any = driver._protocol
+        contribute = protocol.contribute
+
+        def contributes(round: int, agent: int, item: Item | None) -> Event:
+            if item is not None:
+                seen.contributed.setdefault((round, agent), clock.now)
+                seen.made(item, frozenset({(round, agent)}))
+            event: Event = contribute(round, agent, item)
+            if not event.triggered:  # if it is, the round had ended while the agent was down
+                assert event.callbacks is not None
+                event.callbacks.append(lambda done: uses(agent, done))
+            return event
+
+        def uses(agent: int, done: Event) -> None:
+            if isinstance(done.value, Item) and seen.of(done.value):
+                seen.uses.append(Use(agent, clock.now, seen.of(done.value)))
+
+        protocol.contribute = contributes
+
+    def aggregates(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+        items = list(items)
+        made = aggregate(items, weights)
+        origins = seen.put_together(items)
+        if weights is not None and origins and sum(weights) != len(origins):
+            seen.breaches.append(f"{sum(weights)} are said to be in what {len(origins)} contributed")
+        seen.made(made, origins)
+        return made
+
+    def concludes(round: int, group: int, found: Item) -> Item:
+        answer = conclude(round, group, found)
+        seen.made(answer, seen.of(found))
+        return answer
+
+    watched: Any = driver
+    watched.start, watched.aggregate, watched.conclude = starts, aggregates, concludes

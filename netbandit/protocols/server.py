@@ -159,17 +159,19 @@ class Server:
             network.broadcast(answer, [agent for agent in others if self._done.get(agent, round + 1) > round])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
-        if self._apart:
-            self._tell(round, agent, conclusion)
-            return
-        uninformed = self._uninformed.get(round)
-        if uninformed is None or agent not in uninformed:
-            return  # it hears this once more, in its next life
-        uninformed.remove(agent)
+        told = self._informed.get((round, agent))
+        if told is not None and told.triggered:
+            return  # once more, before it has asked
         self._tell(round, agent, conclusion)
+        uninformed = self._uninformed.get(round)
+        if self._apart or uninformed is None or agent not in uninformed:  # told once more to who has lost its memory
+            return
+        uninformed.remove(agent)
         if not uninformed:
             del self._uninformed[round]
             self._on_end(round)
 
     def _succeed(self, round: int, agent: int, conclusion: Item) -> None:
-        self.informed(round, agent).succeed(conclusion)
+        informed = self.informed(round, agent)
+        if not informed.triggered:
+            informed.succeed(conclusion)

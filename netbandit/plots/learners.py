@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from netbandit.plots.grouping import Arrangement
-from netbandit.plots.metrics import called, compared, distinct, lateness
+from netbandit.plots.metrics import EITHER_DELAY, called, compared, distinct
 from netbandit.plots.style import drawing
 from netbandit.plots.tradeoff import draw_panels
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 LEARNER = "learner.kind"
 
 _LEAST = 3
+_FAR_APART = 10.0
+"""Learners so many times as good stand on a logarithmic axis: the best are those that are looked for."""
 
 
 def learners_vary(arrangement: Arrangement) -> bool:
@@ -29,17 +31,12 @@ def draw_learners(arrangement: Arrangement) -> "Figure":
     """
     upward = compared(arrangement.points)
     prices = _prices(arrangement)
-    short = {"bytes": "data", "round_slots": "waiting", "delay_slots": "delay"}
+    short = {"bytes": "data", EITHER_DELAY: "delay"}
     what = ", ".join(short.get(price, called(price)) for price in prices)
     title = f"{arrangement.name}: {called(upward)} of each learner against {what}"
-    return draw_panels(arrangement, LEARNER, [(price, upward) for price in prices], title)
+    return draw_panels(arrangement, LEARNER, [(price, upward) for price in prices], title, apart=_FAR_APART)
 
 
 def _prices(arrangement: Arrangement) -> list[str]:
     """Return what differs of data, energy and delay."""
-    late = lateness(arrangement.points)
-    return [
-        metric
-        for metric in ("bytes", "energy_j", late)
-        if metric is not None and len(distinct(arrangement.points, metric)) > 1
-    ]
+    return [metric for metric in ("bytes", "energy_j", EITHER_DELAY) if len(distinct(arrangement.points, metric)) > 1]

@@ -25,6 +25,7 @@ AXES = {
     "activations": "activations (links in slots)",
     "round_slots": "waiting per round (slots)",
     "delay_slots": "delay of what is heard (slots)",
+    "lateness": "delay of what is heard (slots)",
     "violations": "share of slots that violate the threshold",
     "accepted": "share of what is heard that is believed",
     "rounds": "rounds",
@@ -48,6 +49,9 @@ EPSILONS = ("learner.epsilon", "learner.epsilon_total")
 
 UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite where a result has none."""
+
+EITHER_DELAY = "lateness"
+"""How late agents know what others have told, whichever way they talk: the delay of what is heard, or of a round."""
 
 _LATENESS = ("round_slots", "delay_slots")
 _NAMED = 3
@@ -106,6 +110,9 @@ def exists(points: Sequence[PointResult], metric: str) -> bool:
 
 
 def _value(run: object, metric: str) -> float | int | None:
+    if metric == EITHER_DELAY:
+        heard = _value(run, "delay_slots")
+        return heard if heard is not None or not _value(run, "rounds") else _value(run, "round_slots")
     found: float | int | None = run.metrics.get(metric, run.topology.get(metric))  # type: ignore[attr-defined]
     return found
 
@@ -192,7 +199,11 @@ def left_out(points: Sequence[PointResult], metric: str, keys: Sequence[str]) ->
     names = _together(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
     if len(names) == _NAMED and len(missing) > _NAMED:
         names.append(f"{len(missing) - _NAMED} more")
-    what = {"round_slots": "waiting left out, where no round ended", "epsilon": "left out, where it has no bound"}
+    what = {
+        "round_slots": "waiting left out, where no round ended",
+        EITHER_DELAY: "delay left out, where nothing is heard",
+        "epsilon": "left out, where it has no bound",
+    }
     return f"{what.get(metric, f'{called(metric)} left out, where there is none')}: {'; '.join(names)}"
 
 

@@ -89,6 +89,8 @@ def draw_panels(
     pairs: Sequence[tuple[str, str]],
     title: str,
     fixed: dict[str, Any] | None = None,
+    *,
+    apart: float = DECADES,
 ) -> "Figure":
     """Draw a panel for each pair of metrics: a mark for each point, across the first and upward the second.
 
@@ -98,6 +100,7 @@ def draw_panels(
         pairs: The metrics of each panel.
         title: What is to be seen.
         fixed: What the subtitle says is held fixed.
+        apart: Heights so many times as large ask for a logarithmic axis; against the diameter it takes less.
     """
     points = arrangement.points
     step = _step(arrangement, key)
@@ -115,7 +118,7 @@ def draw_panels(
     alike = len({upward for _, upward in pairs}) == 1
     drawn, panels = figure(title, "; ".join(filter(None, notes)), columns=len(pairs), sharey=alike and len(pairs) > 1)
     for place, (panel, (across, upward)) in enumerate(zip(panels, pairs, strict=True)):
-        _panel(panel, arrangement, shapes, step, (across, upward), (estimates[across], estimates[upward]))
+        _panel(panel, arrangement, shapes, step, (across, upward), (estimates[across], estimates[upward]), apart)
         if alike and place:
             panel.set_ylabel("")
     sections = shapes.legend(points, joined=step is not None)
@@ -134,6 +137,7 @@ def _panel(
     step: str | None,
     metrics: tuple[str, str],
     estimates: tuple[Estimates, Estimates],
+    apart: float,
 ) -> None:
     found = {}
     for point in arrangement.points:
@@ -142,7 +146,7 @@ def _panel(
             found[id(point)] = Mark(x, y, shapes.look(point), title_of(point, arrangement.keys))
     away = far_off(list(found.values())) if metrics[0] != "diameter" else []
     near = [mark for mark in found.values() if mark not in away]
-    zero = _axes(panel, list(found.values()), near, *metrics)
+    zero = _axes(panel, list(found.values()), near, *metrics, apart)
     for points in _lines(arrangement, shapes, step):
         shown_here = [point for point in points if id(point) in found and found[id(point)] not in away]
         marks = [found[id(point)] for point in shown_here]
@@ -177,7 +181,9 @@ def _step(arrangement: Arrangement, key: str | None) -> str | None:
     return others[0] if len(others) == 1 and arrangement.scale(others[0]) is not None else None
 
 
-def _axes(panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: str, upward: str) -> float | None:
+def _axes(
+    panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: str, upward: str, apart: float
+) -> float | None:
     """Give *panel* its scales and return where zero stands across, if that is a place of its own."""
     bands: list[Band] = [mark.x for mark in marks]
     middles = [float(one.mean) for one in bands]
@@ -187,8 +193,7 @@ def _axes(panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: st
         label_more(panel.xaxis, 3)  # three panels stand side by side
     elif across != "diameter" and bend(panel, bands, across=True):
         zero = zero_place(bands)
-    apart = _FAR_APART if across == "diameter" else DECADES
-    bend(panel, [mark.y for mark in near], apart=apart)
+    bend(panel, [mark.y for mark in near], apart=_FAR_APART if across == "diameter" else apart)
     panel.set_xlabel(label(across))
     panel.set_ylabel(label(upward))
     return zero

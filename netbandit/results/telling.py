@@ -17,6 +17,10 @@ _ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "e
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
 
+_SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered")
+"""Metrics that mostly follow from others that have a column: theirs come last."""
+
+
 def varied(study: StudyResult) -> list[str]:
     """Return the parameters that tell the points apart."""
     return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
@@ -28,11 +32,13 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     Regret comes first (`main_metric`), and then how many users went away unserved, and the privacy spent; what is the
     same at every point tells none from another, and comes last.
     """
-    own = [name for each in found for name in each if name not in _ALWAYS_THERE]
+    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
     # Regrets are not to be compared where privacy differs without its being seen.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric(found)
-    order = dict.fromkeys((first, "unserved", *spent, PRICED, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:]))
+    order = dict.fromkeys(
+        (first, "unserved", *spent, PRICED, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:], *_SAID_ALREADY)
+    )
     worth = [metric for metric in order if _says_something(metric, found)]
     return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
 

@@ -88,7 +88,7 @@ def same(compiled, events):
         assert (getattr(compiled.links, name) == getattr(events.links, name)).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("protocol", ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"'])
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("protocol", ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"'])
 def test_a_compiled_round_is_the_same_as_event_by_event(both, protocol, seed):
     same(*both(drawn(seed, protocol)))

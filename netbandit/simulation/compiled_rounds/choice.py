@@ -9,6 +9,7 @@ from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
+from netbandit.protocols.relay import Relay
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
@@ -60,6 +61,10 @@ def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
         from netbandit.simulation.compiled_rounds import gis
 
         kind = gis.CompiledGis
+    elif isinstance(protocol, Relay):
+        from netbandit.simulation.compiled_rounds import relay
+
+        kind = relay.CompiledRelayRounds
     else:
         from netbandit.simulation.compiled_rounds import gossip
 
@@ -76,9 +81,14 @@ def _new_item_a_slot(network: Network) -> int:
     return network.agents**2 // 10
 
 
+def _each_item_to_each_agent(network: Network) -> int:
+    return network.agents**2
+
+
 _HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {
     Flooding: _each_item_over_each_link,
     Gis: _each_item_over_each_link,
     Gossip: _new_item_a_slot,
+    Relay: _each_item_to_each_agent,
 }
 """About how many hops a round takes, of each protocol that has a loop."""

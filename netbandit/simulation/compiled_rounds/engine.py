@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from simpy import Event
+from simpy.events import EventPriority
 
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
@@ -12,7 +13,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.traffic import Traffic
@@ -21,8 +22,8 @@ from netbandit.simulation.kernels.traffic import Traffic
 class CompiledRounds(CallbackRoundProtocol):
     """What stands for a protocol of rounds whose loop is compiled: same messages, same fingerprint, same figures.
 
-    All agents contribute to a round before the next begins. SimPy's queue holds one event, for the next arrival or the
-    next step; from there the loop goes on for as long as nothing outside is due before.
+    SimPy's queue holds an event for the next arrival and one for the next step; from there the loop goes on for as long
+    as nothing outside is due before.
     """
 
     kinds: ClassVar[tuple[Kind, ...]]
@@ -39,25 +40,18 @@ class CompiledRounds(CallbackRoundProtocol):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         self.traffic = traffic_of(network, self.kinds)
-        self._turn = aggregation.turn
+        self._turn = self.turn_of(aggregation)
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
-        self._callbacks: list[Callable[[Event], None]] = [self._wake]
-        self._appointment: Event | None = None
-        self._appointed: tuple[int, int] | None = None
-        self._number = 0
-        self._items: list[Item | None] = []
-        self._informed = self._environment.event()
-        self._left = 0
+        self._on_arrival: list[Callable[[Event], None]] = [self._arrive]
+        self._on_step: list[Callable[[Event], None]] = [self._step]
+        self._arrival: tuple[int, Event] | None = None
+        self._next_step: tuple[int, Event] | None = None
         network.before_close(self.count)
 
-    @abstractmethod
-    def begin(self, round: int) -> None:
-        """Begin a round, in which nobody has contributed yet."""
-
-    @abstractmethod
-    def take(self, agent: int, size: int) -> None:
-        """Let *agent*, whose item has *size* bytes, deal with it in this instant."""
+    def turn_of(self, aggregation: Aggregation) -> EventPriority:
+        """Return the turn of an instant in which steps are made."""
+        return aggregation.turn
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
@@ -71,45 +65,47 @@ class CompiledRounds(CallbackRoundProtocol):
         """Write back what was counted, at the end."""
         write_back(self.traffic, self.network)
 
-    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
-        """See `CallbackRoundProtocol.contribute`."""
-        item = contributed(item)
-        if round != self._number:
-            assert not self._left, "a round begins when the one before has ended"
-            self._number = round
-            self._items = [None] * self.network.agents
-            self._left = 1
-            self._informed = self._environment.event()
-            self.begin(round)
-        self._items[agent] = item
-        now = self.clock.now
-        state = self.traffic.state
-        assert state[columns.STEP_TIME] in (columns.NEVER, now), "nothing is due between now and what is due next"
-        if state[columns.STEPS] == len(self.traffic.steps):
-            self._more(columns.STEPS_FULL)
-        self.take(agent, item.size)
-        state[columns.STEP_TIME] = now
-        self._appoint(now, self._turn)
-        return self._informed
+    @abstractmethod
+    def inform(self) -> None:
+        """Tell agents of what has ended, now."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`; what arrives is handled in the loop."""
         raise RuntimeError("messages of compiled rounds are not on the network")
 
-    def _appoint(self, time: int, turn: Any) -> None:
-        """Have the loop go on at *time*, in a turn of that instant, unless it does so earlier."""
-        when = time, int(turn)
-        if self._appointed is not None and self._appointed <= when:
-            return
-        self._appointed = when
-        self._appointment = ScheduledEvent(self._callbacks)
-        self._environment.schedule(self._appointment, turn, time - self._environment.now)
+    def appoint_arrival(self, time: int) -> None:
+        """Have the loop go on at *time*, when something arrives, unless it does so earlier."""
+        if time < columns.NEVER and (self._arrival is None or time < self._arrival[0]):
+            event = ScheduledEvent(self._on_arrival)
+            self._arrival = time, event
+            self._environment.schedule(event, ARRIVALS, time - self._environment.now)
 
-    def _wake(self, event: Event) -> None:
-        if event is not self._appointment:
-            return  # overtaken by an earlier one
-        my_turn = self._appointed == (self.clock.now, int(self._turn))
-        self._appointed = self._appointment = None
+    def appoint_step(self, time: int) -> None:
+        """Have the loop make a step at *time*.
+
+        That is asked for as soon as it is known, so that among all that has its turn then the step has its place.
+        """
+        if time < columns.NEVER and (self._next_step is None or time != self._next_step[0]):
+            event = ScheduledEvent(self._on_step)
+            self._next_step = time, event
+            self._environment.schedule(event, self._turn, time - self._environment.now)
+
+    def _arrive(self, event: Event) -> None:
+        if self._arrival is not None and event is self._arrival[1]:  # else overtaken by an earlier one
+            self._arrival = None
+            self._go_on(my_turn=False)
+
+    def _step(self, event: Event) -> None:
+        if self._next_step is not None and event is self._next_step[1]:
+            self._next_step = None
+            self._go_on(my_turn=True)
+
+    def _go_on(self, my_turn: bool) -> None:
+        """Play until something outside is due.
+
+        Args:
+            my_turn: Whether it is the turn of a step.
+        """
         why = columns.ENDED_ROUND
         while why != columns.STOPPED:
             limit, turn = self._environment.next_event(columns.NEVER)
@@ -117,14 +113,12 @@ class CompiledRounds(CallbackRoundProtocol):
             steps_until = limit if turn > self._turn else limit - 1
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
+                my_turn = False
             why = self._play_on(limit, steps_until)
             if why == columns.ENDED_ROUND:
-                self._end()
-        arrival, step = (int(self.traffic.state[place]) for place in (columns.NEXT_ARRIVAL, columns.NEXT_STEP))
-        if step < arrival:
-            self._appoint(step, self._turn)
-        elif arrival < columns.NEVER:
-            self._appoint(arrival, ARRIVALS)
+                self.inform()
+        self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
+        self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
     def _play_on(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop until a round has ended or something outside is due; return which."""
@@ -135,7 +129,7 @@ class CompiledRounds(CallbackRoundProtocol):
             if why in (columns.STOPPED, columns.ENDED_ROUND):
                 return why
             if why != columns.EVENTS_FULL:
-                self._more(why)
+                self.more(why)
 
     def _tell(self) -> None:
         """Tell the fingerprint what has arrived, and the ledger what was sent."""
@@ -151,7 +145,8 @@ class CompiledRounds(CallbackRoundProtocol):
                 counts[1] += int(row[columns.KIND_BYTES])
                 row[columns.KIND_MESSAGES] = row[columns.KIND_BYTES] = 0
 
-    def _more(self, why: int) -> None:
+    def more(self, why: int) -> None:
+        """Make room for what the loop has stopped for want of."""
         traffic = self.traffic
         if why == columns.INBOX_FULL:
             self.traffic = traffic._replace(inbox=doubled(traffic.inbox))
@@ -159,9 +154,3 @@ class CompiledRounds(CallbackRoundProtocol):
             self.traffic = traffic._replace(steps=doubled(traffic.steps), order=doubled(traffic.order))
         else:
             self.make_room(why)
-
-    def _end(self) -> None:
-        self._left = 0
-        self.end(self._number)
-        items = [item for item in self._items if item is not None]
-        self._informed.succeed(self.conclude(self._number, items))

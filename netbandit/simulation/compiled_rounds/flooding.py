@@ -9,13 +9,13 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.flooding import FLOOD
 from netbandit.protocols.protocol import Aggregation
-from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.links import doubled
+from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import flooding as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledFlooding(CompiledRounds):
+class CompiledFlooding(RoundsTogether):
     """Stands for `Flooding` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (FLOOD,)
@@ -46,7 +46,7 @@ class CompiledFlooding(CompiledRounds):
         self.flood.nodes[:, loop.ACTIVE] = -1
 
     def begin(self, round: int) -> None:
-        """See `CompiledRounds.begin`."""
+        """See `RoundsTogether.begin`."""
         agents = self.network.agents
         flood = self.flood
         flood.state.fill(0)
@@ -89,7 +89,7 @@ class CompiledFlooding(CompiledRounds):
         self.flood = self.flood._replace(copies=doubled(self.flood.copies))
 
     def take(self, agent: int, size: int) -> None:
-        """See `CompiledRounds.take`."""
+        """See `RoundsTogether.take`."""
         self.flood.sizes[agent] = HEADER_BYTES + LABEL_BYTES + size
         place = self.traffic.state[columns.STEPS]
         self.traffic.steps[place] = agent, agent, -1

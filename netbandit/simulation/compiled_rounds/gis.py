@@ -11,11 +11,12 @@ from netbandit.protocols.gis import ADV, DATA, REQ
 from netbandit.protocols.protocol import Aggregation
 from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import synchronization as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGis(QueuedRounds):
+class CompiledGis(QueuedRounds, RoundsTogether):
     """Stands for `Gis` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
@@ -41,14 +42,14 @@ class CompiledGis(QueuedRounds):
         )
 
     def begin(self, round: int) -> None:
-        """See `CompiledRounds.begin`."""
+        """See `RoundsTogether.begin`."""
         handshakes = self.handshakes
         handshakes.round[:] = round, 0, len(handshakes.known)
         handshakes.asked.fill(0)
         handshakes.known.fill(0)
 
     def take(self, agent: int, size: int) -> None:
-        """See `CompiledRounds.take`."""
+        """See `RoundsTogether.take`."""
         self.handshakes.sizes[agent] = LABEL_BYTES + size
         self.handshakes.asked[agent * len(self.handshakes.known) + agent] = 1
         place = self.traffic.state[columns.STEPS]

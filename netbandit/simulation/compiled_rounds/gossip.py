@@ -10,11 +10,12 @@ from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
 from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import gossip as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGossip(QueuedRounds):
+class CompiledGossip(QueuedRounds, RoundsTogether):
     """Stands for `Gossip` where agents never fail, and nobody waits for a slow link."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
@@ -45,7 +46,7 @@ class CompiledGossip(QueuedRounds):
         self._more_copies(2 * agents)
 
     def begin(self, round: int) -> None:
-        """See `CompiledRounds.begin`."""
+        """See `RoundsTogether.begin`."""
         rumours = self.rumours
         rumours.round[loop.NUMBER] = round
         rumours.round[loop.COMPLETE] = 0
@@ -54,7 +55,7 @@ class CompiledGossip(QueuedRounds):
             array.fill(first)
 
     def take(self, agent: int, size: int) -> None:
-        """See `CompiledRounds.take`."""
+        """See `RoundsTogether.take`."""
         self.rumours.sizes[agent] = LABEL_BYTES + size
         place = self.traffic.state[columns.STEPS]
         self.traffic.steps[place] = agent, loop.OWN, 0

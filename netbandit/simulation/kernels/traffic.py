@@ -222,7 +222,8 @@ def next_arrival(traffic: Traffic) -> int:
 
 
 @njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _move_to(state: Integers, time: int) -> None:
+def move_to(state: Integers, time: int) -> None:
+    """Move the clock of the loop to *time* (ns)."""
     state[NOW] = time
     if time >= state[SLOT_ENDS]:
         state[SLOT] = time // state[SLOT_NS]
@@ -251,7 +252,7 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) 
     if arrival <= step:
         if arrival > arrivals_until or arrival == NEVER:
             return STOPPED
-        _move_to(state, arrival)
+        move_to(state, arrival)
         at = state[WINDOW_AT]
         last = ((window[at] >> CHANNEL_BITS) + 1) << CHANNEL_BITS
         end = at + 1
@@ -261,7 +262,7 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) 
         return ARRIVED
     if step > steps_until:
         return STOPPED
-    _move_to(state, step)
+    move_to(state, step)
     return STEP
 
 

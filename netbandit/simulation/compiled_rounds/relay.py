@@ -1,0 +1,123 @@
+"""Compiled rounds over `relay`."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from simpy import Event
+from simpy.events import EventPriority
+
+from netbandit.network import distances
+from netbandit.network.clock import AGENTS
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.protocol import Aggregation, Item, contributed
+from netbandit.protocols.relay import RELAY
+from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.kernels import relay as loop
+from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.queues import UNUSED_COUNT
+
+
+class _Round:
+    """One round.
+
+    Attributes:
+        number: Its number.
+        items: What each agent contributed; None until it has.
+        informed: For each agent, what happens when it has heard everybody.
+        uninformed: How many agents have not.
+        conclusion: What follows from the items, once anybody has them all.
+    """
+
+    def __init__(self, number: int, informed: list[Event]) -> None:
+        self.number = number
+        self.items: list[Item | None] = [None] * len(informed)
+        self.informed = informed
+        self.uninformed = len(informed)
+        self.conclusion: Item | None = None
+
+
+class CompiledRelayRounds(QueuedRounds):
+    """Stands for `RoundsOverBroadcast` over `Relay`."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
+    name: ClassVar[str] = "relay"
+    compiled: ClassVar[Any] = loop.play
+
+    told: loop.Told = state()
+    """The rounds that go on."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        agents = network.agents
+        first, tree = self._trees()
+        self._rounds: dict[int, _Round] = {}
+        self.told = loop.Told(
+            state=np.zeros(2, dtype=np.int64),
+            missing=np.zeros((2, agents), dtype=np.int64),
+            sizes=np.zeros((2, agents), dtype=np.int64),
+            first=first,
+            tree=tree,
+            complete=np.empty((2 * agents, 2), dtype=np.int64),
+        )
+
+    def turn_of(self, aggregation: Aggregation) -> EventPriority:
+        """Return the agents' turn: `Relay` hears then."""
+        return AGENTS
+
+    def _trees(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Return where in the second array the channels of each source and node begin, and the channels."""
+        agents, channels = self.network.agents, self.traffic.channels
+        keys = channels[:, columns.RECEIVER] * agents + channels[:, columns.SENDER]  # ascending
+        pairs = np.array([(link.first, link.second) for link in self.network.links], dtype=np.int64).reshape(-1, 2)
+        graph = distances.adjacency(agents, pairs)
+        counts = np.zeros(agents * agents + 1, dtype=np.int32)
+        trees = []
+        for source in range(agents):
+            parents = np.asarray(distances.bfs_tree(graph, source), dtype=np.int64)
+            children = np.flatnonzero(parents >= 0)
+            children = children[np.argsort(parents[children], kind="stable")]
+            counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents[children], minlength=agents)
+            trees.append(np.searchsorted(keys, children * agents + parents[children]).astype(np.int32))
+        return np.cumsum(counts, dtype=np.int32), np.concatenate(trees)
+
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """See `CallbackRoundProtocol.contribute`."""
+        item = contributed(item)
+        odd = round & 1
+        found = self._rounds.get(odd)
+        if found is None or found.number != round:
+            assert found is None or not found.uninformed, "all have heard everybody two rounds before"
+            environment = self.clock.environment
+            found = self._rounds[odd] = _Round(round, [Event(environment) for _ in range(self.network.agents)])
+            self.told.missing[odd] = self.network.agents
+        found.items[agent] = item
+        self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
+        if self.queues.unused[UNUSED_COUNT] < len(self.network.neighbours[agent]):
+            self.more(columns.MESSAGES_FULL)
+        soonest = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        self.appoint_arrival(soonest)
+        informed = found.informed[agent]
+        self.inform()
+        return informed
+
+    def inform(self) -> None:
+        """See `CompiledRounds.inform`."""
+        complete = self.told.complete[: self.told.state[loop.COMPLETE]].tolist()
+        self.told.state[loop.COMPLETE] = 0
+        for agent, odd in complete:
+            round = self._rounds[odd]
+            if round.conclusion is None:
+                items = [item for item in round.items if item is not None]
+                round.conclusion = self.conclude(round.number, items)
+            round.informed[agent].succeed(round.conclusion)
+            round.uninformed -= 1
+            if not round.uninformed:
+                self.end(round.number)
+
+    def play(self, arrivals_until: int, steps_until: int) -> int:
+        """See `CompiledRounds.play`."""
+        why: int = loop.play(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
+        return why

@@ -1,0 +1,216 @@
+"""The compiled loop of `relay` in rounds: each item goes to all others down its source's tree, and agents count."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
+from netbandit.simulation.kernels.sorting import sort
+from netbandit.simulation.kernels.traffic import (
+    ARRIVED,
+    CHANNEL,
+    CHANNEL_BITS,
+    CHANNEL_MASK,
+    END,
+    ENDED_ROUND,
+    INBOX_AT,
+    INBOX_END,
+    LATENCY,
+    MESSAGE,
+    MESSAGES_FULL,
+    NEVER,
+    NODE,
+    NOW,
+    PASS_END,
+    RECEIVER,
+    STATES,
+    STEP,
+    STEP_AT,
+    STEP_COUNT,
+    STEP_LABELS,
+    STEP_TIME,
+    STEPS,
+    STEPS_BEGUN,
+    STEPS_FULL,
+    WINDOW_AT,
+    Traffic,
+    advance,
+    inbox_of_one,
+    move_to,
+    step_time,
+)
+
+# Places in `Told.state`: how many rows of `complete` are new, and how many steps are due in this instant.
+COMPLETE, DUE_STEPS = range(2)
+
+
+class Told(NamedTuple):
+    """The rounds that go on, two at the most: who is in the next one has heard everybody in this one; n agents.
+
+    Attributes:
+        state: See above.
+        missing: Of how many agents each agent has not the items, shape (2, n): an even round's, then an odd one's.
+        sizes: The bytes of the messages that carry each agent's item, shape (2, n).
+        first: Where in `tree` the channels begin on which node v passes on what comes from agent u: place u n + v.
+        tree: Channels.
+        complete: Agents that have just heard everybody, and whether in an odd round; shape (n, 2).
+    """
+
+    state: NDArray[np.int64]
+    missing: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    first: NDArray[np.int32]
+    tree: NDArray[np.int32]
+    complete: NDArray[np.int64]
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _count(told: Told, node: int, odd: int) -> None:
+    """Note that one item more has reached *node*."""
+    told.missing[odd, node] -= 1
+    if told.missing[odd, node] == 0:
+        place = told.state[COMPLETE]
+        told.complete[place, 0] = node
+        told.complete[place, 1] = odd
+        told.state[COMPLETE] = place + 1
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: int, odd: int) -> int:
+    """Let *node* pass on what comes from *source*, if the horizon has not come; return when (ns) it first arrives."""
+    soonest = NEVER
+    now = traffic.state[NOW]
+    if now < traffic.state[END]:
+        at = source * told.missing.shape[1] + node
+        for place in range(told.first[at], told.first[at + 1]):
+            channel = told.tree[place]
+            put(traffic, queues, channel, 0, told.sizes[odd, source], odd, now, source, 0)
+            soonest = min(soonest, now + traffic.channels[channel, LATENCY])
+    return soonest
+
+
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now: int) -> int:
+    """Let *agent* tell its item to all others, for whose messages there are rows; return when the first arrives."""
+    move_to(traffic.state, now)
+    soonest: int = _pass_on(traffic, queues, told, agent, agent, odd)
+    _count(told, agent, odd)
+    return soonest
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _begin_steps(traffic: Traffic, told: Told) -> None:
+    """Sort what is due in this step by node, for each in the order in which it came."""
+    state, order, steps = traffic.state, traffic.order, traffic.steps
+    due = 0
+    for place in range(state[STEPS]):
+        if steps[place, STEP_COUNT] <= state[NOW]:
+            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
+            due += 1
+    sort(order, 0, due, state, STATES)
+    told.state[DUE_STEPS] = due
+    state[STEPS_BEGUN] = 1
+    state[STEP_AT] = 0
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _end_steps(traffic: Traffic) -> None:
+    """Forget what was due; what is due at the next boundary stays."""
+    state, steps = traffic.state, traffic.steps
+    kept, soonest = 0, NEVER
+    for place in range(state[STEPS]):
+        if steps[place, STEP_COUNT] > state[NOW]:
+            for column in range(3):
+                steps[kept, column] = steps[place, column]
+            soonest = min(soonest, steps[place, STEP_COUNT])
+            kept += 1
+    state[STEPS] = kept
+    state[STEP_TIME] = soonest
+    state[STEPS_BEGUN] = 0
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
+    """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together."""
+    state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
+    for number in range(at, end):
+        begun = messages[inbox[number, MESSAGE], BEGUN]
+        before = at
+        while messages[inbox[before, MESSAGE], BEGUN] != begun:
+            before += 1
+        if before < number:
+            continue
+        due = step_time(traffic, begun)
+        for other in range(number, end):
+            message = inbox[other, MESSAGE]
+            if messages[message, BEGUN] == begun:
+                place = state[STEPS]
+                steps[place, NODE] = node
+                steps[place, STEP_LABELS] = 2 * messages[message, LABELS] + messages[message, ROUND]
+                steps[place, STEP_COUNT] = due
+                state[STEPS] = place + 1
+        state[STEP_TIME] = min(state[STEP_TIME], due)
+
+
+@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, steps_until: int, slotted: bool) -> int:
+    """Let messages be delivered and passed on, until something outside is due; return why it stopped.
+
+    Args:
+        traffic: The links.
+        queues: What is under way on them.
+        told: The rounds.
+        arrivals_until: See `advance`.
+        steps_until: See `advance`.
+        slotted: Whether what is heard takes effect at a slot boundary; the last column of a step says when.
+    """
+    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
+    messages, order, unused = queues.messages, traffic.order, queues.unused
+    while True:
+        if state[WINDOW_AT] < state[PASS_END]:
+            why: int = take(traffic, queues)
+            if why != ARRIVED:
+                return why
+        while state[INBOX_AT] < state[INBOX_END]:
+            at, end = state[INBOX_AT], inbox_of_one(traffic)
+            node = channels[inbox[at, CHANNEL], RECEIVER]
+            if slotted:
+                if state[STEPS] + end - at > len(steps):
+                    return STEPS_FULL
+                _keep(traffic, queues, node, at, end)
+            else:
+                if unused[UNUSED_COUNT] < (end - at) * (traffic.starts[node + 1] - traffic.starts[node]):
+                    return MESSAGES_FULL
+                for number in range(at, end):
+                    _count(told, node, messages[inbox[number, MESSAGE], ROUND])
+                for number in range(at, end):
+                    message = inbox[number, MESSAGE]
+                    source, odd = messages[message, LABELS], messages[message, ROUND]
+                    _pass_on(traffic, queues, told, node, source, odd)
+            for number in range(at, end):
+                release(queues, inbox[number, MESSAGE])
+            state[INBOX_AT] = end
+            if told.state[COMPLETE]:
+                return ENDED_ROUND
+        if not state[STEPS_BEGUN]:
+            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            if why == ARRIVED:
+                continue
+            if why != STEP:
+                return why
+            _begin_steps(traffic, told)
+            for number in range(told.state[DUE_STEPS]):
+                place = order[number] & CHANNEL_MASK
+                _count(told, steps[place, NODE], steps[place, STEP_LABELS] & 1)
+        while state[STEP_AT] < told.state[DUE_STEPS]:
+            place = order[state[STEP_AT]] & CHANNEL_MASK
+            node, what = steps[place, NODE], steps[place, STEP_LABELS]
+            if unused[UNUSED_COUNT] < traffic.starts[node + 1] - traffic.starts[node]:
+                return MESSAGES_FULL
+            _pass_on(traffic, queues, told, node, what >> 1, what & 1)
+            state[STEP_AT] += 1
+        _end_steps(traffic)
+        if told.state[COMPLETE]:
+            return ENDED_ROUND

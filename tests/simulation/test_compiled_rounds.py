@@ -31,7 +31,7 @@ protocol = {{ {protocol} }}
 """
 
 
-def drawn(seed, protocol, **changes):
+def drawn(seed, protocol, /, **changes):
     rng = random.Random(f"{seed}/{protocol}")
     agents = rng.randint(3, 12)
     topology = rng.choice(

@@ -83,6 +83,13 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "round_slots_median": MetricEntry("slots", "The median of these waits over agents and ended rounds.", _ELIMINATION),
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
+    "recovery_slots": MetricEntry(
+        "slots",
+        "Slots from the end of an outage that was known ahead until every agent that waited for others at that moment "
+        "has gone on, after the outage for which that took longest; 0 if nobody waited, null if one still waits at the "
+        "horizon.",
+        "elimination where an outage under ``faults.outages`` ends",
+    ),
     "delay_slots": MetricEntry(
         "slots",
         "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "
@@ -156,8 +163,13 @@ METRICS: dict[str, MetricEntry] = {
     "in_flight": MetricEntry("messages", "Messages that were still under way when the run was cut.", _FAULTS),
     "retransmissions": MetricEntry("messages", "Messages sent again because no acknowledgement came in time.", _FAULTS),
     "given_up": MetricEntry("messages", "Messages whose sender stopped trying.", _FAULTS),
-    "absent_slots": MetricEntry("slots", "Slots of agents that were down at their beginning.", _FAULTS),
-    "availability": MetricEntry("", "Share of all slots of all agents that were played.", _FAULTS),
+    "absent_slots": MetricEntry(
+        "slots",
+        "Slots of agents that were down at their beginning; where not every agent decides in every slot, decisions "
+        "that were not made because the agent was down.",
+        _FAULTS,
+    ),
+    "availability": MetricEntry("", "Share of all slots, or decisions, of all agents that were played.", _FAULTS),
     "stalled": MetricEntry(
         "agents", "Agents waiting at the horizon with nothing of their round queued, under way or timed.", _FAULTS
     ),

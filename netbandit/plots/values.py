@@ -36,18 +36,12 @@ _WORDS = {
     "links.uplink.loss": "loss on an uplink (share of messages)",
     "links.uplink.bandwidth": "bandwidth of an uplink",
     "links.uplink.cost": "cost of an uplink, c1",
-<<<<<<< HEAD
-    "faults.nodes.up_for": "time up of an agent",
-    "faults.nodes.down_for": "time down of an agent",
-    "faults.nodes.memory": "memory",
-    "faults.links.up_for": "time up of a link",
-    "faults.links.down_for": "time down of a link",
-    "faults.links.up": "links up (share)",
-=======
     "faults.nodes.up_for": "time an agent is up (mean)",
     "faults.nodes.down_for": "time an agent is down (mean)",
     "faults.nodes.memory": "memory of an agent that was down",
->>>>>>> main
+    "faults.links.up_for": "time a link is up (mean)",
+    "faults.links.down_for": "time a link is down (mean)",
+    "faults.links.up": "links that are up (share)",
     "bandit.kind": "bandit",
     "bandit.arms": "arms",
     "bandit.heterogeneity": "heterogeneity h",

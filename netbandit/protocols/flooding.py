@@ -55,8 +55,8 @@ class FloodRound:
         return [item for label, item in enumerate(self.items) if item is not None and labels >> label & 1]
 
     def held(self, label: int, labels: Labels | None = None) -> list[Item]:
-        """Return the items that *labels* name, or that the agent has, its own among them in any case."""
-        labels = (self.known(label) if labels is None else labels) | 1 << label
+        """Return the items that the agent has, of *labels* only if given; its own among them in any case."""
+        labels = (self.known(label) & (-1 if labels is None else labels)) | 1 << label
         items = (self.again.get(at, item) if at == label else item for at, item in enumerate(self.items))
         return [item for at, item in enumerate(items) if item is not None and labels >> at & 1]
 
@@ -103,7 +103,7 @@ class Flooding(FreeRounds):
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`."""
-        self._patience.forget(agent)
+        super().forget(agent)
         self._free_clock.forget(agent)
         for state in self._rounds.values():
             state.forget(agent)

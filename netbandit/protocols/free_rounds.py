@@ -22,8 +22,11 @@ class HeldItems(Protocol):
     def named(self, labels: Labels) -> list[Item]:
         """Return the items that *labels* name, in the order of their labels."""
 
+    def forget(self, label: int) -> None:
+        """Let a member know nothing any more."""
+
     def held(self, label: int, labels: Labels | None = None) -> list[Item]:
-        """Return the items that *labels* name, or that the member holds, its own among them in any case."""
+        """Return the items that the member holds, of *labels* only if given; its own among them in any case."""
 
 
 class FreeRounds(DeadlineKey, CallbackRoundProtocol):
@@ -32,7 +35,7 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
     The free clock, out of band, ends a round when all who are up and have not committed hold one another's items. With
     a `deadline` an agent goes on without the others when so much time has passed since its own contribution; it keeps
     on passing items to those that still wait. Who contributes to a round that the clock has ended, because it was
-    down, is told by the clock what all held then.
+    down, goes on at once: with what all have concluded, or, where agents conclude apart, with what it holds of it.
     """
 
     forgetful: ClassVar[bool] = True
@@ -50,6 +53,12 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
         yield from must_be_connected(others)
         yield from deadline_without_rounds(self, others)
 
+    def forget(self, agent: int) -> None:
+        """See `CallbackRoundProtocol.forget`; of rounds that have ended, too."""
+        self._patience.forget(agent)
+        for state, _ in self._over.values():
+            state.forget(agent)
+
     @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
@@ -64,7 +73,7 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
         state, labels = self._over[round]
         state.contribute(agent, item)
         informed = self._patience.wait(round, agent)
-        self._patience.inform(round, agent, state.held(agent, labels))
+        self._go_on(round, agent, state, labels)
         return informed
 
     def _end_round(self, round: int, state: HeldItems, labels: Labels) -> Item | None:
@@ -73,12 +82,20 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
         if self._apart:
             self._over[round] = state, labels
             for agent in self._patience.waiting(round):
-                self._patience.inform(round, agent, state.held(agent, labels))
+                self._go_on(round, agent, state, labels)
             return None
         answer = self.conclude(round, state.named(labels))
         if self.network.agents_fail:
             self._answers[round] = answer
         return answer
+
+    def _go_on(self, round: int, agent: int, state: HeldItems, labels: Labels) -> None:
+        """Let *agent* go on in a round that has ended with those of the items of all that it holds itself."""
+        items = state.held(agent, labels)
+        if len(items) > 1 or labels == 1 << agent:
+            self._patience.inform(round, agent, items)
+        else:  # it was down, or has lost its memory
+            self._patience.tell(round, agent, None)
 
     def _note_late(self, round: int, agent: int, items: int) -> None:
         """Count *items* that are new to *agent* if it has gone on without them."""

@@ -239,7 +239,7 @@ class Gis(FreeRounds):
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`."""
-        self._patience.forget(agent)
+        super().forget(agent)
         self._synchronization.forget(agent)
 
     @property

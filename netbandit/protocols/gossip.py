@@ -81,7 +81,7 @@ class Gossip(FreeRounds):
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`."""
-        self._patience.forget(agent)
+        super().forget(agent)
         self._free_clock.forget(agent)
         for state in self._rounds.values():
             state.forget(agent)

@@ -62,13 +62,13 @@ class KnownItems:
         return [item for label, item in enumerate(self.items) if item is not None and labels >> label & 1]
 
     def held(self, label: int, labels: Labels | None = None) -> list[Item]:
-        """Return the items that *labels* name, or that the member holds, its own among them in any case.
+        """Return the items that a member holds, its own among them in any case, in the order of their labels.
 
         Args:
             label: The member.
-            labels: The items; None: those on its list.
+            labels: Of these only; None: of all.
         """
-        labels = (self.known[label] if labels is None else labels) | 1 << label
+        labels = (self.known[label] & (-1 if labels is None else labels)) | 1 << label
         if label not in self.again:
             return self.named(labels)
         others = self.named(labels & ~(1 << label))

@@ -162,7 +162,7 @@ class Local(LocalKeys, CallProtocol):
         self._meetings: WeakValueDictionary[Meeting, _Progress] = WeakValueDictionary()
         self._met = 0
         self._naming = network.may_lose or self.deadline is not None
-        self._sums = NamedSums(sync_handler.aggregate)
+        self._sums = [NamedSums(sync_handler.aggregate) for _ in range(self.sets)]
         self._releasing = Releasing(network.agents, self.sets)
         # Of each agent and set of parameters, where something can be lost.
         self._held: defaultdict[tuple[int, int], NewestReleases] = defaultdict(NewestReleases)
@@ -330,7 +330,9 @@ class Local(LocalKeys, CallProtocol):
                 if self._naming:
                     held = self._held[agent, param_set]
                     included = self._releasing.included(agent, held)
-                    self.sync_handler.apply_sync(agent, param_set, self._sums.of(held), progress.number, included)
+                    self.sync_handler.apply_sync(
+                        agent, param_set, self._sums[param_set].of(held), progress.number, included
+                    )
                 else:
                     self.sync_handler.apply_sync(agent, param_set, self._conclusion(progress, heard), progress.number)
                 progress.adopted += 1

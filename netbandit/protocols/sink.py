@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
+import numpy as np
 from simpy import Event
 from simpy.events import EventPriority
 
@@ -91,6 +92,7 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         self._done: list[dict[int, int]] = [{} for _ in self._sinks]
         self._done_upwards = DoneUpwards(network, parents, slotted, aggregation.turn, self._note_done)
         self._uploaded: set[tuple[int, int]] = set()
+        self._counts: dict[tuple[int, int], int] = {}
         self._begun: set[tuple[int, int]] = set()
         self._deadlines: InstantQueue[tuple[int, int]] = InstantQueue(self.clock, self._pass_deadlines, DEADLINES)
         self._late = 0
@@ -158,21 +160,27 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
             self._collection.receive(node, collected)
 
     def _synchronized(self, round: int, component: int, lists: KnownItems, labels: Labels) -> None:
-        if not self._apart:
-            self._collected(round, component, lists.named(labels))
-        elif (round, component) not in self._uploaded:
-            label = self.network.topology.components[component].tolist().index(self._sinks[component])
-            self._collected(round, component, lists.held(label, labels))
+        label = self._label_of_sink(component)
+        items = lists.named(lists.known[label] & labels)  # a sink that was down may lack some
+        if items and (round, component) not in self._uploaded:
+            self._collected(round, component, items)
+
+    def _label_of_sink(self, component: int) -> int:
+        """Return the place of the sink among the members of a *component*."""
+        return int(np.searchsorted(self.network.topology.components[component], self._sinks[component]))
 
     def _collected(self, round: int, component: int, items: list[Item]) -> None:
         """Let the sink of *component* upload what follows from its items."""
         self._uploaded.add((round, component))
+        if len(items) < self._sizes[component]:
+            self._counts[round, component] = len(items)
         self._server.upload(round, self._sinks[component], self.aggregation.aggregate(items))
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
         if self._apart:  # what a sink uploads says itself how many it stands for
             return self.conclude(round, items, group=SERVER)
-        return self.conclude(round, items, self._sizes)
+        sizes = [self._counts.get((round, component), size) for component, size in enumerate(self._sizes)]
+        return self.conclude(round, items, sizes)
 
     def _note_done(self, agent: int, round: int) -> None:
         """Let the sink of *agent* know that it is done."""
@@ -205,8 +213,8 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
             for round, component in keys:
                 lists = self._collection.open(round, sink)
                 if lists is not None and (round, component) not in self._uploaded and self.clock.now < self.clock.end:
-                    label = self.network.topology.components[component].tolist().index(sink)
-                    self._collected(round, component, lists.held(label))
+                    label = self._label_of_sink(component)
+                    self._collected(round, component, lists.named(lists.known[label]))
 
 
 class TreeCollection:

@@ -67,6 +67,7 @@ class TriggeredRounds(CallProtocol):
         signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
         self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
+        self._answered = [0] * network.agents  # the number of the latest answer of the server that it has heard
         self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
@@ -137,9 +138,16 @@ class TriggeredRounds(CallProtocol):
         if not self._naming:
             self.sync_handler.apply_sync(agent, 0, aggregate, round)
             return
-        releases: Releases = aggregate.value
-        if not self.rounds.served:  # it sums by itself
-            self._held[agent].take(releases)
+        releases: Releases
+        if self.rounds.served:
+            number, releases = aggregate.value
+            if number < self._answered[agent]:  # the server has answered it later, and with more
+                if round == self._joined[agent]:
+                    self.sync_handler.sync_missed(agent, 0)
+                return
+            self._answered[agent] = number
+        else:  # it sums by itself
+            self._held[agent].take(aggregate.value)
             releases = self._held[agent]
         included = self._releasing.included(agent, releases)
         self.sync_handler.apply_sync(agent, 0, self._sums.of(releases), round, included)
@@ -176,6 +184,7 @@ class EverybodyNamed(Everybody):
         self.apart = apart
         self._sums = sums
         self._kept = NewestReleases() if served else None
+        self._answers = 0
 
     def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         return self._summed([item.value for item in items])
@@ -187,11 +196,13 @@ class EverybodyNamed(Everybody):
         return Item(self._sums.of(found).size, found)
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Return all that the server has of the agents, or the *aggregate* itself."""
+        """Return all that the server has of the agents, with the number of its answer; or the *aggregate* itself."""
         if self._kept is None:
             return aggregate
         self._kept.take(aggregate.value)
-        return self._summed([self._kept])
+        self._answers += 1
+        answer = self._summed([self._kept])
+        return Item(answer.size, (self._answers, answer.value))
 
 
 class Signal(ABC):

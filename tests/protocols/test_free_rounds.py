@@ -91,11 +91,18 @@ def test_who_is_ahead_has_its_items_kept(kind):
 
 
 @BOTH
-def test_who_has_lost_its_memory_holds_nothing_but_what_the_clock_tells(kind):
+def test_who_has_lost_its_memory_has_nobody_to_wait_for_in_a_round_that_has_ended(kind):
     """Agent 0 goes down in slot 5, after its round has ended, and contributes to round 1 once more in slot 9."""
     lost = [down(5, 8, nodes=[0])]
     found, _ = rounds_apart(kind(), PATH, lost, memory="lost", begins=[(0, 8)])
-    assert found[1, 0] == (9, {0, 1, 2, 3})
+    assert found[1, 0] == (9, None)
+
+
+@BOTH
+def test_who_comes_back_goes_on_with_what_had_reached_it(kind):
+    """Agent 0 hears of 1 in slot 1, and is down from slot 2 on; the others have ended their round when it is back."""
+    found, _ = rounds_apart(kind(deadline="50 slots"), PATH, [down(1.5, 20, nodes=[0])], starts=[30, 0, 0, 0])
+    assert known(found) == {0: (30, {0, 1}), 1: (2, {1, 2, 3}), 2: (2, {1, 2, 3}), 3: (2, {1, 2, 3})}
 
 
 def test_gossip_tells_no_more_when_nobody_waits():

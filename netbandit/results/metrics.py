@@ -156,8 +156,13 @@ METRICS: dict[str, MetricEntry] = {
     "in_flight": MetricEntry("messages", "Messages that were still under way when the run was cut.", _FAULTS),
     "retransmissions": MetricEntry("messages", "Messages sent again because no acknowledgement came in time.", _FAULTS),
     "given_up": MetricEntry("messages", "Messages whose sender stopped trying.", _FAULTS),
-    "absent_slots": MetricEntry("slots", "Slots of agents that were down at their beginning.", _FAULTS),
-    "availability": MetricEntry("", "Share of all slots of all agents that were played.", _FAULTS),
+    "absent_slots": MetricEntry(
+        "slots",
+        "Slots of agents that were down at their beginning; where not every agent decides in every slot, decisions "
+        "that were not made because the agent was down.",
+        _FAULTS,
+    ),
+    "availability": MetricEntry("", "Share of all slots, or decisions, of all agents that were played.", _FAULTS),
     "stalled": MetricEntry(
         "agents", "Agents waiting at the horizon with nothing of their round queued, under way or timed.", _FAULTS
     ),

@@ -300,6 +300,11 @@ class Network:
             counts[0] += sent
             counts[1] += sent * size
 
+    @property
+    def peer_bandwidth(self) -> int | None:
+        """Bits a second of a peer link in each direction; None: unlimited."""
+        return self._peer.bandwidth
+
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
         return self._peer.transmission(size)

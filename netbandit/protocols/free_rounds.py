@@ -38,6 +38,7 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
     down, goes on at once: with what all have concluded, or, where agents conclude apart, with what it holds of it.
     """
 
+    ends_without: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
 
     def start(self, network: Network, aggregation: Aggregation) -> None:

@@ -94,6 +94,8 @@ class NetworkProtocol(Part, ABC):
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
 
+    ends_without: ClassVar[bool] = False
+    """Whether a round may end without agents that are down, who then know something else than the others."""
     forgetful: ClassVar[bool] = False
     """Whether agents that lose their memory can go on over it, where they talk in rounds."""
     counts_slots: ClassVar[bool] = False

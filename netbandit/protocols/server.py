@@ -160,7 +160,7 @@ class Server:
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
         self._tell(round, agent, conclusion)
-        if self._apart:
+        if self._apart or round not in self._uninformed:  # told once more to who has lost its memory
             return
         self._uninformed[round] -= 1
         if not self._uninformed[round]:
@@ -168,4 +168,6 @@ class Server:
             self._on_end(round)
 
     def _succeed(self, round: int, agent: int, conclusion: Item) -> None:
-        self.informed(round, agent).succeed(conclusion)
+        informed = self.informed(round, agent)
+        if not informed.triggered:
+            informed.succeed(conclusion)

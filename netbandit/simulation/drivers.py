@@ -4,6 +4,7 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
+from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
@@ -42,11 +43,19 @@ def driver_for(stage: ReplicationContext) -> Driver:
     """Return the driver of a replication, which must be one that a check has accepted."""
     point = stage.point
     kind = driver_of(type(point.bandit), type(point.learner))
-    if kind.talk == "round" and (point.protocol.differs or stage.network.forgets):
+    if kind.talk == "round" and _may_differ(stage):
         from netbandit.simulation.epochs_apart import EpochsApart
 
         kind = EpochsApart
     return kind(stage)
+
+
+def _may_differ(stage: ReplicationContext) -> bool:
+    """Return whether agents of rounds may know different things, of which the learner can make something."""
+    point, network = stage.point, stage.network
+    if not isinstance(point.learner, DifferingSets):
+        return False
+    return point.protocol.differs or network.forgets or (network.agents_fail and point.protocol.ends_without)
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 
 LATENCIES = [
@@ -23,6 +23,7 @@ SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
 topology = {{ {topology} }}
 links.peer.latency = {latency}
+{bandwidth}
 links.uplink.latency = {uplink}
 bandit = {{ kind = "bernoulli", arms = 6, seed = 1 }}
 learner = {{ kind = "elimination", {learner} }}
@@ -30,7 +31,7 @@ protocol = {{ {protocol} }}
 """
 
 
-def drawn(seed, protocol, **changes):
+def drawn(seed, protocol, /, **changes):
     rng = random.Random(f"{seed}/{protocol}")
     agents = rng.randint(3, 12)
     topology = rng.choice(
@@ -48,6 +49,7 @@ def drawn(seed, protocol, **changes):
         "topology": topology,
         "latency": rng.choice(LATENCIES),
         "uplink": rng.choice(LATENCIES),
+        "bandwidth": rng.choice(["", "", 'links.peer.bandwidth = "1 Mbit/s"', 'links.peer.bandwidth = "20 kbit/s"']),
         "horizon": rng.choice([40, 3_000, 30_000]),
         "learner": rng.choice(["epsilon = inf", "epsilon = 5.0", "rounds = 3, gap = 0.3", "rounds = 4, gap = 0.9"]),
         "protocol": f'{protocol}, timing = "{rng.choice(["slotted", "asynchronous"])}"',
@@ -88,7 +90,42 @@ def same(compiled, events):
         assert (getattr(compiled.links, name) == getattr(events.links, name)).all()
 
 
-@pytest.mark.parametrize("seed", range(25))
-@pytest.mark.parametrize("protocol", ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"'])
+PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_compiled_round_is_the_same_as_event_by_event(both, protocol, seed):
     same(*both(drawn(seed, protocol)))
+
+
+@pytest.mark.parametrize("seed", range(100, 108))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_loop_that_stops_for_room_goes_on_where_it_was(both, monkeypatch, protocol, seed):
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    monkeypatch.setattr(links, "_LEAST_ROOM", 1)
+    same(*both(drawn(seed, protocol)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"latency": '{ uniform = ["0 ms", "4 ms"] }\nlinks.peer.loss = 0.1\nlinks.peer.retry = {}'},
+        {"protocol": 'kind = "gis", deadline = "3 slots"'},
+        {"protocol": 'kind = "master-worker"'},
+        {"protocol": 'kind = "sink"'},
+    ],
+)
+def test_what_no_loop_knows_goes_event_by_event(tmp_path, monkeypatch, changes):
+    monkeypatch.setattr(choice, "LEAST_HOPS", 0)
+    monkeypatch.setattr(CompiledRounds, "start", None)  # would fail
+    file = tmp_path / "rounds.toml"
+    file.write_text(drawn(0, 'kind = "gis"', **({"horizon": 30_000} | changes)))
+    assert check(load(file)).points[0].simulation(0).run().metrics["messages"] > 0
+
+
+def test_small_rounds_are_not_worth_a_loop(tmp_path, monkeypatch):
+    monkeypatch.setattr(CompiledRounds, "start", None)
+    file = tmp_path / "rounds.toml"
+    file.write_text(drawn(0, 'kind = "gis"', horizon=30_000))
+    assert check(load(file)).points[0].simulation(0).run().metrics["messages"] > 0

@@ -20,6 +20,7 @@ LEAST_HOPS = 200_000
 half a second in any case."""
 
 _LATEST = 1 << 60
+_MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
@@ -39,9 +40,9 @@ def fits(protocol: NetworkProtocol, network: Network) -> bool:
         hops is not None
         and type(network) is Network
         and network.trace is None
-        and not network.transmission(10**6)
         and getattr(protocol, "deadline", None) is None
         and network.clock.end + _slowest(network) < _LATEST
+        and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and hops(network) >= LEAST_HOPS
     )
 

@@ -14,6 +14,7 @@ from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol
+from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.traffic import Traffic
@@ -43,6 +44,9 @@ class CompiledRounds(CallbackRoundProtocol):
         self._turn = self.turn_of(aggregation)
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
+        self._bookings = Bookings(len(network.links))
+        self._booked = 0
+        self._slowest = int(self.traffic.channels[:, columns.LATENCY].max(initial=0))
         self._on_arrival: list[Callable[[Event], None]] = [self._arrive]
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
@@ -63,6 +67,8 @@ class CompiledRounds(CallbackRoundProtocol):
 
     def count(self) -> None:
         """Write back what was counted, at the end."""
+        self._bookings.close()
+        self.traffic.links[:, columns.ACTIVATIONS] += self._bookings.activations
         write_back(self.traffic, self.network)
 
     @abstractmethod
@@ -125,19 +131,25 @@ class CompiledRounds(CallbackRoundProtocol):
         while True:
             why = self.play(arrivals_until, steps_until)
             self._environment.advance(int(self.traffic.state[columns.NOW]))
-            self._tell()
+            self.tell()
             if why in (columns.STOPPED, columns.ENDED_ROUND):
                 return why
             if why != columns.EVENTS_FULL:
                 self.more(why)
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         """Tell the fingerprint what has arrived, and the ledger what was sent."""
         traffic = self.traffic
         events = int(traffic.state[columns.EVENTS])
         if events:
             self._fingerprint.record_all(traffic.events[:events])
             traffic.state[columns.EVENTS] = 0
+        self._booked = int(traffic.state[columns.BOOKINGS])
+        if self._booked:
+            # A loop may find out when a message was put on its link only when the one before has arrived.
+            settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot
+            self._bookings.add(traffic.booked[: self._booked], settled)
+            traffic.state[columns.BOOKINGS] = 0
         for kind, row in zip(self.kinds, traffic.kinds, strict=True):
             if row[columns.KIND_MESSAGES]:
                 counts = self.network.ledger.counts[kind]
@@ -150,6 +162,9 @@ class CompiledRounds(CallbackRoundProtocol):
         traffic = self.traffic
         if why == columns.INBOX_FULL:
             self.traffic = traffic._replace(inbox=doubled(traffic.inbox))
+        elif why == columns.BOOKINGS_FULL:
+            if not self._booked:  # else there is room now
+                self.traffic = traffic._replace(booked=doubled(traffic.booked))
         elif why == columns.STEPS_FULL:
             self.traffic = traffic._replace(steps=doubled(traffic.steps), order=doubled(traffic.order))
         else:

@@ -76,7 +76,10 @@ class CompiledFlooding(RoundsTogether):
         self.flood = flood._replace(said=rows)
 
     def count(self) -> None:
-        """Write back what was counted: a node has said everything on all its channels, but what is taken off."""
+        """Write back what was counted: without queues a node has said everything on all its channels but some."""
+        if self.traffic.state[columns.BANDWIDTH]:
+            super().count()  # each message was counted when it was its turn
+            return
         channels = self.traffic.channels
         said = self.flood.nodes[channels[:, columns.SENDER]]
         channels[:, columns.MESSAGES] += said[:, loop.SAID]

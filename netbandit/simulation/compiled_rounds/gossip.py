@@ -16,7 +16,7 @@ from netbandit.simulation.kernels import traffic as columns
 
 
 class CompiledGossip(QueuedRounds, RoundsTogether):
-    """Stands for `Gossip` where agents never fail, and nobody waits for a slow link."""
+    """Stands for `Gossip` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
     name: ClassVar[str] = "gossip"
@@ -36,6 +36,7 @@ class CompiledGossip(QueuedRounds, RoundsTogether):
             known=np.zeros((agents, words), dtype=np.int64),
             held=np.zeros((agents, 2), dtype=np.int64),
             next_slot=np.full(agents, -1, dtype=np.int64),
+            used=np.full(agents, -1, dtype=np.int64),
             sizes=np.zeros(agents, dtype=np.int64),
             copies=np.empty((0, words), dtype=np.int64),
             choices=np.empty((agents, CHOICES), dtype=np.int64),

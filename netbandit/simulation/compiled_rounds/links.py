@@ -40,6 +40,7 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
     channels[:, columns.SENDER] = table[:, 1]
     channels[:, columns.LATENCY] = table[:, 2]
     channels[:, columns.FIRST] = -1
+    channels[:, columns.BOOKED] = -1
     channels[:, columns.LINK] = _link_of(network, table[:, :2])
     channels[:, columns.REVERSE] = np.lexsort((table[:, 0], table[:, 1]))  # every link has both directions
     buckets = 1 << max(4, len(table)).bit_length()
@@ -47,6 +48,7 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
     state = np.zeros(columns.STATES + STACK, dtype=np.int64)
     state[columns.SLOT_NS] = clock.slot
     state[columns.END] = clock.end
+    state[columns.BANDWIDTH] = network.peer_bandwidth or 0
     state[columns.WIDTH_BITS] = min((2 * longest // buckets).bit_length(), _WIDEST_BITS)
     state[columns.STEP_TIME] = columns.NEVER
     counts = np.zeros((len(kinds), 3), dtype=np.int64)
@@ -65,6 +67,7 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
         kinds=counts,
         steps=np.empty((rows, 3), dtype=np.int64),
         order=np.empty(rows, dtype=np.int64),
+        booked=np.empty((max(_EVENTS, rows) if network.peer_bandwidth else 0, 2), dtype=np.int64),
     )
 
 

@@ -97,6 +97,7 @@ class CompiledRelayRounds(QueuedRounds):
         self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
         if self.queues.unused[UNUSED_COUNT] < len(self.network.neighbours[agent]):
             self.more(columns.MESSAGES_FULL)
+        self.tell()
         soonest = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
         self.appoint_arrival(soonest)
         informed = found.informed[agent]

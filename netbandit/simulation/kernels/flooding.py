@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 from netbandit.simulation.kernels.traffic import (
     ACTIVATIONS,
     ARRIVED,
+    BANDWIDTH,
+    BOOKINGS_FULL,
     BYTES,
     CHANNEL,
     CHANNEL_MASK,
     CODE,
+    DUE,
     END,
     ENDED_ROUND,
     EVENTS,
     EVENTS_FULL,
     FIRST,
+    FREE_AT,
     INBOX_AT,
     INBOX_END,
     INBOX_FULL,
@@ -33,6 +37,7 @@ from netbandit.simulation.kernels.traffic import (
     LISTS_FULL,
     MESSAGE,
     MESSAGES,
+    NEVER,
     NODE,
     NOW,
     PASS_END,
@@ -53,9 +58,11 @@ from netbandit.simulation.kernels.traffic import (
     add_step,
     advance,
     begin_steps,
+    can_book,
     end_steps,
     expect,
     inbox_of_one,
+    queue,
     step_time,
 )
 
@@ -135,6 +142,18 @@ def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
 
 
 @njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _start(traffic: Traffic, channel: int, size: int, said: int) -> bool:
+    """Let what was said have its turn on a channel of limited bandwidth, and count it; return whether it is sent."""
+    if not queue(traffic, channel, size, said):
+        return False
+    traffic.channels[channel, MESSAGES] += 1
+    traffic.channels[channel, BYTES] += size
+    traffic.kinds[0, KIND_MESSAGES] += 1
+    traffic.kinds[0, KIND_BYTES] += size
+    return True
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _take(traffic: Traffic, flood: Flood) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
     state, channels, said, nodes = traffic.state, traffic.channels, flood.said, flood.nodes
@@ -149,7 +168,11 @@ def _take(traffic: Traffic, flood: Flood) -> int:
         end = nodes[sender, SAID]
         at = channels[channel, FIRST]
         row = sender * capacity + (at & (capacity - 1))
-        while at < end and said[row, TIME] + latency == now:
+        limited = state[BANDWIDTH] > 0
+        due = channels[channel, DUE]
+        while at < end and due == now:
+            if limited and not can_book(traffic, 1):
+                return BOOKINGS_FULL
             place, event = state[INBOX_END], state[EVENTS]
             if event == len(traffic.events):
                 return EVENTS_FULL
@@ -169,9 +192,18 @@ def _take(traffic: Traffic, flood: Flood) -> int:
                 at += 1
                 row = sender * capacity + (at & (capacity - 1))
             channels[channel, FIRST] = at
+            if at == end:
+                due = NEVER
+            elif not limited:
+                due = said[row, TIME] + latency
+            elif _start(traffic, channel, said[row, SIZE], said[row, TIME]):
+                due = channels[channel, FREE_AT] + latency
+            else:
+                due = NEVER
+            channels[channel, DUE] = due
         state[WINDOW_AT] += 1
-        if at < end:
-            expect(traffic, channel, said[row, TIME] + latency)
+        if due < NEVER:
+            expect(traffic, channel, due)
         else:
             channels[channel, FIRST] = -1
             nodes[sender, BUSY] -= 1
@@ -190,14 +222,16 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
     first, last = traffic.starts[node], traffic.starts[node + 1]
     sent = last - first
     left_out = NOBODY
+    limited = state[BANDWIDTH] > 0
     teller = flood.first[label]
     while teller >= 0:
         if flood.tellers[teller] >= 0:
             channel = channels[flood.tellers[teller], REVERSE]
             if not flood.told_by[channel]:
                 flood.told_by[channel] = 1
-                channels[channel, MESSAGES] -= 1
-                channels[channel, BYTES] -= size
+                if not limited:
+                    channels[channel, MESSAGES] -= 1
+                    channels[channel, BYTES] -= size
                 sent -= 1
                 left_out = channel if left_out == NOBODY else _add_left_out(flood, left_out, channel)
         teller = flood.following[teller]
@@ -206,8 +240,9 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
     flood.said[row, SIZE] = size
     flood.said[row, LEFT_OUT] = left_out
     nodes[node, SAID] = place + 1
-    nodes[node, SAID_BYTES] += size
-    if nodes[node, BUSY] < last - first or nodes[node, ACTIVE] != slot:
+    if not limited:
+        nodes[node, SAID_BYTES] += size
+    if nodes[node, BUSY] < last - first or (not limited and nodes[node, ACTIVE] != slot):
         active = True
         for index in range(first, last):
             channel = traffic.out[index]
@@ -215,13 +250,18 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
             if flood.told_by[channel]:
                 active = active and traffic.links[link, LATEST] == slot
                 continue
-            if traffic.links[link, LATEST] != slot:
+            if not limited and traffic.links[link, LATEST] != slot:
                 traffic.links[link, LATEST] = slot
                 traffic.links[link, ACTIVATIONS] += 1
             if channels[channel, FIRST] < 0:
+                arrival = now + channels[channel, LATENCY]
+                if limited:
+                    if not _start(traffic, channel, size, now):
+                        continue
+                    arrival = channels[channel, FREE_AT] + channels[channel, LATENCY]
                 channels[channel, FIRST] = place
                 nodes[node, BUSY] += 1
-                expect(traffic, channel, now + channels[channel, LATENCY])
+                expect(traffic, channel, arrival)
         if active:
             nodes[node, ACTIVE] = slot
     teller = flood.first[label]
@@ -229,8 +269,9 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
         if flood.tellers[teller] >= 0:
             flood.told_by[channels[flood.tellers[teller], REVERSE]] = 0
         teller = flood.following[teller]
-    traffic.kinds[0, KIND_MESSAGES] += sent
-    traffic.kinds[0, KIND_BYTES] += sent * size
+    if not limited:
+        traffic.kinds[0, KIND_MESSAGES] += sent
+        traffic.kinds[0, KIND_BYTES] += sent * size
 
 
 @njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -288,6 +329,8 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 return STEPS_FULL
             if round[COPIES] + end - at > len(flood.copies):
                 return LISTS_FULL
+            if not can_book(traffic, (end - at) * agents):
+                return BOOKINGS_FULL
             node = channels[inbox[at, CHANNEL], RECEIVER]
             fresh = 0
             for number in range(at, end):
@@ -339,6 +382,8 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 end += 1
             if round[COPIES] + end - at > len(flood.copies):
                 return LISTS_FULL
+            if not can_book(traffic, (end - at) * agents):
+                return BOOKINGS_FULL
             fresh = 0
             for number in range(at, end):
                 place = traffic.order[number]

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
+    BOOKINGS_FULL,
     CHANNEL,
     CHOICES_USED,
     END,
     ENDED_ROUND,
+    FREE_AT,
     INBOX_AT,
     INBOX_END,
     LISTS_FULL,
@@ -36,6 +38,7 @@ from netbandit.simulation.kernels.traffic import (
     add_step,
     advance,
     begin_steps,
+    can_book,
     end_steps,
     inbox_of_one,
     step_time,
@@ -59,6 +62,7 @@ class Rumours(NamedTuple):
         known: A bit for each item that an agent holds, 64 to a word, shape (n, words).
         held: How many items each agent holds, and the bytes of a message with them, shape (n, 2).
         next_slot: For each agent the slot at whose beginning it speaks next; -1 while it holds nothing, shape (n,).
+        used: The channel on which each agent has spoken last, -1 before that, shape (n,).
         sizes: The bytes of each agent's item, its label included, shape (n,).
         copies: What was told in messages under way: a row of bits each. Of an unused row the first word leads on.
         choices, left: For each agent neighbours that it has drawn, from the last to the first; and how many are left.
@@ -70,6 +74,7 @@ class Rumours(NamedTuple):
     known: NDArray[np.int64]
     held: NDArray[np.int64]
     next_slot: NDArray[np.int64]
+    used: NDArray[np.int64]
     sizes: NDArray[np.int64]
     copies: NDArray[np.int64]
     choices: NDArray[np.int64]
@@ -122,9 +127,16 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> Non
     first = rumours.next_slot[node] == _NOT_YET
     if first or rumours.next_slot[node] * slot < now:
         rumours.next_slot[node] = (now + slot - 1) // slot
-    if rumours.next_slot[node] * slot == now:
+    used = rumours.used[node]
+    if rumours.next_slot[node] * slot != now:
+        if not first:
+            return  # it has spoken in this slot, or will at its end
+    elif used >= 0 and traffic.channels[used, FREE_AT] > now:
+        rumours.next_slot[node] = (traffic.channels[used, FREE_AT] + slot - 1) // slot
+    else:
         rumours.left[node] -= 1
         choice = rumours.choices[node, rumours.left[node]]
+        channel = rumours.used[node] = traffic.out[traffic.starts[node] + choice]
         if now < traffic.state[END]:
             copy = rumours.round[UNUSED_COPY]
             rumours.round[UNUSED_COPY] = rumours.copies[copy, 0]
@@ -132,11 +144,9 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> Non
             for word in range(rumours.known.shape[1]):
                 rumours.copies[copy, word] = rumours.known[node, word]
             size = rumours.header + rumours.held[node, 1]
-            channel = traffic.out[traffic.starts[node] + choice]
-            put(traffic, queues, channel, 0, size, rumours.round[NUMBER], now, copy, 0)
+            if put(traffic, queues, channel, 0, size, rumours.round[NUMBER], now, copy, 0) == NEVER:
+                _give_back(rumours, copy)
         rumours.next_slot[node] += 1
-    elif not first:
-        return  # it has spoken in this slot, or will at its end
     if rumours.next_slot[node] < rumours.last_slot:
         rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
 
@@ -191,8 +201,11 @@ def play(
                 boundary = state[NOW] // state[SLOT_NS]
                 round[SPEECH] = NEVER
                 for node in range(agents):
-                    if rumours.next_slot[node] == boundary:
+                    following = rumours.next_slot[node]
+                    if following == boundary:
                         add_step(traffic, state[NOW], node, SPEAK, 0)
+                    elif boundary < following < rumours.last_slot:  # it waits for a slow link
+                        round[SPEECH] = min(round[SPEECH], following * state[SLOT_NS])
             begin_steps(traffic)
             state[STEP_AT] = -1
         if state[STEP_AT] < 0:
@@ -200,6 +213,8 @@ def play(
                 return LISTS_FULL
             if queues.unused[UNUSED_COUNT] < state[STEPS]:
                 return MESSAGES_FULL
+            if not can_book(traffic, state[STEPS]):
+                return BOOKINGS_FULL
             for number in range(state[STEPS]):
                 if rumours.left[steps[number, NODE]] == 0:
                     return CHOICES_USED

@@ -7,6 +7,7 @@ from numba import njit
 from netbandit.simulation.kernels.traffic import (
     ACTIVATIONS,
     ARRIVED,
+    BANDWIDTH,
     BYTES,
     CHANNEL,
     CHANNEL_MASK,
@@ -14,6 +15,7 @@ from netbandit.simulation.kernels.traffic import (
     EVENTS,
     EVENTS_FULL,
     FIRST,
+    FREE_AT,
     INBOX_END,
     INBOX_FULL,
     KIND_BYTES,
@@ -24,6 +26,7 @@ from netbandit.simulation.kernels.traffic import (
     LINK,
     MESSAGE,
     MESSAGES,
+    NEVER,
     NOW,
     PASS_END,
     RECEIVER,
@@ -32,6 +35,7 @@ from netbandit.simulation.kernels.traffic import (
     Integers,
     Traffic,
     expect,
+    queue,
 )
 
 # Columns of `Queues.messages`. `FOLLOWING` leads to the next on the channel, or among unused rows; `LABELS` and `COUNT`
@@ -66,13 +70,21 @@ def put(
     begun: int,
     labels: int,
     count: int,
-) -> None:
-    """Put a message on a channel now, before the horizon; there is an unused row for it."""
+) -> int:
+    """Put a message on a channel now, before the horizon; there is an unused row for it.
+
+    Return when it arrives; `NEVER`: it would have to queue up to the horizon, and is not sent.
+    """
     channels, messages, unused = traffic.channels, queues.messages, queues.unused
+    limited = traffic.state[BANDWIDTH] > 0
+    arrival = traffic.state[NOW] + channels[channel, LATENCY]
+    if limited:
+        if not queue(traffic, channel, size, traffic.state[NOW]):
+            return NEVER
+        arrival = channels[channel, FREE_AT] + channels[channel, LATENCY]
     message = unused[UNUSED]
     unused[UNUSED] = messages[message, FOLLOWING]
     unused[UNUSED_COUNT] -= 1
-    arrival = traffic.state[NOW] + channels[channel, LATENCY]
     messages[message, ARRIVAL] = arrival
     messages[message, FOLLOWING] = -1
     messages[message, KIND] = kind
@@ -91,11 +103,12 @@ def put(
     channels[channel, BYTES] += size
     link = channels[channel, LINK]
     slot = traffic.state[SLOT]
-    if traffic.links[link, LATEST] != slot:
+    if not limited and traffic.links[link, LATEST] != slot:
         traffic.links[link, LATEST] = slot
         traffic.links[link, ACTIVATIONS] += 1
     traffic.kinds[kind, KIND_MESSAGES] += 1
     traffic.kinds[kind, KIND_BYTES] += size
+    return int(arrival)
 
 
 @njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]

@@ -10,6 +10,7 @@ from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COU
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
+    BOOKINGS_FULL,
     CHANNEL,
     CHANNEL_BITS,
     CHANNEL_MASK,
@@ -17,7 +18,6 @@ from netbandit.simulation.kernels.traffic import (
     ENDED_ROUND,
     INBOX_AT,
     INBOX_END,
-    LATENCY,
     MESSAGE,
     MESSAGES_FULL,
     NEVER,
@@ -37,6 +37,7 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Traffic,
     advance,
+    can_book,
     inbox_of_one,
     move_to,
     step_time,
@@ -86,8 +87,7 @@ def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: in
         at = source * told.missing.shape[1] + node
         for place in range(told.first[at], told.first[at + 1]):
             channel = told.tree[place]
-            put(traffic, queues, channel, 0, told.sizes[odd, source], odd, now, source, 0)
-            soonest = min(soonest, now + traffic.channels[channel, LATENCY])
+            soonest = min(soonest, put(traffic, queues, channel, 0, told.sizes[odd, source], odd, now, source, 0))
     return soonest
 
 
@@ -183,6 +183,8 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
             else:
                 if unused[UNUSED_COUNT] < (end - at) * (traffic.starts[node + 1] - traffic.starts[node]):
                     return MESSAGES_FULL
+                if not can_book(traffic, (end - at) * (traffic.starts[node + 1] - traffic.starts[node])):
+                    return BOOKINGS_FULL
                 for number in range(at, end):
                     _count(told, node, messages[inbox[number, MESSAGE], ROUND])
                 for number in range(at, end):
@@ -209,6 +211,8 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
             node, what = steps[place, NODE], steps[place, STEP_LABELS]
             if unused[UNUSED_COUNT] < traffic.starts[node + 1] - traffic.starts[node]:
                 return MESSAGES_FULL
+            if not can_book(traffic, traffic.starts[node + 1] - traffic.starts[node]):
+                return BOOKINGS_FULL
             _pass_on(traffic, queues, told, node, what >> 1, what & 1)
             state[STEP_AT] += 1
         _end_steps(traffic)

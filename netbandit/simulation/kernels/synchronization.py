@@ -20,6 +20,7 @@ from netbandit.simulation.kernels.queues import (
 )
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
+    BOOKINGS_FULL,
     CHANNEL,
     END,
     ENDED_ROUND,
@@ -46,6 +47,7 @@ from netbandit.simulation.kernels.traffic import (
     add_step,
     advance,
     begin_steps,
+    can_book,
     end_steps,
     inbox_of_one,
     step_time,
@@ -189,6 +191,8 @@ def play(
                 return LISTS_FULL
             if unused[UNUSED_COUNT] < end - at + traffic.starts[node + 1] - traffic.starts[node]:
                 return MESSAGES_FULL
+            if not can_book(traffic, end - at + traffic.starts[node + 1] - traffic.starts[node]):
+                return BOOKINGS_FULL
             if slotted and state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
             learnt, first, count = 0, 0, 0
@@ -246,6 +250,8 @@ def play(
                 end += 1
             if unused[UNUSED_COUNT] < traffic.starts[node + 1] - traffic.starts[node]:
                 return MESSAGES_FULL
+            if not can_book(traffic, traffic.starts[node + 1] - traffic.starts[node]):
+                return BOOKINGS_FULL
             if round[USED] + count > len(handshakes.labels):
                 return LISTS_FULL
             first = steps[order[at], STEP_LABELS]

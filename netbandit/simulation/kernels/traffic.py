@@ -24,8 +24,9 @@ NEVER = 1 << 62
 """Later than any time."""
 
 # Columns of `Traffic.channels`, a row a channel, in order of (receiver, sender).
-# `FIRST` and `LAST` are of what is under way, `REVERSE` is the channel the other way.
-LATENCY, RECEIVER, SENDER, DUE, NEXT, FIRST, LAST, LINK, MESSAGES, BYTES, REVERSE = range(11)
+# `FIRST` and `LAST` are of what is under way, `REVERSE` is the channel the other way. Where bandwidth is limited,
+# `FREE_AT` is when (ns) all that was sent will have been put on it, and `BOOKED` the latest slot it is booked for.
+LATENCY, RECEIVER, SENDER, DUE, NEXT, FIRST, LAST, LINK, MESSAGES, BYTES, REVERSE, FREE_AT, BOOKED = range(13)
 CHANNEL_COLUMNS = 16  # a row begins with what is needed for each message, and fills whole lines of a cache
 
 # Columns of `Traffic.links`, `Traffic.kinds`, `Traffic.inbox` and `Traffic.steps`.
@@ -41,6 +42,8 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     SLOT_ENDS,  # the time (ns) at which the slot of now ends
     SLOT_NS,
     END,
+    BANDWIDTH,  # bits a second, 0: unlimited
+    BOOKINGS,
     WINDOW,  # the bucket of time that the window holds, with all before it
     WIDTH_BITS,  # a bucket is 2^WIDTH_BITS ns long
     WAITING,  # channels in buckets
@@ -57,11 +60,21 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     STEPS_BEGUN,  # whether this instant's have begun
     NEXT_ARRIVAL,  # when it stopped: when it would have gone on
     NEXT_STEP,
-) = range(21)
+) = range(23)
 STATES = 24
 
 # Why a loop returns.
-STOPPED, ENDED_ROUND, EVENTS_FULL, MESSAGES_FULL, INBOX_FULL, STEPS_FULL, LISTS_FULL, CHOICES_USED = range(8)
+(
+    STOPPED,
+    ENDED_ROUND,
+    EVENTS_FULL,
+    MESSAGES_FULL,
+    INBOX_FULL,
+    STEPS_FULL,
+    LISTS_FULL,
+    CHOICES_USED,
+    BOOKINGS_FULL,
+) = range(9)
 ARRIVED, STEP = 100, 101
 
 CHANNEL_BITS = 32
@@ -85,6 +98,8 @@ class Traffic(NamedTuple):
         kinds: A row a kind of message: its code, messages and bytes so far.
         steps: What nodes deal with at the next step: node, and what is learnt.
         order: Room to sort steps in.
+        booked: Links and the slots in which messages are put on them, where bandwidth is limited: a queue books slots
+            of the future, so the two directions of a link reach a slot in any order.
     """
 
     state: Integers
@@ -99,6 +114,7 @@ class Traffic(NamedTuple):
     kinds: Integers
     steps: Integers
     order: Integers
+    booked: Integers
 
 
 @njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -319,3 +335,31 @@ def end_steps(traffic: Traffic) -> None:
     state[STEPS_BEGUN] = 0
     state[STEP_AT] = 0
     state[STEP_TIME] = NEVER
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def can_book(traffic: Traffic, messages: int) -> bool:
+    """Return whether there is room to book slots for so many messages."""
+    return bool(traffic.state[BANDWIDTH] == 0 or traffic.state[BOOKINGS] + messages <= len(traffic.booked))
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def queue(traffic: Traffic, channel: int, size: int, said: int) -> bool:
+    """Let a message of *size* bytes, sent at the time *said* (ns), queue for a channel of limited bandwidth.
+
+    `FREE_AT` is then when all of it is on the channel. Return whether it is sent at all: not after the horizon.
+    """
+    state, channels = traffic.state, traffic.channels
+    start = max(channels[channel, FREE_AT], said)
+    if start >= state[END]:
+        return False
+    bandwidth = state[BANDWIDTH]
+    channels[channel, FREE_AT] = start + (size * 8_000_000_000 + bandwidth - 1) // bandwidth
+    slot = start // state[SLOT_NS]
+    if channels[channel, BOOKED] != slot:
+        channels[channel, BOOKED] = slot
+        place = state[BOOKINGS]
+        traffic.booked[place, 0] = channels[channel, LINK]
+        traffic.booked[place, 1] = slot
+        state[BOOKINGS] = place + 1
+    return True

@@ -37,7 +37,10 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric(found)
     order = dict.fromkeys(
-        (first, "unserved", *spent, PRICED, *MOST_TELLING[1:3], *own, *MOST_TELLING[3:], *_SAID_ALREADY)
+        (
+            *(first, "unserved", *spent, PRICED, "recovery_slots"),
+            *(*MOST_TELLING[1:3], *own, *MOST_TELLING[3:], *_SAID_ALREADY),
+        )
     )
     worth = [metric for metric in order if _says_something(metric, found)]
     return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))

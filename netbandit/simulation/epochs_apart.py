@@ -115,7 +115,7 @@ class EpochsApart(Epochs):
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, limit), best)
-            self._wait_ended(number, start - end)
+            self._wait_ended(number, end, start)
             if clock.now <= clock.end:
                 self._concluded.setdefault(number, set()).add(agent)
             informed = answer is not None

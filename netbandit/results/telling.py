@@ -17,7 +17,7 @@ _ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "e
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
 
-_SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered")
+_SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
 """Metrics that mostly follow from others that have a column: theirs come last."""
 
 

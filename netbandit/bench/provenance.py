@@ -78,19 +78,24 @@ class Provenance:
             seen |= origins
         return frozenset(seen)
 
-    def unheard(self, trace: Path, is_down: Callable[[int, int], bool], copies_overtake: bool = False) -> Iterator[str]:
+    def unheard(
+        self, trace: Path, was_down: Callable[[int, int, int], bool], copies_overtake: bool = False
+    ) -> Iterator[str]:
         """Yield who went on with what cannot have reached it, by the *trace* of the run.
 
         Args:
             trace: The file.
-            is_down: Whether an agent is down at a time (ns): who was hears of the end of a round when it is back.
+            was_down: Whether an agent was down at any moment from one time (ns) to another: who was down in a round
+                counts in the next, and hears of the end of this one by the clock that ends it.
             copies_overtake: Whether a copy that the network made of a message, which no trace shows, may come before
                 the message does.
         """
         known: dict[int | str, set[Origin]] = {}
         for use in _in_order(trace, self.contributed, self.uses, known, copies_overtake):
             missing = use.origins - known.get(use.agent, set())
-            if missing and not is_down(use.agent, use.time):
+            rounds = {round for round, _ in use.origins}
+            begun = min(time for (round, _), time in self.contributed.items() if round in rounds)
+            if missing and not was_down(use.agent, begun, use.time):
                 text = f"{sorted(missing)} (round, agent)"
                 yield f"{use.agent} goes on at {use.time} ns with what has not reached it: {text}"
 

@@ -216,7 +216,7 @@ def _breaches(
     if not point.protocol.out_of_band:
         links = scenario.links
         overtakes = any(one.overtaking and one.duplicate > 0 for one in (links.peer, links.uplink))
-        yield from seen.unheard(trace, lambda agent, time: outages.node(agent).at(time), overtakes)
+        yield from seen.unheard(trace, lambda agent, *when: outages.node(agent).during(*when), overtakes)
     for line in trace.read_text(encoding="utf-8").splitlines():
         message = json.loads(line)
         if "kind" in message and message["arrival"]:  # what is handed out before the first slot never fails

@@ -144,6 +144,10 @@ class Outages:
             return 0
         return sum(end <= time for _, end in self.node(node).until(time + 1))
 
+    def ends(self, horizon: int) -> list[int]:
+        """Return when outages that are known ahead end before *horizon* (ns), ascending, each once."""
+        return sorted({int(outage.end) for outage in self._scripts if outage.end < horizon})
+
     @staticmethod
     def _at_random(law: Failing | Redrawn | None, draws: Draws, column: int) -> Iterator[Interval]:
         if isinstance(law, Failing):

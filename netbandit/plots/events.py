@@ -31,6 +31,18 @@ def outages(points: Sequence[PointResult]) -> list[Span]:
     return found[0] if found and all(one == found[0] for one in found) else []
 
 
+def recovered(point: PointResult, spans: Sequence[Span]) -> float | None:
+    """Return the slot, in the mean over runs, at which all have gone on who waited when the only outage ended.
+
+    None where there is no outage or are several, where it does not end, or where in some run somebody waits for good.
+    """
+    found = [run.metrics.get("recovery_slots") for run in point.finished]
+    known = [slots for slots in found if slots is not None]
+    if len(spans) != 1 or len(known) < len(found):
+        return None
+    return spans[0][1] + sum(known) / len(known)
+
+
 def _outages(point: PointResult) -> list[Span]:
     slot = parse_duration(str(point.value("run.slot") or "1 ms")).nanoseconds(1)
     horizon = float(point.value("run.horizon") or 0)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, side_by_side
-from netbandit.plots.events import draw_events, outages, told, world_changes
+from netbandit.plots.events import draw_events, outages, recovered, told, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
-from netbandit.plots.metrics import called, label, measured, partly_served, privacy_differs, title_of
+from netbandit.plots.metrics import called, label, measured, partly_absent, partly_served, privacy_differs, title_of
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
     PLAIN,
@@ -40,7 +40,7 @@ _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
 _ABOVE = 10.0
-_BESIDE = ("_alone", "_change")
+_BESIDE = ("_alone", "_change", "_recovered")
 """Labels of lines that are no mean; labels with an underscore come into no legend."""
 _LINES = 12
 _COLOURED = ("protocol.kind", "learner.kind")
@@ -56,12 +56,14 @@ class Line:
         look: How it is drawn.
         slots: Where it is known, shape (k,).
         estimate: Mean and interval there, arrays of shape (k,).
+        recovered: The slot, in the mean, at which all go on who waited when the outage ended; None if there is none.
     """
 
     label: str
     look: Look
     slots: NDArray[np.int64]
     estimate: Band
+    recovered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -120,11 +122,13 @@ def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | No
     for horizon, slots in slots_of.items():  # curves that end at the same slot are compared slot by slot
         alike = [place for place, one in enumerate(horizons) if one == horizon]
         bands.update(zip(alike, _bands([found[place][1] for place in alike], slots, curve), strict=True))
+    down = outages(part.points)
     lines = []
     for place, (value, point) in enumerate(found):
         look = PLAIN if key is None else part.look(key, value) if shapes is None else shapes.line(point)
         text = "" if key is None else shown(value) if shapes is None else title_of(point, part.keys)
-        lines.append(Line(text, look, slots_of[horizons[place]], bands[place]))
+        back = recovered(point, down)
+        lines.append(Line(text, look, slots_of[horizons[place]], bands[place], back))
     return lines
 
 
@@ -186,9 +190,11 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     notes = (
         _what_is_shaded(arrangement, chosen),
         "who is not served adds none" if curve == "regret" and partly_served(arrangement.points) else "",
+        "who is absent adds none" if curve == "regret" and partly_absent(arrangement.points) else "",
         f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
         told(changes, down),
+        "dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
         privacy_differs(arrangement.points),
     )
     upward = label(curve)
@@ -220,6 +226,10 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         if place % columns == 0:
             panel.set_ylabel(upward.replace(" (", "\n(") if rows > 1 else upward)
     return drawn
+
+
+def _recover(panel: Panel) -> bool:
+    return any(line.recovered is not None for line in panel.lines)
 
 
 def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
@@ -298,6 +308,9 @@ def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
         for end in estimate.alone:
             panel.plot(line.slots, end, color=colour, linewidth=0.5, alpha=0.45, zorder=1.9, label="_alone")
     panel.plot(line.slots, estimate.mean, color=colour, linestyle=line.look.dashes, label=line.label, zorder=3)
+    if line.recovered is not None:
+        height = np.interp(line.recovered, line.slots, estimate.mean)
+        panel.plot([line.recovered], [height], "o", color=colour, markersize=7, label="_recovered", zorder=4)
     return float(estimate.mean.min(initial=0.0))
 
 

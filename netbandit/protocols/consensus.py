@@ -175,7 +175,8 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         """Let all agents tell the rows of their last two steps, in this slot and again in the next."""
         clock = self.clock
         for agent, rows in enumerate(self._latest):
-            self._send(agent, rows)
+            if rows:  # who has been down from the first slot on has nothing to tell
+                self._send(agent, rows)
         if clock.now + clock.slot < clock.end:
             clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, clock.slot)
 

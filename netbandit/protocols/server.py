@@ -63,7 +63,7 @@ class Server:
         self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
         self._informed: dict[tuple[int, int], Event] = {}
-        self._uninformed: dict[int, int] = {}
+        self._uninformed: dict[int, set[int]] = {}
 
     def upload(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* send its item over its uplink."""
@@ -151,7 +151,7 @@ class Server:
         answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
         if self._deadline is not None or self._apart:
             self._answers[round] = answer
-        self._uninformed[round] = network.agents
+        self._uninformed[round] = set(range(network.agents))
         network.send_down(answer, uploaders)
         if len(uploaders) < network.agents:
             chosen = frozenset(uploaders)
@@ -159,11 +159,15 @@ class Server:
             network.broadcast(answer, [agent for agent in others if self._done.get(agent, round + 1) > round])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
+        told = self._informed.get((round, agent))
+        if told is not None and told.triggered:
+            return  # once more, before it has asked
         self._tell(round, agent, conclusion)
-        if self._apart or round not in self._uninformed:  # told once more to who has lost its memory
+        uninformed = self._uninformed.get(round)
+        if self._apart or uninformed is None or agent not in uninformed:  # told once more to who has lost its memory
             return
-        self._uninformed[round] -= 1
-        if not self._uninformed[round]:
+        uninformed.remove(agent)
+        if not uninformed:
             del self._uninformed[round]
             self._on_end(round)
 

@@ -10,6 +10,9 @@ from netbandit.results.table import cell
 
 UNITS = {
     "round_slots": ("round", "slots"),
+    "round_slots_median": ("round, median", "slots"),
+    "round_slots_max": ("round, longest", "slots"),
+    "recovery_slots": ("recovery", "slots"),
     "regret_per_agent": ("regret per agent", ""),
     "energy_j": ("energy", "J"),
     "simulated_s": ("simulated", "s"),

@@ -83,6 +83,13 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "round_slots_median": MetricEntry("slots", "The median of these waits over agents and ended rounds.", _ELIMINATION),
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
+    "recovery_slots": MetricEntry(
+        "slots",
+        "Slots from the end of an outage that was known ahead until every agent that waited for others at that moment "
+        "has gone on, after the outage for which that took longest; 0 if nobody waited, null if one still waits at the "
+        "horizon.",
+        "elimination where an outage under ``faults.outages`` ends",
+    ),
     "delay_slots": MetricEntry(
         "slots",
         "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "

@@ -22,6 +22,7 @@ from netbandit.simulation.compiled_rounds.choice import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.epoch_regret import RegretAccount
 from netbandit.simulation.presence import Presence
+from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.result import Metric
 
 EXPLORE = Kind("explore")
@@ -122,6 +123,9 @@ class Epochs(Driver):
         self._aggregated = 0
         self._presence: list[Presence] | None = None
         outages = stage.network.outages
+        self._recovery: Recovery | None = None
+        if outages is not None and (ends := outages.ends(stage.clock.end)):
+            self._recovery = Recovery(ends, stage.clock.slot)
         if outages is not None and outages.any_agents:
             slot, horizon = stage.clock.slot, stage.clock.horizon
             self._presence = [Presence(outages.absent_slots(agent, slot, horizon)) for agent in agents]
@@ -170,6 +174,8 @@ class Epochs(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
         }
+        if self._recovery is not None:
+            metrics["recovery_slots"] = self._recovery.slots(since for _, since, _ in self._waiting.values())
         if getattr(self.stage.point.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(self._protocol, "late", 0)
         return DriverResult(regret, {"regret": curve}, metrics, spent, self._remarks())
@@ -288,7 +294,7 @@ class Epochs(Driver):
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, horizon), best)
-            self._wait_ended(number, start - end)
+            self._wait_ended(number, end, start)
             epoch.ahead -= 1
             if not epoch.ahead:
                 del cohort.epochs[number]
@@ -330,8 +336,10 @@ class Epochs(Driver):
             slot = self._clock.slot
             self._trace.phase(phase, agent, round, start * slot, end * slot, **details)
 
-    def _wait_ended(self, round: int, slots: int) -> None:
-        self._waits.setdefault(round, Counter())[slots] += 1
+    def _wait_ended(self, round: int, begin: int, end: int) -> None:
+        self._waits.setdefault(round, Counter())[end - begin] += 1
+        if self._recovery is not None:
+            self._recovery.waited(begin, end)
 
     def _enter(self, cohort: Cohort, number: int, start: int) -> Epoch:
         """Return the epoch that an agent begins at slot *start*; its first agent draws for the whole cohort."""

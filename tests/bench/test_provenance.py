@@ -13,7 +13,7 @@ def unheard(tmp_path, lines, *uses):
     trace = tmp_path / "trace.jsonl"
     trace.write_text("\n".join(lines))
     seen = Provenance(contributed={(1, 0): 10, (1, 1): 20}, uses=list(uses))
-    return list(seen.unheard(trace, lambda agent, time: False))
+    return list(seen.unheard(trace, lambda agent, begin, end: False))
 
 
 def test_what_was_sent_before_it_was_contributed_carries_nothing(tmp_path):
@@ -66,6 +66,6 @@ def test_a_run_of_rounds_is_followed(tmp_path):
     assert len(seen.uses) >= 5
     first = max(time for (round, _), time in seen.contributed.items() if round == 1)
     assert {use.origins for use in seen.uses[:5]} == {frozenset((1, agent) for agent in range(5))}
-    assert not list(seen.unheard(tmp_path / "trace.jsonl", lambda agent, time: False))
+    assert not list(seen.unheard(tmp_path / "trace.jsonl", lambda agent, begin, end: False))
     seen.uses = [Use(use.agent, first + 2_000_000, use.origins) for use in seen.uses[:5]]
-    assert list(seen.unheard(tmp_path / "trace.jsonl", lambda agent, time: False))
+    assert list(seen.unheard(tmp_path / "trace.jsonl", lambda agent, begin, end: False))

@@ -31,6 +31,23 @@ def test_a_picture_over_time_shows_when_the_means_change_and_what_is_down_when()
     assert not figure.legends
 
 
+def test_a_dot_stands_where_all_go_on_after_the_only_outage():
+    def drawn(down, *slots):
+        runs = [
+            made_up(replication=number, parameters={"faults.outages": down}, metrics={"recovery_slots": each})
+            for number, each in enumerate(slots)
+        ]
+        figure = draw_regret(arranged(runs))
+        return [line.get_xdata()[0] for line in labelled(figure.axes[0], "_recovered")], subtitle(figure)
+
+    dots, text = drawn(DOWN[:1], 100, 300)
+    assert dots == [3_200]
+    assert "dots: all who waited then go on" in text
+    for one in (drawn(DOWN[:1], 100, None), drawn(DOWN, 100, 300)):
+        assert one[0] == []
+        assert "dots" not in one[1]
+
+
 def test_what_is_not_the_same_at_all_points_is_not_drawn():
     runs = [made_up(parameters={"faults.outages": down}) for down in (DOWN, DOWN[:1])]
     assert outages(arranged(runs).points) == []

@@ -21,6 +21,7 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
+from netbandit.results.numbers import scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 _TICKS = 6
 """Up to so many numbers on an axis have a tick each, if there is room."""
+
+_LETTERS = 7
+"""No tick of its own has more."""
 
 
 @drawing()
@@ -194,6 +198,8 @@ def _instance(point: "PointRuns", key: str) -> str:
 
 def _have_room(places: list[float], logarithmic: bool, panels: int) -> bool:
     """Return whether each of *places*, ascending, has room for a tick of its own on one of so many *panels*."""
+    if max(len(scaled(place)) for place in places) > _LETTERS:
+        return False  # what was measured has more digits than anybody wants to read
     on_axis = np.log10(places) if logarithmic else np.array(places)
     gaps = np.diff(on_axis) / np.ptp(on_axis)
     return bool(gaps.min() >= 0.05 * panels)

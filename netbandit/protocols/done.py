@@ -1,6 +1,8 @@
 """Who takes part in rounds no more says so, once for all later rounds: a header that nodes pass on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from simpy.events import EventPriority
 
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
@@ -69,3 +71,53 @@ class DoneFlood:
         if left and channels:
             message = Message(DONE_FLOODED, HEADER_BYTES, (agent, left - 1, self._network.clock.now), round)
             self._network.send(message, channels)
+
+
+class DoneUpwards:
+    """Who takes part no more says so to the root of its tree: a header that each node passes on to its parent.
+
+    Args:
+        network: The network.
+        parents: Each agent's parent, -1 for a root.
+        slotted: Whether a hop ends at a slot boundary.
+        turn: The turn of an instant in which nodes pass it on.
+        on_done: Called with (agent, round) when the root of *agent* knows.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        parents: Sequence[int],
+        slotted: bool,
+        turn: EventPriority,
+        on_done: Callable[[int, int], None],
+    ) -> None:
+        self._network = network
+        self._parents = parents
+        self._slotted = slotted
+        self._on_done = on_done
+        self._steps: InstantQueue[tuple[int, int]] = InstantQueue(network.clock, self._act, turn)
+
+    def say(self, agent: int, round: int) -> None:
+        """Let *agent* say that it takes part in *round* and all later ones no more."""
+        self._pass_on(agent, agent, round)
+
+    def receive(self, node: int, arrival: Arrival) -> None:
+        """Let *node* pass on what a child has said."""
+        arrived, _, message = arrival
+        agent, begun = message.value
+        due = self._network.clock.effective_time(begun, arrived) if self._slotted else arrived
+        self._steps.at(due, node, (agent, message.round))
+
+    def _act(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
+        for node, words in due:
+            for agent, round in words:
+                self._pass_on(node, agent, round)
+
+    def _pass_on(self, node: int, agent: int, round: int) -> None:
+        parent = self._parents[node]
+        if parent < 0:
+            self._on_done(agent, round)
+        else:
+            message = Message(DONE, HEADER_BYTES, (agent, self._network.clock.now), round)
+            self._network.send(message, (self._network.channel(node, parent),))

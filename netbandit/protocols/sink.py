@@ -1,19 +1,16 @@
 """Sink agent collection: one agent of each component collects its items and talks to the server."""
 
-from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 from simpy import Event
-from simpy.events import EventPriority
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
-from netbandit.protocols.done import DONE
+from netbandit.protocols.done import DONE, DoneUpwards
 from netbandit.protocols.gis import Synchronization
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.patience import DEADLINES, Patience, only_a_server
@@ -26,11 +23,7 @@ from netbandit.protocols.protocol import (
     contributed,
 )
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
-
-COLLECT = Kind("COLLECT")
-
-Labelled = tuple[int, Item]
-"""An agent and what it contributes."""
+from netbandit.protocols.tree_collection import TreeCollection
 
 
 class Sink(DeadlineKey, CallbackRoundProtocol):
@@ -215,201 +208,3 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
                 if lists is not None and (round, component) not in self._uploaded and self.clock.now < self.clock.end:
                     label = self._label_of_sink(component)
                     self._collected(round, component, lists.named(lists.known[label]))
-
-
-class TreeCollection:
-    """Items travel up trees, one in each component, to the roots; nothing is held back.
-
-    Slotted, what a node has received goes on at the next slot boundary; asynchronous, at once. What a node sends
-    to its parent at one instant is one message.
-
-    Args:
-        network: The network.
-        parents: Each agent's parent, -1 for a root.
-        component: The component of each agent.
-        sizes: The number of agents of each component.
-        slotted: Whether a hop ends at a slot boundary.
-        turn: The turn of an instant in which nodes send on what they have.
-        on_complete: Called with (round, component, items in order of their agents) when a root has all items.
-    """
-
-    def __init__(
-        self,
-        network: Network,
-        parents: Sequence[int],
-        component: Sequence[int],
-        sizes: Sequence[int],
-        slotted: bool,
-        turn: EventPriority,
-        on_complete: Callable[[int, int, list[Item]], None],
-    ) -> None:
-        self._network = network
-        self._clock = network.clock
-        self._parents = parents
-        self._component = component
-        self._sizes = sizes
-        self._slotted = slotted
-        self._on_complete = on_complete
-        self._collected: dict[tuple[int, int], list[Labelled]] = {}
-        self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act, turn)
-        self._apart = False
-
-    def collect_apart(self, deadline: int | None, late: Callable[[int, int], None]) -> None:
-        """Have roots upload without those who are done, and at a *deadline* without those who are missing.
-
-        Args:
-            deadline: How long (ns) a root waits from its first item of a round; None: for ever.
-            late: Told of a component, and of how many items have come too late for its root.
-        """
-        self._apart = True
-        self._roots = {self._component[node]: node for node, parent in enumerate(self._parents) if parent < 0}
-        self._deadline = deadline
-        self._late = late
-        self._done: list[dict[int, int]] = [{} for _ in self._sizes]
-        self._uploaded: set[tuple[int, int]] = set()
-        self._deadlines: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._pass_deadlines, DEADLINES)
-
-    def note_done(self, agent: int, component: int, round: int) -> None:
-        """Let the root of a *component* know that *agent* contributes to *round* and later ones no more."""
-        self._done[component][agent] = round
-        for key in [key for key in self._collected if key[1] == component and key[0] >= round]:
-            self._complete(*key)
-
-    def forget(self, component: int) -> None:
-        """Let the root of a *component* know nothing any more."""
-        for key in [key for key in self._collected if key[1] == component]:
-            del self._collected[key]
-        if not self._apart:
-            return
-        self._done[component].clear()
-        self._uploaded -= {key for key in self._uploaded if key[1] == component}
-
-    def contribute(self, round: int, agent: int, item: Item) -> None:
-        """Let *agent* send its item, or keep it if it is a root, in this instant."""
-        self._steps.at(self._clock.now, agent, (round, [(agent, item)]))
-
-    def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Take in what children have sent: now, or at the slot boundary that ends the hop."""
-        now = self._clock.now
-        for _, _, message in arrivals:
-            items, begun = message.value
-            due = self._clock.effective_time(begun, now) if self._slotted else now
-            self._steps.at(due, node, (message.round, items))
-
-    def _act(self, due: list[tuple[int, list[tuple[int, list[Labelled]]]]]) -> None:
-        """Let nodes send what they have to their parents, and roots keep it."""
-        now = self._clock.now
-        network = self._network
-        for node, parts in due:
-            gathered: dict[int, list[Labelled]] = {}
-            for round, items in parts:
-                if round in gathered:
-                    gathered[round] = gathered[round] + items  # what arrived is not this node's own to change
-                else:
-                    gathered[round] = items
-            parent = self._parents[node]
-            for round, items in gathered.items():
-                if parent < 0:
-                    self._keep(round, self._component[node], items)
-                    continue
-                size = HEADER_BYTES + sum(LABEL_BYTES + item.size for _, item in items)
-                network.send(Message(COLLECT, size, (items, now), round), (network.channel(node, parent),))
-
-    def _keep(self, round: int, component: int, items: list[Labelled]) -> None:
-        if self._apart:
-            self._keep_apart(round, component, items)
-            return
-        kept = self._collected.setdefault((round, component), [])
-        kept += items
-        if len(kept) == self._sizes[component]:
-            self._hand_over(round, component)
-
-    def _hand_over(self, round: int, component: int) -> None:
-        kept = self._collected.pop((round, component))
-        kept.sort(key=_agent)
-        self._on_complete(round, component, [item for _, item in kept])
-
-    def _keep_apart(self, round: int, component: int, items: list[Labelled]) -> None:
-        key = round, component
-        if key in self._uploaded:
-            self._late(component, len(items))
-            return
-        if self._network.forgets:
-            for agent, _ in items:
-                self._done[component].pop(agent, None)  # it has begun anew
-        first = key not in self._collected
-        kept = self._collected.setdefault(key, [])
-        known = {agent for agent, _ in kept}
-        kept += [(agent, item) for agent, item in items if agent not in known]
-        self._complete(round, component)
-        if first and self._deadline is not None and key in self._collected:
-            self._deadlines.at(self._clock.now + self._deadline, self._roots[component], key)
-
-    def _complete(self, round: int, component: int) -> None:
-        """Hand over what a root has, if all who are not done are among it."""
-        here = {agent for agent, _ in self._collected[round, component]}
-        here.update(agent for agent, done in self._done[component].items() if done <= round)
-        if len(here) == self._sizes[component]:
-            self._uploaded.add((round, component))
-            self._hand_over(round, component)
-
-    def _pass_deadlines(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
-        for _, keys in due:
-            for key in keys:
-                if key in self._collected and self._clock.now < self._clock.end:
-                    self._uploaded.add(key)
-                    self._hand_over(*key)
-
-
-class DoneUpwards:
-    """Who takes part no more says so to the root of its tree: a header that each node passes on to its parent.
-
-    Args:
-        network: The network.
-        parents: Each agent's parent, -1 for a root.
-        slotted: Whether a hop ends at a slot boundary.
-        turn: The turn of an instant in which nodes pass it on.
-        on_done: Called with (agent, round) when the root of *agent* knows.
-    """
-
-    def __init__(
-        self,
-        network: Network,
-        parents: Sequence[int],
-        slotted: bool,
-        turn: EventPriority,
-        on_done: Callable[[int, int], None],
-    ) -> None:
-        self._network = network
-        self._parents = parents
-        self._slotted = slotted
-        self._on_done = on_done
-        self._steps: InstantQueue[tuple[int, int]] = InstantQueue(network.clock, self._act, turn)
-
-    def say(self, agent: int, round: int) -> None:
-        """Let *agent* say that it takes part in *round* and all later ones no more."""
-        self._pass_on(agent, agent, round)
-
-    def receive(self, node: int, arrival: Arrival) -> None:
-        """Let *node* pass on what a child has said."""
-        arrived, _, message = arrival
-        agent, begun = message.value
-        due = self._network.clock.effective_time(begun, arrived) if self._slotted else arrived
-        self._steps.at(due, node, (agent, message.round))
-
-    def _act(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
-        for node, words in due:
-            for agent, round in words:
-                self._pass_on(node, agent, round)
-
-    def _pass_on(self, node: int, agent: int, round: int) -> None:
-        parent = self._parents[node]
-        if parent < 0:
-            self._on_done(agent, round)
-        else:
-            message = Message(DONE, HEADER_BYTES, (agent, self._network.clock.now), round)
-            self._network.send(message, (self._network.channel(node, parent),))
-
-
-def _agent(labelled: Labelled) -> int:
-    return labelled[0]

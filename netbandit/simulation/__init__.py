@@ -1,8 +1,9 @@
 """The one place where network, protocols, bandits and learners meet: one replication, from its parts to its result.
 
 * From tables of the scenario to a graph and a network: `build`, which also chooses among the networks.
-* Who makes agents act: `epochs` (phases known ahead), `slots` (a decision in every slot), `gathers` (one node decides
-  when it has heard all); `drivers` says which, `kernels` holds the compiled loops.
+* Who makes agents act: `epochs` (phases known ahead; `epochs_apart` where agents may know different things), `slots`
+  (a decision in every slot), `gathers` (one node decides when it has heard all); `drivers` says which, `kernels` holds
+  the compiled loops.
 * Where regret is added up: `epoch_regret` for epochs, `slot_account` and the compiled loops for slots, `gathers` for
   itself.
 * What happens to what agents tell in every slot, message by message (`communication`) or all at once with the same

@@ -1,10 +1,14 @@
-"""Which broadcasts go in bulk: chosen here, never configured."""
+"""Which broadcasts and exchanges go in bulk: chosen here, never configured."""
 
 from netbandit.learners.slots import Learner
 from netbandit.network import bulk_links
+from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, BulkNeighbours, BulkPooled
+from netbandit.simulation.bulk_exchanges import BulkExchanges
+from netbandit.simulation.bulk_exchanges import fits as alike
+from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
 
 
@@ -31,3 +35,17 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcas
         if fits(stage, learner):
             return BulkFloods(stage, learner)
     return None
+
+
+def bulk_exchanges(stage: ReplicationContext, learner: Learner) -> Communication | None:
+    """Return how agents exchange in bulk; None: something is irregular, and goes message by message.
+
+    All together where every row takes the same number of slots and none is lost; else each when it holds what it needs.
+    """
+    if alike(stage):
+        return BulkExchanges(stage, learner)
+    if type(stage.point.protocol) is not Consensus:
+        return None
+    from netbandit.simulation import bulk_steps
+
+    return bulk_steps.BulkSteps(stage, learner) if bulk_steps.fits(stage) else None

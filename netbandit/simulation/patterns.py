@@ -5,10 +5,8 @@ from collections.abc import Callable
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
-from netbandit.simulation import bulk_exchanges
 from netbandit.simulation.asks import Asks
-from netbandit.simulation.bulk import bulk_broadcasts
-from netbandit.simulation.bulk_exchanges import BulkExchanges
+from netbandit.simulation.bulk import bulk_broadcasts, bulk_exchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.deposits import Deposits
 from netbandit.simulation.driver import ReplicationContext
@@ -30,9 +28,14 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         "broadcast": _broadcasts,
         "call": Synchronisations,
         "ask": Asks,
-        "exchange": BulkExchanges if learner.talk() == "exchange" and bulk_exchanges.fits(stage) else Exchanges,
+        "exchange": _exchanges,
     }
     return kinds[learner.talk()](stage, learner)
+
+
+def _exchanges(stage: ReplicationContext, learner: Learner) -> Communication:
+    """Return exchanges in bulk where all is known of a message when it is sent, else message by message."""
+    return bulk_exchanges(stage, learner) or Exchanges(stage, learner)
 
 
 def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:

@@ -25,7 +25,7 @@ def ring(agents=6):
         kinds={"ADV": (7, 100)},
         topology={"agents": agents, "diameter": 3},
         curves={"regret": Curve(np.array([0, 50, 100]), np.array([0.0, 10.0, 12.0]))},
-        links=LinkUse(first, second, zeros, zeros, zeros),
+        links=LinkUse(first, second, zeros, 10 * first, zeros),
         fingerprint="",
         versions={},
     )
@@ -43,6 +43,7 @@ def ring(agents=6):
         ("curve('regret', 0.25)", 5),
         ("growth('regret', 0.5, 1)", 2),
         ("sent('ADV') + sent('REQ')", 7),
+        ("busiest('bytes') + busiest('messages')", 40),
         ("max(rounds, 1) * diameter", 3),
         ("adjacency_eigenvalue(1)", 1),
         ("adjacency_eigenvalue(2)", 0.5),  # cos(2 pi / 6)
@@ -90,3 +91,8 @@ def test_what_a_run_does_not_have(text):
 def test_which_need_more_than_metrics():
     assert Expression("growth('regret', 0, 1)").needs_curves
     assert not Expression("ceil(regret)").needs_curves
+
+
+def test_links_count_only_what_they_count():
+    with pytest.raises(ExpressionError, match="energy is not counted link by link"):
+        Expression("busiest('energy')").of(ring())

@@ -141,6 +141,16 @@ def test_what_cannot_be_is_refused(place, override, said):
     assert said in line
 
 
+SEVERAL = [
+    "protocol.pace=slot links.peer.latency={uniform=['0slots','5slots']}",
+    "protocol.pace=slot links.peer.loss=0.3 links.peer.latency=2slots",
+    "links.peer.loss=0.2 links.peer.latency={uniform=['0slots','3slots']} links.peer.duplicate=0.2",
+    "links.peer.loss=0.2 links.peer.jitter=2ms links.peer.overtaking=true protocol.weights=metropolis",
+    "protocol.pace=slot links.peer.jitter=2ms links.peer.overtaking=true links.peer.duplicate=0.5",
+    "links.peer.jitter=4ms topology.family=path protocol.timing=asynchronous",
+]
+
+
 @pytest.mark.parametrize("override", [
     "links.peer.latency=0 ms", "links.peer.latency=1 slots",
     "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",
@@ -148,37 +158,45 @@ def test_what_cannot_be_is_refused(place, override, said):
     'links.peer.latency={ uniform = ["0 ns", "1 slots"] }',
     'links.peer.latency={ uniform = ["2.1 slots", "2.9 slots"] }', "protocol.weights=metropolis", "protocol.pace=slot",
     "topology.family=star", "protocol.timing=asynchronous", "run.horizon=7",
+    'links.peer.latency={ uniform = ["0 slots", "5 slots"] }', "links.peer.loss=0.3", "links.peer.duplicate=0.4",
+    "links.peer.jitter=3 ms", *SEVERAL,
 ])  # fmt: skip
 def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, override):
+    overrides = override.split(" ") if override in SEVERAL else [override]
     single, bulk = [], []
     for runs, alike in ((single, False), (bulk, True)):
-        monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage, alike=alike: alike)
-        runs += [
-            run(place, override, "run.horizon=40", override, text=SCENE, replication=number) for number in range(2)
-        ]
+        with monkeypatch.context() as patch:
+            if not alike:
+                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda stage, learner: None)
+            runs += [run(place, "run.horizon=40", *overrides, text=SCENE, replication=number) for number in range(2)]
         runs.append(learner().mixed.copy())
     for one, other in zip(single[:2], bulk[:2], strict=True):
         assert one.fingerprint == other.fingerprint
         assert {**one.metrics, "wall_s": 0} == {**other.metrics, "wall_s": 0}
-        for column in ("messages", "bytes", "activations"):
+        for column in ("messages", "bytes", "activations", "lost"):
             np.testing.assert_array_equal(getattr(one.links, column), getattr(other.links, column))
         np.testing.assert_array_equal(one.curves["regret"].values, other.curves["regret"].values)
     np.testing.assert_array_equal(single[2], bulk[2])
 
 
-@pytest.mark.parametrize(("override", "alike"), [
-    ("links.peer.latency=2.5 slots", True), ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', True),
-    ('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }', False), ("links.peer.bandwidth=1 Gbit/s", False),
-    ("protocol.pace=slot", True), ("topology.agents=3", True),
+@pytest.mark.parametrize(("overrides", "chosen"), [
+    (("links.peer.latency=2.5 slots",), "BulkExchanges"),
+    (('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }',), "BulkExchanges"),
+    (("protocol.pace=slot",), "BulkExchanges"), (("topology.agents=3",), "BulkExchanges"),
+    (('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }',), "BulkSteps"),
+    (("links.peer.loss=0.1",), "BulkSteps"), (("links.peer.duplicate=0.1",), "BulkSteps"),
+    (("links.peer.latency=2 slots", "protocol.pace=slot"), "BulkSteps"),
+    (("links.peer.bandwidth=1 Gbit/s",), "Exchanges"), (('protocol.deadline="3 slots"',), "Exchanges"),
+    (('links.peer.retry={ timeout = "3 ms" }', "links.peer.loss=0.1"), "Exchanges"),
 ])  # fmt: skip
-def test_all_at_once_is_only_where_everybody_steps_together(place, monkeypatch, override, alike):
-    from netbandit.simulation import bulk_exchanges
+def test_what_goes_in_bulk_is_chosen_by_what_is_known_of_messages(place, monkeypatch, overrides, chosen):
+    from netbandit.simulation import slots
 
     found = []
-    fits = bulk_exchanges.fits
-    monkeypatch.setattr("netbandit.simulation.bulk_exchanges.fits", lambda stage: found.append(fits(stage)) or found[0])
-    run(place, override, "run.horizon=20", text=SCENE)
-    assert found == [alike]
+    built = slots.communication
+    monkeypatch.setattr(slots, "communication", lambda *parts: found.append(built(*parts)) or found[0])
+    run(place, *overrides, "run.horizon=20", text=SCENE)
+    assert [type(one).__name__ for one in found] == [chosen]
 
 
 def sums_are_kept(steps):

@@ -1,0 +1,142 @@
+"""Exchanges of agents that do not step together: over links that differ, or lose, delay or double messages, in bulk.
+
+What agents mix, to the last bit, what is counted and the fingerprint are those of single messages.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.network import bulk_links
+from netbandit.network.bulk_links import BulkLinks
+from netbandit.network.message import HEADER_BYTES
+from netbandit.protocols.consensus import MIX, Consensus
+from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
+from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.kernels.exchanges import complete, take_in
+from netbandit.simulation.result import Metric
+
+
+def fits(stage: ReplicationContext) -> bool:
+    """Return whether nobody waits by its clock, nothing queues and all is known of a message when it is sent."""
+    protocol, network = stage.point.protocol, stage.network
+    if stage.point.scenario.run.activity != "every" or network.agents_fail:
+        return False
+    return type(protocol) is Consensus and protocol.deadline is None and bulk_links.fits(network)
+
+
+class BulkSteps(Communication):
+    """As `Exchanges`, slot by slot.
+
+    Of the rows that agents have told only some are kept: with ``pace = "step"`` those of their last two steps, since
+    nobody can need an older one; with ``pace = "slot"`` those of the slots from which something can still come.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        protocol, topology = stage.point.protocol, stage.network.topology
+        assert isinstance(protocol, Consensus)
+        agents = len(self.everybody)
+        self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)
+        self._links = links = BulkLinks(stage.network, stage.clock, MIX, stage.fingerprint)
+        self.isolated = False
+        self.eigenvalue = second_eigenvalue(self._matrix)
+        self.matrix = self._matrix.dense
+        self.members = np.full(agents, agents)
+        self._waits = protocol.pace == "step"
+        self._repeats = self._waits and stage.network.loses
+        self._kept = 2 if self._waits else links.slowest + 1
+        count = len(links.senders)
+        self._due = np.full((count, links.slowest), -1)
+        self._told = np.full((links.slowest, agents), -1)
+        self._newest = np.full((2, count), -1)
+        self._used = np.full(count, -1)
+        self._steps = np.zeros(agents, dtype=np.int64)
+        self._ready = np.ones(agents, dtype=np.bool_)
+        self._times = np.zeros(agents, dtype=np.int64)
+        self._rows: NDArray[np.float64] | None = None
+        self._row_bytes = 0
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner."""
+        super().open(learners)
+        (self._learner,) = learners
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after each slot."""
+        return first + 1
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return True: what nobody tells is counted, too."""
+        return True
+
+    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let those who have stepped tell their rows, and where messages are lost all others theirs once more."""
+        agents = np.flatnonzero(self._ready)
+        if len(agents):
+            rows = self._learner.share(slot, agents)
+            if rows is None:
+                assert not self._times.any(), "who has begun to exchange tells something in every step"
+                return
+            self._keep(agents, rows)
+        telling = self.everybody if self._repeats else agents
+        counts = np.zeros(len(self.everybody), dtype=np.int64)
+        counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1
+        sizes = HEADER_BYTES * (counts > 0) + counts * self._row_bytes
+        column = slot % self._due.shape[1]
+        self._told[column] = self._times - 1
+        self._due[:, column] = self._links.put(slot, sizes[self._links.senders])
+
+    def _keep(self, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
+        if self._rows is None:
+            self._rows = np.zeros((self._kept, len(self.everybody), rows.shape[1]))
+            self._row_bytes = self._learner.item_bytes(rows.shape[1])
+        self._rows[self._steps[agents] % self._kept, agents] = rows
+        self._ready[agents] = False
+        self._times[agents] += 1
+
+    def hand_on(self, slot: int) -> None:
+        """Let agents take in what takes effect at the boundary that begins *slot*, and step."""
+        if self._rows is None:
+            return
+        matrix = self._matrix
+        take_in(self._due, slot, self._links.senders, self._told, self._newest, self._repeats, self._waits)
+        if self._waits:
+            found = np.empty(len(self.everybody), dtype=np.bool_)
+            complete(matrix.first, self._newest, self._steps, found)
+            agents = np.flatnonzero(found)
+            if not len(agents):
+                return
+            links = matrix.links_to(agents)
+            steps = np.repeat(self._steps[agents], matrix.degrees[agents])
+            places = (steps & 1) * len(self.everybody) + matrix.senders[links]
+        else:
+            agents, newest = self.everybody, self._newest[0]
+            places = (newest % self._kept) * len(self.everybody) + matrix.senders
+            places[newest <= self._used] = -1
+            self._used = newest.copy()
+        own = self._rows[self._steps[agents] % self._kept, agents]
+        table = self._rows.reshape(self._kept * len(self.everybody), self._rows.shape[2])
+        mixed, largest = mixed_rows(matrix, agents, own, table, places)
+        self._steps[agents] += 1
+        self._ready[agents] = True
+        self._learner.mix(slot, agents, mixed, largest)
+
+    @property
+    def releases(self) -> int:
+        """What nobody can hear is not told."""
+        return int(self._times.max()) if len(self._links.senders) else 0
+
+    def finish(self) -> None:
+        """Note what arrives after the horizon, and count all messages."""
+        self._links.finish()
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the same figures as `Exchanges`."""
+        steps = int(self._steps.min())
+        return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}

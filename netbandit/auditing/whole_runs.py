@@ -144,10 +144,14 @@ def _watched(learner: AnyLearner, diary: _Diary) -> AnyLearner:
 
         def begin(self: Any, epoch: int) -> Any:
             phase = kind.begin(self, epoch)
-            diary.pulls = phase.pulls if isinstance(phase, Phase) else 0
+            if getattr(self, "agent", AGENT) == AGENT:  # a cohort, or agent 0 where each has a learner of its own
+                diary.pulls = phase.pulls if isinstance(phase, Phase) else 0
             return phase
 
         def observe(self: Any, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
+            if getattr(self, "agent", AGENT) != AGENT:
+                kind.observe(self, sums, rng)
+                return
             if not diary.done:
                 sums = sums.copy()
                 sums[AGENT, 0] = min(int(sums[AGENT, 0]), diary.pulls - 1) + diary.world

@@ -53,7 +53,7 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What to compare.  [default: regret; where users went away unserved, regret_per_decision]",
+    help="What to compare.  [default: regret; regret_per_decision where users or agents stay away]",
 )
 def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) -> None:
     """Show how much the points of a folder of results differ, pair by pair.

@@ -146,15 +146,24 @@ def partly_served(points: Sequence[PointResult]) -> bool:
     return any(any_of([point], "unserved") and not exists([point], "regret_unserved") for point in points)
 
 
+def partly_absent(points: Sequence[PointResult]) -> bool:
+    """Tell whether agents were absent, and not for the same time at all of *points*."""
+    return any_of(points, "absent_slots") and len(distinct(points, "availability")) > 1
+
+
 def compared(points: Sequence[PointResult]) -> str:
     """Return the metric by which *points* are compared: what is measured, the regret if nothing is.
 
-    Where users went away unserved it is the regret of a decision, if any was made: who is not served adds none, so to
-    serve fewer would look like a gain.
+    Where users went away unserved, or agents were absent more at some points than at others, it is the regret of a
+    decision, if any was made: who is not served, or not there, adds none, so to serve fewer would look like a gain.
     """
     found = measured(points) or "regret"
     known = exists(points, "regret_per_decision")
-    return "regret_per_decision" if found == "regret" and known and partly_served(points) else found
+    return (
+        "regret_per_decision"
+        if found == "regret" and known and (partly_served(points) or partly_absent(points))
+        else found
+    )
 
 
 def lateness(points: Sequence[PointResult]) -> str | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from netbandit.plots.bands import Band, side_by_side
 from netbandit.plots.events import draw_events, outages, recovered, told, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
-from netbandit.plots.metrics import called, label, measured, partly_served, privacy_differs, title_of
+from netbandit.plots.metrics import called, label, measured, partly_absent, partly_served, privacy_differs, title_of
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
     PLAIN,
@@ -190,6 +190,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     notes = (
         _what_is_shaded(arrangement, chosen),
         "who is not served adds none" if curve == "regret" and partly_served(arrangement.points) else "",
+        "who is absent adds none" if curve == "regret" and partly_absent(arrangement.points) else "",
         f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
         told(changes, down),

@@ -118,6 +118,9 @@ class ParameterServer(DeadlineKey, DepositProtocol):
         """Finish the hops of what arrives, now or at the slot boundary."""
         now, slotted = self.clock.now, self.slotted
         for _, _, message in arrivals:
+            if message.kind is PUSH and self._host == self.network.server:
+                self.deposit_handler.take(node, message.value[node])
+                continue
             if slotted:
                 self._hops.at(self.clock.effective_time(message.value.begun, now), node, message)
             else:
@@ -181,7 +184,13 @@ class ParameterServer(DeadlineKey, DepositProtocol):
         agents = list(numbers)
         host = self._host
         self.downloads += len(agents)
-        for agent, item in zip(agents, handler.give(agents), strict=True):
+        items = handler.give(agents)
+        if items and kind is PUSH and host == self.network.server:
+            # One message that says to each agent what is for it: there may be very many of them.
+            found = dict(zip(agents, items, strict=True))
+            self.network.send_down(Message(PUSH, HEADER_BYTES + items[0].size, found, self._number), agents)
+            return
+        for agent, item in zip(agents, items, strict=True):
             if agent == host:
                 handler.take(agent, item)
             else:

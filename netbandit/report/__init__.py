@@ -7,6 +7,7 @@
 | `curves` | what the pointer reads off the curves of regret |
 | `recipe` | the scenario, the commands and the versions that make the results again |
 | `hot_spots` | each network, and the links and nodes that carried, waited, cost and spent most |
+| `losses` | what went wrong: how much was lost, where, and what it cost |
 | `page` | the page, from all of these and the files in ``templates`` |
 | `age` | what the page says when its results have changed since |
 

@@ -77,13 +77,13 @@ def _of(folder: Path, arrangement: Arrangement, point: PointResult, place: int) 
     svg = inline(figure, f"n{place}-")
     keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
     title = described({key: value_of(point, key) for key in keys}) or "the network"
-    names = _names(first, nodes)
+    names = node_names(first, nodes)
     whose = "one run" if len(runs) == 1 else f"mean of {len(runs)} runs"
     waited = _waited(folder, point)
     return HotSpots(
         title,
         Drawn(f"network-{place}", " ".join(figure.get_suptitle().split()), whose, svg, None),
-        _table(f"Links that carried most ({whose})", "link", _link_names(ends, names), links, _COLUMNS, None),
+        _table(f"Links that carried most ({whose})", "link", link_names(ends, names), links, _COLUMNS, None),
         _table(
             f"Nodes whose links carried most ({whose})",
             "node",
@@ -113,10 +113,10 @@ def _table(
     total = float(figures["messages"].sum()) or 1.0
     rows = []
     for row in order.tolist():
-        cells = [Cell(names[row], names[row]), _percent(float(figures["messages"][row]) / total)]
+        cells = [Cell(names[row], names[row]), percent(float(figures["messages"][row]) / total)]
         for name in shown:
             value = float(figures[name][row])
-            cells.append(_percent(value) if name == "lost" else _number(value))
+            cells.append(percent(value) if name == "lost" else _number(value))
         if waited is not None:
             cells.append(_number(waited.get(row, 0.0)))
         rows.append(cells)
@@ -125,16 +125,18 @@ def _table(
     if what == "node":  # each message is at two nodes
         headings[1] = ("share", "of all messages on links between agents; each is at two nodes")
         for cells in rows:
-            cells[1] = _percent(2 * float(cells[1].key or 0.0))
+            cells[1] = percent(2 * float(cells[1].key or 0.0))
     return Table(caption, headings, rows)
 
 
-def _names(run: RunResult, nodes: int) -> list[str]:
+def node_names(run: RunResult, nodes: int) -> list[str]:
+    """Return what the nodes of a run are called: as in the file of its graph, else their numbers."""
     known = run.nodes.names if run.nodes is not None else None
     return list(known) if known is not None else [str(node) for node in range(nodes)]
 
 
-def _link_names(ends: NDArray[np.int64], names: list[str]) -> list[str]:
+def link_names(ends: NDArray[np.int64], names: list[str]) -> list[str]:
+    """Return what links are called, by their *ends*, shape (links, 2), and the *names* of the nodes."""
     return [f"{names[first]} – {names[second]}" for first, second in ends.tolist()]
 
 
@@ -161,5 +163,6 @@ def _number(value: float) -> Cell:
     return Cell(scaled(rounded(value, 4)), value)
 
 
-def _percent(share: float) -> Cell:
+def percent(share: float) -> Cell:
+    """Return a share as a cell that reads as so many percent."""
     return Cell(f"{scaled(rounded(100 * share, 3))} %", share)

@@ -6,6 +6,7 @@ from typing import Any
 from netbandit.report.age import mark_of
 from netbandit.report.animation import animated
 from netbandit.report.hot_spots import hot_spots
+from netbandit.report.losses import losses
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
@@ -60,6 +61,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),
+        "losses": losses(study),
         "animation": animated(folder),
         "graphs": graphs(study),
         "privacy": spent,

@@ -86,7 +86,7 @@ def findings(study: StudyResult) -> Table:
     most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(varied(study))))
     names = [name for name in telling(found) if name not in alike][:most]
     order = list(dict.fromkeys(name for each in found for name in each))
-    table = _by_point("What was found at each point", study)
+    table = by_point("What was found at each point", study)
     unfinished = any(len(point.finished) < len(point.runs) for point in study.points)
     if unfinished:
         table.headings.append(("runs", "runs that have come to their end"))
@@ -108,7 +108,7 @@ def graphs(study: StudyResult) -> Table:
         if point.finished:
             kept.setdefault(repr([point.value(key) for key in keys]), point)
     points = list(kept.values())
-    table = _by_point("The networks", study, points, keys)
+    table = by_point("The networks", study, points, keys)
     known = {key.removeprefix("topology.") for key in keys}
     names = [name for name in (*TOPOLOGY[:2], "links per agent", *TOPOLOGY[2:]) if name not in known]
     table.headings.extend((name, _GRAPH[name]) for name in names)
@@ -136,7 +136,7 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
     points = [point for point in study.points if any(run.privacy_unit for run in point.finished)]
     units = list(dict.fromkeys(run.privacy_unit for point in points for run in point.finished if run.privacy_unit))
     bounded = [point for point in points if any(run.metrics.get("epsilon") is not None for run in point.finished)]
-    table = _by_point("Privacy spent by the agent worst off", study, points if bounded else [])
+    table = by_point("Privacy spent by the agent worst off", study, points if bounded else [])
     table.headings[len(table.headings) :] = [
         ("epsilon spent", "what the accountant finds; 0 where a large delta covers all"),
         ("delta spent", "what an event's probability may exceed exp(epsilon) times its other one by; 0: pure privacy"),
@@ -177,7 +177,7 @@ def details(study: StudyResult) -> list[Detail]:
     ]
 
 
-def _by_point(
+def by_point(
     caption: str, study: StudyResult, points: Sequence[PointResult] | None = None, keys: Sequence[str] | None = None
 ) -> Table:
     """Return a table with a row for each point, and so far the number of the point and its parameters."""

@@ -49,12 +49,15 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
 def main_metric(found: Sequence[dict[str, Estimate]]) -> str:
     """Return the metric that points are compared by: regret, or where users went away for free that of a decision.
 
-    Who is not served adds no regret then, so that to serve fewer would look like a gain.
+    Who is not served adds no regret then, so that to serve fewer would look like a gain; so it is where agents are
+    absent more at some points than at others.
     """
     unserved = any("unserved" in each and each["unserved"].mean for each in found)
     counted = any("regret_unserved" in each for each in found)
     known = any("regret_per_decision" in each and each["regret_per_decision"].mean is not None for each in found)
-    return "regret_per_decision" if unserved and known and not counted else "regret"
+    absent = any("absent_slots" in each and each["absent_slots"].mean for each in found)
+    unlike = absent and _differs("availability", found)
+    return "regret_per_decision" if known and (unlike or (unserved and not counted)) else "regret"
 
 
 def same(found: Sequence[dict[str, Estimate]]) -> list[str]:

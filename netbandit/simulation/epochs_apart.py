@@ -82,6 +82,7 @@ class EpochsApart(Epochs):
         sharing = self._sharing[agent]
         drawn = self._participating < self._agents and not self._isolated and self._protocol.chooses
         learner = self._learners[agent] = self._new_learner(sharing, self._agents if drawn else sharing)
+        learner.agent = agent  # for who watches one agent alone
         start, number, informed, released = clock.boundary(clock.now), 1, True, False
         while (start := self._next_present(agent, start)) < limit:
             action = learner.begin(number)

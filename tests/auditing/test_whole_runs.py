@@ -80,6 +80,19 @@ def test_only_one_reward_differs_and_all_that_is_shared_is_written_down(tmp_path
     assert runs.spent().epsilon == np.inf
 
 
+def test_where_each_agent_has_a_learner_of_its_own_one_is_watched(tmp_path):
+    """With a deadline: what one agent shares is written down, and not what the others do."""
+    (tmp_path / "a.toml").write_text(SCENARIO + 'deadline = "5 ms"\n')
+    (point,) = check(load(tmp_path / "a.toml")).points
+    mechanism = whole_runs(point)
+    zero, one = (mechanism.draw(world, 1, np.random.default_rng(3))[0] for world in (0, 1))
+    rounds = point.simulation(0).run().metrics["rounds"]
+    assert 0 < np.count_nonzero(zero) <= 2 * (rounds + 1)
+    changed = np.flatnonzero(zero != one)
+    assert changed[0] == 0
+    assert zero[1] == one[1]
+
+
 def test_noise_is_drawn_afresh_and_the_world_is_not(tmp_path):
     runs = mechanism(tmp_path, SCENARIO)
     first = runs.draw(0, 4, np.random.default_rng(0))

@@ -114,3 +114,13 @@ def test_linear_learners_deposit_too(learner):
     assert found["uploads"] > 10
     assert found["regret"] != regret(keys, 'protocol.kind="silent"')
     assert found["epsilon"] is None
+
+
+def test_who_decides_by_what_was_received_over_calls_decides_by_all_once_it_has_come():
+    """Synchronised in every slot at once, nothing is ever known that was not received."""
+    calls = ('protocol.kind="master-worker"', "learner.threshold=0")
+    received = 'learner.decide="received"'
+    assert regret(*calls, received) == pytest.approx(regret(*calls), rel=1e-12)
+    late = (*calls, 'links.uplink.latency="9 ms"')
+    assert regret(*late, received) > 1.2 * regret(*late)
+    assert regret(received, 'protocol.kind="silent"') > 2 * regret('protocol.kind="silent"')

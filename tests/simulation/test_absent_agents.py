@@ -7,6 +7,8 @@ import pytest
 from helpers.diary import Diary
 
 from netbandit.learners.ucb import Ucb
+from netbandit.protocols.local import Local
+from netbandit.protocols.local_flood import LocalFlood
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
@@ -180,3 +182,48 @@ def test_totals_of_an_earlier_life_stay_counted(monkeypatch, memory):
     # 0 before slot 19: its own 19, 15 of 1 up to slot 18 (4 were absent), 18 of 2 up to slot 17, by way of 1.
     assert known[19][0] == 19 + 15 + 18
     assert known[19][1] == (7 if memory else 15) + 19 + 19
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "links.peer.loss=0.3",
+        'faults.links={ up_for = "20 ms", down_for = "5 ms" }',
+        'faults.nodes={ up_for = "20 ms", down_for = "5 ms" }',
+        'links.peer={ latency = "0.4 ms", loss = 0.3, retry = { timeout = "2 ms", attempts = 2 } }',
+    ],
+)
+def test_floods_forget_what_can_be_under_way_no_more(monkeypatch, fault):
+    """Three hops take two slots at the most, a retry two or three more: what is older than that is forgotten."""
+    kept = []
+    original = LocalFlood.broadcast
+
+    def broadcast(self, round, agent, item):
+        original(self, round, agent, item)
+        kept.append((round, min(self._rounds), len(self._rounds)))
+
+    monkeypatch.setattr(LocalFlood, "broadcast", broadcast)
+    flood = 'protocol={ kind = "local", ttl = 3, route = "flood", timing = "asynchronous" }'
+    result = run(
+        'learner={ kind = "ucb" }', flood, fault, "run.horizon=400", 'topology={ family = "ring", agents = 6 }'
+    )
+    assert result.metrics["lost"] > 100
+    assert max(length for *_, length in kept) < 25
+    assert all(round - oldest < 60 for round, oldest, _ in kept)
+
+
+@pytest.mark.parametrize("fault", ["links.peer.loss=0.3", 'faults.nodes={ up_for = "20 ms", down_for = "5 ms" }'])
+def test_local_synchronisations_forget_what_can_be_under_way_no_more(monkeypatch, fault):
+    kept = []
+    original = Local.call
+
+    def call(self, agent, param_set):
+        original(self, agent, param_set)
+        kept.append(len(self._meetings))
+
+    monkeypatch.setattr(Local, "call", call)
+    linear = ('bandit={ kind = "linear", dimension = 2, arms = 4 }', 'learner={ kind = "feducb", threshold = 0.1 }')
+    result = run(*linear, 'protocol={ kind = "local", ttl = 2 }', fault, "run.horizon=400")
+    assert result.metrics["lost"] > 50
+    assert len(kept) > 100
+    assert max(kept) < 12

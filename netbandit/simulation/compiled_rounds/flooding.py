@@ -30,7 +30,7 @@ class CompiledFlooding(RoundsTogether):
         super().start(network, aggregation)
         agents = network.agents
         self.flood = loop.Flood(
-            round=np.zeros(3, dtype=np.int64),
+            round=np.zeros(4, dtype=np.int64),
             state=np.zeros(agents * agents, dtype=np.uint8),
             sizes=np.zeros(agents, dtype=np.int64),
             said=np.empty((0, 4), dtype=np.int64),
@@ -74,6 +74,7 @@ class CompiledFlooding(RoundsTogether):
             places = np.arange(first, last)
             rows[node * capacity + places % capacity] = flood.said[node * before + places % max(1, before)]
         self.flood = flood._replace(said=rows)
+        flood.round[loop.CAPACITY] = capacity
 
     def count(self) -> None:
         """Write back what was counted: without queues a node has said everything on all its channels but some."""

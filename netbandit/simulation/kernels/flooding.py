@@ -69,7 +69,7 @@ from netbandit.simulation.kernels.traffic import (
 _MISSING, _FRESH, _KNOWN = 0, 1, 2
 
 # Places in `Flood.round`.
-NUMBER, MISSING, COPIES = range(3)
+NUMBER, MISSING, COPIES, CAPACITY = range(4)
 
 # Columns of `Flood.said`: when, what, how many bytes, and the channel that is left out; `NOBODY`: none is; below that:
 # several, in the list that begins at ``NOBODY - 1 - left_out`` of `Flood.copies`.
@@ -85,11 +85,11 @@ class Flood(NamedTuple):
     """One round, and what is under way of earlier ones; n agents.
 
     Attributes:
-        round: The number of the round that goes on, 0 for none; the pairs of an agent and an item that it lacks; and
-            how many entries `copies` has.
+        round: The number of the round that goes on, 0 for none; the pairs of an agent and an item that it lacks; how
+            many entries `copies` has; and how many rows of `said` each node has, a power of 2.
         state: Whether agent v lacks, has just got or has passed on the item of agent u: place v n + u.
         sizes: The bytes of the messages that carry each agent's item, shape (n,).
-        said: A row for everything that a node says; node v has those from v `capacity` on, as a ring.
+        said: A row for everything that a node says; node v has those from v times their number on, as a ring.
         nodes: A row a node, see above.
         copies: Lists of channels that are left out: channel, and where the list goes on.
         first, last, following, tellers: Who told of a fresh label: lists of channels, by label and by place.
@@ -159,7 +159,7 @@ def _take(traffic: Traffic, flood: Flood) -> int:
     state, channels, said, nodes = traffic.state, traffic.channels, flood.said, flood.nodes
     now = state[NOW]
     code = traffic.kinds[0, CODE]
-    capacity = len(said) // len(nodes)
+    capacity = flood.round[CAPACITY]
     while state[WINDOW_AT] < state[PASS_END]:
         channel = traffic.window[state[WINDOW_AT]] & CHANNEL_MASK
         sender = channels[channel, SENDER]
@@ -211,43 +211,64 @@ def _take(traffic: Traffic, flood: Flood) -> int:
 
 
 @njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
-    """Let *node* pass on an item, on all channels but those that are listed as its tellers."""
-    state, channels, nodes = traffic.state, traffic.channels, flood.nodes
-    now, slot = state[NOW], state[SLOT]
-    capacity = len(flood.said) // len(nodes)
-    place = nodes[node, SAID]
-    row = node * capacity + (place & (capacity - 1))
-    size = flood.sizes[label]
-    first, last = traffic.starts[node], traffic.starts[node + 1]
-    sent = last - first
-    left_out = NOBODY
-    limited = state[BANDWIDTH] > 0
+def _take_off(traffic: Traffic, channel: int, size: int) -> None:
+    """Note that what a node says next is not for *channel*."""
+    if traffic.state[BANDWIDTH] == 0:
+        traffic.channels[channel, MESSAGES] -= 1
+        traffic.channels[channel, BYTES] -= size
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _leave_out_tellers(traffic: Traffic, flood: Flood, label: int) -> tuple[int, int]:
+    """Return what says that those are left out who told of *label*, and how many; if they are several, mark them."""
+    channels = traffic.channels
+    left_out, number = NOBODY, 0
     teller = flood.first[label]
     while teller >= 0:
         if flood.tellers[teller] >= 0:
             channel = channels[flood.tellers[teller], REVERSE]
-            if not flood.told_by[channel]:
-                flood.told_by[channel] = 1
-                if not limited:
-                    channels[channel, MESSAGES] -= 1
-                    channels[channel, BYTES] -= size
-                sent -= 1
+            if channel != left_out and not flood.told_by[channel]:
+                if left_out > NOBODY:
+                    flood.told_by[left_out] = 1
+                if left_out != NOBODY:
+                    flood.told_by[channel] = 1
                 left_out = channel if left_out == NOBODY else _add_left_out(flood, left_out, channel)
+                number += 1
+                _take_off(traffic, channel, flood.sizes[label])
         teller = flood.following[teller]
+    return left_out, number
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _unmark_tellers(traffic: Traffic, flood: Flood, label: int) -> None:
+    teller = flood.first[label]
+    while teller >= 0:
+        if flood.tellers[teller] >= 0:
+            flood.told_by[traffic.channels[flood.tellers[teller], REVERSE]] = 0
+        teller = flood.following[teller]
+
+
+@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _say(traffic: Traffic, flood: Flood, node: int, label: int, left_out: int, omitted: int) -> None:
+    """Let *node* pass on an item, on all channels but those that are left out, of which there are so many."""
+    state, channels, nodes = traffic.state, traffic.channels, flood.nodes
+    now, slot = state[NOW], state[SLOT]
+    place = nodes[node, SAID]
+    row = node * flood.round[CAPACITY] + (place & (flood.round[CAPACITY] - 1))
+    size = flood.sizes[label]
+    first, last = traffic.starts[node], traffic.starts[node + 1]
+    limited = state[BANDWIDTH] > 0
     flood.said[row, TIME] = now
     flood.said[row, LABEL] = label
     flood.said[row, SIZE] = size
     flood.said[row, LEFT_OUT] = left_out
     nodes[node, SAID] = place + 1
-    if not limited:
-        nodes[node, SAID_BYTES] += size
     if nodes[node, BUSY] < last - first or (not limited and nodes[node, ACTIVE] != slot):
         active = True
         for index in range(first, last):
             channel = traffic.out[index]
             link = channels[channel, LINK]
-            if flood.told_by[channel]:
+            if channel == left_out or (left_out < NOBODY and flood.told_by[channel]):
                 active = active and traffic.links[link, LATEST] == slot
                 continue
             if not limited and traffic.links[link, LATEST] != slot:
@@ -264,12 +285,9 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int) -> None:
                 expect(traffic, channel, arrival)
         if active:
             nodes[node, ACTIVE] = slot
-    teller = flood.first[label]
-    while teller >= 0:
-        if flood.tellers[teller] >= 0:
-            flood.told_by[channels[flood.tellers[teller], REVERSE]] = 0
-        teller = flood.following[teller]
     if not limited:
+        sent = last - first - omitted
+        nodes[node, SAID_BYTES] += size
         traffic.kinds[0, KIND_MESSAGES] += sent
         traffic.kinds[0, KIND_BYTES] += sent * size
 
@@ -280,7 +298,10 @@ def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
     for number in range(fresh):
         label = flood.fresh[number]
         if traffic.state[NOW] < traffic.state[END]:
-            _say(traffic, flood, node, label)
+            left_out, omitted = _leave_out_tellers(traffic, flood, label)
+            _say(traffic, flood, node, label, left_out, omitted)
+            if omitted > 1:
+                _unmark_tellers(traffic, flood, label)
         flood.first[label] = -1
 
 
@@ -312,7 +333,7 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
     agents = len(flood.sizes)
-    capacity = len(flood.said) // agents
+    capacity = flood.round[CAPACITY]
     round, known = flood.round, flood.state
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
@@ -332,6 +353,23 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
             if not can_book(traffic, (end - at) * agents):
                 return BOOKINGS_FULL
             node = channels[inbox[at, CHANNEL], RECEIVER]
+            if not slotted and end - at == 1:  # one message alone: most of what happens in asynchronous time
+                state[INBOX_AT] = end
+                channel, place = inbox[at, CHANNEL], inbox[at, MESSAGE]
+                sender = channels[channel, SENDER]
+                label = flood.said[sender * capacity + (place & (capacity - 1)), LABEL]
+                if place < flood.nodes[sender, EARLIER] or known[node * agents + label] != _MISSING:
+                    continue
+                known[node * agents + label] = _KNOWN
+                round[MISSING] -= 1
+                if round[MISSING] == 0:
+                    round[NUMBER] = 0
+                    return ENDED_ROUND
+                if state[NOW] < state[END]:
+                    back = channels[channel, REVERSE]
+                    _take_off(traffic, back, flood.sizes[label])
+                    _say(traffic, flood, node, label, back, 1)
+                continue
             fresh = 0
             for number in range(at, end):
                 channel, place = inbox[number, CHANNEL], inbox[number, MESSAGE]

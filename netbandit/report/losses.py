@@ -1,0 +1,198 @@
+"""What went wrong: how much was lost, where, and what it cost."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.plots.grouping import evenly
+from netbandit.report.hot_spots import link_names, node_names, percent
+from netbandit.report.tables import Cell, Table, by_point
+from netbandit.results import statistics
+from netbandit.results.link_use import same_links
+from netbandit.results.numbers import rounded, scaled
+from netbandit.results.statistics import CONFIDENCE
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.table import cell
+from netbandit.results.telling import varied
+from netbandit.simulation.result import RunResult
+
+_POINTS = 4
+_LINKS = 5
+_NOTHING = "–"
+_ACKNOWLEDGEMENT = "ACK"
+_REPETITION = "-RETRY"
+_WRONG = ("lost", "duplicates", "retransmissions", "given_up", "late", "absent_slots", "stalled", "broadcasts_missed")
+_WHAT_FAILS = (".loss", ".jitter", ".duplicate", ".overtaking")
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What went wrong in a study.
+
+    Attributes:
+        points: What was lost at each point, and what it cost.
+        links: The links that lost most; no rows where no link between agents lost anything.
+    """
+
+    points: Table
+    links: Table
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    longer: str
+    of: Callable[[RunResult], float | None]
+    is_share: bool = False
+
+
+def losses(study: StudyResult) -> Losses | None:
+    """Return what was lost, where, and what it cost; None where nothing went wrong."""
+    points = [point for point in study.points if point.finished]
+    if not any(run.metrics.get(name) for point in points for run in point.finished for name in _WRONG):
+        return None
+    table = by_point("What was lost, and what it cost", study, points)
+    for column in _COLUMNS:
+        means = [_mean([column.of(run) for run in point.finished]) for point in points]
+        if not any(means):
+            continue
+        table.headings.append((column.heading, column.longer))
+        for row, mean in zip(table.rows, means, strict=True):
+            row.append(_cell(mean, column.is_share))
+    beside = [_beside(point, points, varied(study)) for point in points]
+    if any(one is not None for one in beside):
+        table.headings.append(
+            ("regret", f"times that of the point where nothing goes wrong, with its {_SURE} interval")
+        )
+        for row, one in zip(table.rows, beside, strict=True):
+            row.append(Cell(_NOTHING, None) if one is None else one)
+    return Losses(table, _links(study, points))
+
+
+_SURE = f"{100 * CONFIDENCE:g} %"
+
+
+def _metric(name: str) -> Callable[[RunResult], float | None]:
+    return lambda run: run.metrics.get(name)
+
+
+def _share_lost(run: RunResult) -> float | None:
+    lost, messages = run.metrics.get("lost"), run.metrics.get("messages")
+    return None if lost is None or not messages else lost / messages
+
+
+def _share_for_it(run: RunResult) -> float | None:
+    total = sum(size for _, size in run.kinds.values())
+    for_it = sum(
+        size for kind, (_, size) in run.kinds.items() if kind == _ACKNOWLEDGEMENT or kind.endswith(_REPETITION)
+    )
+    return for_it / total if total else None
+
+
+def _absent(run: RunResult) -> float | None:
+    availability = run.metrics.get("availability")
+    return None if availability is None else 1 - availability
+
+
+_COLUMNS = (
+    _Column("lost", "messages and copies that never arrived, for each message that was sent", _share_lost, True),
+    _Column("sent again", "messages sent again because no acknowledgement came in time", _metric("retransmissions")),
+    _Column("given up", "messages whose sender stopped trying", _metric("given_up")),
+    _Column("copies", "copies that the network made", _metric("duplicates")),
+    _Column("late", "items that arrived when they could not be used any more", _metric("late")),
+    _Column("absent", "share of all slots in which an agent was down", _absent, True),
+    _Column("data for it", "share of all bytes that acknowledgements and repetitions took", _share_for_it, True),
+    _Column("stalled", "agents that wait for good at the horizon", _metric("stalled")),
+    _Column("waiting (slots)", "how long those have waited that wait at the horizon", _metric("waiting_slots")),
+    _Column("recovery (slots)", "from the end of an outage until all go on who waited", _metric("recovery_slots")),
+)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _cell(value: float | None, is_share: bool) -> Cell:
+    if value is None:
+        return Cell(_NOTHING, None)
+    return percent(value) if is_share else Cell(_short(value), float(value))
+
+
+def _beside(point: PointResult, points: Sequence[PointResult], keys: Sequence[str]) -> Cell | None:
+    """Return how many times the regret is that of the one point at which nothing fails, and which else is the same.
+
+    None if there is no such point, or several, or it is this one.
+    """
+    same = [key for key in keys if not key.startswith("faults.") and not any(each in key for each in _WHAT_FAILS)]
+    calm = [
+        one
+        for one in points
+        if all(cell(one.value(key)) == cell(point.value(key)) for key in same)
+        and not any(run.metrics.get(name) for run in one.finished for name in ("lost", "absent_slots", "duplicates"))
+    ]
+    if len(calm) != 1 or calm[0] is point:
+        return None
+    ours, theirs = _regrets(point), _regrets(calm[0])
+    common = [name for name in ours if name in theirs]
+    if not common:
+        return None
+    found = statistics.ratio(
+        [ours[name] for name in common], [theirs[name] for name in common], CONFIDENCE, paired=True
+    )
+    if not isfinite(found.value):
+        return None
+    text = f"× {_short(found.value)}"
+    if not found.why_none and isfinite(found.low) and isfinite(found.high):
+        text += f" [{_short(found.low)}, {_short(found.high)}]"
+    return Cell(text, found.value)
+
+
+def _regrets(point: PointResult) -> dict[tuple[int, int], float]:
+    found = {(run.seed, run.replication): run.metrics.get("regret") for run in point.finished}
+    return {name: float(regret) for name, regret in found.items() if regret is not None}
+
+
+def _short(value: float) -> str:
+    return scaled(rounded(value, 3))
+
+
+def _links(study: StudyResult, points: Sequence[PointResult]) -> Table:
+    """Return the links between agents that lost most, of some points that lost anything."""
+    losing = [point for point in points if same_links(point.finished) and _lost(point.finished).any()]
+    chosen = evenly(losing, _POINTS)
+    table = by_point(f"Links that lost most, {_LINKS} of a network", study, chosen)
+    rows = []
+    for point, before in zip(chosen, table.rows, strict=True):
+        first = point.finished[0]
+        lost = _lost(point.finished)
+        sent = np.mean([run.links.messages for run in point.finished], axis=0)
+        ends = np.column_stack([first.links.first, first.links.second]).astype(np.int64)
+        names = link_names(ends, node_names(first, int(first.topology.get("agents") or ends.max() + 1)))
+        most = [link for link in np.argsort(-lost, kind="stable")[:_LINKS].tolist() if lost[link]]
+        rows += [
+            [
+                *before,
+                Cell(names[link], names[link]),
+                Cell(_short(float(lost[link])), float(lost[link])),
+                percent(float(lost[link] / sent[link])),
+                percent(float(lost[link] / lost.sum())),
+            ]
+            for link in most
+        ]
+    headings = [
+        *table.headings,
+        ("link", ""),
+        ("messages lost", "in both directions, mean over the runs"),
+        ("of its own", "share of the messages put on this link"),
+        ("of all", "share of all that links between agents lost"),
+    ]
+    return Table(table.caption, headings, rows)
+
+
+def _lost(runs: Sequence[RunResult]) -> NDArray[np.float64]:
+    found = [lost for run in runs if (lost := getattr(run.links, "lost", None)) is not None]
+    return np.zeros(1) if len(found) < len(runs) else np.asarray(np.mean(found, axis=0), dtype=np.float64)

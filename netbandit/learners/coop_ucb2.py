@@ -11,7 +11,6 @@ from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, ch
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note, Others
 
-
 _MOST_AGENTS = 3_000
 """For so many agents all eigenvectors take some ten seconds."""
 

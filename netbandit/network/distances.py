@@ -94,6 +94,12 @@ def hops(graph: "Adjacency", source: int) -> Integers:
     return distance
 
 
+def within(graph: "Adjacency", source: int, most: int) -> Integers:
+    """Return the nodes that are at most so many hops from *source*, itself included, ascending."""
+    distance = hops(graph, source)
+    return np.flatnonzero((distance >= 0) & (distance <= most))
+
+
 def bfs_tree(graph: "Adjacency", root: int) -> Integers:
     """Return each node's parent in the breadth-first tree of *root*, shape (n,).
 

@@ -209,6 +209,8 @@ def _busiest(run: RunResult, what: Any) -> float:
     if what not in ("messages", "bytes", "activations", "lost"):
         raise ExpressionError(f"{what} is not counted link by link")
     found = getattr(run.links, what)
+    if found is None:  # a run of a version that lost nothing
+        raise _MissingError
     return float(found.max()) if len(found) else 0.0
 
 

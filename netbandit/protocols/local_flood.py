@@ -119,7 +119,7 @@ class LocalFlood(BroadcastProtocol):
         """Those at most so many hops away; see `BroadcastProtocol.reach`."""
         graph = self.network.topology
         adjacency = distances.adjacency(graph.agents, graph.edges)
-        return [int((distances.hops(adjacency, agent) <= self.hops).sum()) for agent in range(graph.agents)]
+        return [len(distances.within(adjacency, agent, self.hops)) for agent in range(graph.agents)]
 
     def figures(self) -> dict[str, float | int | None]:
         """Return how many items were put on links."""

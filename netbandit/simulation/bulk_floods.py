@@ -63,7 +63,7 @@ class BulkFloods(BulkBroadcasts):
         super().__init__(stage, learner, protocol.ttl * links.slowest)
         graph = stage.topology
         adjacency = distances.adjacency(graph.agents, graph.edges)
-        near = [int((distances.hops(adjacency, agent) <= protocol.ttl).sum()) for agent in range(graph.agents)]
+        near = [len(distances.within(adjacency, agent, protocol.ttl)) for agent in range(graph.agents)]
         self.members = np.array(near, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._absorbs = protocol.absorb

@@ -72,6 +72,14 @@ CUTS: dict[str, Cut] = {
     "asynchronous": ["run.horizon=400", 'sweep.links.peer.latency=["0 slots", "30 slots"]'],
     **_cut("base frontier he he-bound", "run.horizon=400", paper="asynchronous"),
     "papers/asynchronous/he-everything": ["run.horizon=60"],
+    "papers/asynchronous/latency": ["run.horizon=400", 'sweep.links.uplink.latency=["0 ms", "30 ms"]'],
+    "papers/asynchronous/latency-networks": ["run.horizon=400", 'sweep.links.peer.latency=["0 ms", "30 ms"]'],
+    "papers/asynchronous/latency-far": ["run.horizon=400", 'sweep.run.slot=["10 ms", "1 ms"]'],
+    "papers/asynchronous/latency-alone": ["run.horizon=400"],
+    # Each of its activities has a horizon of its own.
+    "papers/asynchronous/arrivals": ["bandit.dimension=3", "bandit.arms=3"],
+    **_cut("li li-base", "run.horizon=300", "topology.agents=20", paper="asynchronous"),
+    "papers/asynchronous/li-everything": ["run.horizon=300"],
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],

@@ -141,3 +141,10 @@ def test_components_of_many_links_are_the_same(monkeypatch):
     few = distances.components_of(300, edges)
     monkeypatch.setattr(distances, "_FEW", 0)
     assert distances.components_of(300, edges).tolist() == few.tolist()
+
+
+def test_what_cannot_be_reached_is_not_near():
+    graph = distances.adjacency(6, np.array([[0, 1], [1, 2], [3, 4]]))
+    assert distances.within(graph, 0, 1).tolist() == [0, 1]
+    assert distances.within(graph, 1, 9).tolist() == [0, 1, 2]
+    assert distances.within(graph, 5, 9).tolist() == [5]

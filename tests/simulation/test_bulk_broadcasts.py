@@ -12,7 +12,7 @@ from netbandit.simulation.check import check
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
-topology = {{ family = "random", agents = {agents}, mean_degree = 3 }}
+topology = {{ family = "random", agents = {agents}{shape} }}
 links.peer = {{ latency = {latency}{faults} }}
 bandit = {{ {bandit} }}
 learner = {{ kind = {learner} }}
@@ -24,6 +24,7 @@ PLAIN = {
     "horizon": 60,
     "seed": 0,
     "agents": 7,
+    "shape": ", mean_degree = 3",
     "latency": '"0 ms"',
     "faults": "",
     "bandit": BERNOULLI,
@@ -173,6 +174,15 @@ def test_random_stops_in_bulk_are_the_same(both, faults):
     )
     same(*stopped)
     assert stopped[0].metrics["items"] < 0.8 * all_of_them[0].metrics["items"]
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1])
+def test_a_graph_may_lie_in_pieces(both, p):
+    """Who cannot be reached is nobody's neighbour: not for what is kept either."""
+    pieces = {"shape": f", p = {p}, disconnected = true", "agents": 12}
+    single, bulk = both('"ucb", keep = "degree"', '"0 ms"', f"{FLOOD}, ttl = 3", **pieces)
+    same(bulk, single)
+    assert bulk.metrics["rounds"] == (60 if p else 0)
 
 
 @pytest.mark.parametrize("faults", FAULTS[:2])

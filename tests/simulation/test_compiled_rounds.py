@@ -68,9 +68,9 @@ def both(tmp_path, monkeypatch):
         started = []
         start = CompiledRounds.start
         with monkeypatch.context() as patch:
-            patch.setattr(choice, "LEAST_HOPS", 0)
             patch.setattr(CompiledRounds, "start", lambda self, *given: (started.append(self), start(self, *given))[1])
-            compiled = point.simulation(0).run()
+            with choice.worth_it_from(0):
+                compiled = point.simulation(0).run()
         assert started  # else there is nothing to compare
         with monkeypatch.context() as patch:
             patch.setattr(choice, "fits", lambda *_: False)

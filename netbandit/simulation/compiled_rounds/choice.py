@@ -1,6 +1,7 @@
 """Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from netbandit.network.network import Network
@@ -21,6 +22,17 @@ half a second in any case."""
 
 _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
+
+
+@contextmanager
+def worth_it_from(hops: int) -> Iterator[None]:
+    """Let loops be used for rounds of so many hops and more, 0 for all, whatever is worth it; for those who compare."""
+    global LEAST_HOPS
+    before, LEAST_HOPS = LEAST_HOPS, hops
+    try:
+        yield
+    finally:
+        LEAST_HOPS = before
 
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:

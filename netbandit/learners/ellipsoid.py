@@ -346,11 +346,30 @@ def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ig
     """
     dimension = len(action)
     beliefs.tally[1] += beliefs.tally[0] - beliefs.held[param_set, agent]
-    width = 0.0
+    grown = 0.0
     if not beliefs.received:
-        width = _update_choice(beliefs, param_set, agent, action, reward, arms, product)
+        estimate = beliefs.estimate[param_set, agent]
+        expected = 0.0
+        for row in range(dimension):
+            expected += action[row] * estimate[row]
+        width = _divide(beliefs.inverse[param_set, agent], action, product)
+        scale = 1.0 / (1.0 + width)
+        step = (reward - expected) * scale
+        for row in range(dimension):
+            estimate[row] += step * product[row]
+        count = arms.shape[1]
+        if count:
+            fits = beliefs.fits[param_set, agent]
+            widths = beliefs.widths[param_set, agent]
+            for arm in range(count):
+                along = 0.0
+                for row in range(dimension):
+                    along += arms[row, arm] * product[row]
+                fits[arm] += step * along
+                widths[arm] -= scale * along * along
+        grown = log1p(width)
         beliefs.held[param_set, agent] += 1
-        beliefs.log_det[param_set, agent] += log1p(width)
+        beliefs.log_det[param_set, agent] += grown
     gram = beliefs.own_gram[param_set, agent]
     response = beliefs.own_response[param_set, agent]
     leaf = beliefs.leaf_response[param_set, agent]
@@ -364,38 +383,12 @@ def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ig
         leaf[row] += clipped * weight
     beliefs.leaf_square[param_set, agent] += clipped * clipped
     if beliefs.inflated.shape[2]:
-        width = _divide(beliefs.inflated[param_set, agent], action, product)
-    beliefs.log_ratio[param_set, agent] += log1p(width)
+        grown = log1p(_divide(beliefs.inflated[param_set, agent], action, product))
+    beliefs.log_ratio[param_set, agent] += grown
     beliefs.uses[param_set, agent] += 1
     beliefs.updates[param_set, agent] += 1
     if beliefs.updates[param_set, agent] >= REFRESH:
         refresh(beliefs, param_set, agent, arms)
-
-
-@njit(cache=True)
-def _update_choice(beliefs, param_set, agent, action, reward, arms, product):  # type: ignore[no-untyped-def]
-    """Have *agent* choose by one more observation from now on; return ``x' V^-1 x`` of before. See `learn`."""
-    dimension = len(action)
-    estimate = beliefs.estimate[param_set, agent]
-    expected = 0.0
-    for row in range(dimension):
-        expected += action[row] * estimate[row]
-    width = _divide(beliefs.inverse[param_set, agent], action, product)
-    scale = 1.0 / (1.0 + width)
-    step = (reward - expected) * scale
-    for row in range(dimension):
-        estimate[row] += step * product[row]
-    count = arms.shape[1]
-    if count:
-        fits = beliefs.fits[param_set, agent]
-        widths = beliefs.widths[param_set, agent]
-        for arm in range(count):
-            along = 0.0
-            for row in range(dimension):
-                along += arms[row, arm] * product[row]
-            fits[arm] += step * along
-            widths[arm] -= scale * along * along
-    return width
 
 
 @njit(cache=True)

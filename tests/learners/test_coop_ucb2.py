@@ -120,3 +120,5 @@ def test_alone_and_with_own_arms(tmp_path, monkeypatch):
 def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ScenarioError, match=r'learner\.index: must be "coop-ucb2" with protocol\.weights = "uniform"'):
         play(tmp_path, monkeypatch, "coop-ucb2", "learner.index=coop-ucb", "protocol.weights=uniform")
+    with pytest.raises(ScenarioError, match=r'learner\.index: must be "coop-ucb2" for more than 3,000 agents'):
+        play(tmp_path, monkeypatch, "coop-ucb2", "learner.index=coop-ucb", "topology.agents=3001")

@@ -10,7 +10,6 @@ from netbandit.learners.ellipsoid import (
     choose_fixed,
     choose_fresh,
     learn,
-    pass_instant,
     take_in,
     wants,
 )
@@ -44,6 +43,7 @@ def play(  # type: ignore[no-untyped-def]
     dimension = world.theta.size
     product = np.empty(dimension)
     account.calls[:] = False
+    deposits = beliefs.waiting.size > 0
     before, slots, starts, deciding = turns
     for turn in range(first, last):
         slot = turn
@@ -66,7 +66,8 @@ def play(  # type: ignore[no-untyped-def]
             if not up[agent]:
                 continue
             decided += 1
-            take_in(beliefs, agent, columns)
+            if deposits and beliefs.waiting[agent] >= 0:
+                take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
             if other < 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[other]):
                 bonus = bonus_of(beliefs, param_set, agent, terms, slot)
@@ -87,7 +88,7 @@ def play(  # type: ignore[no-untyped-def]
                 beliefs.quiet[param_set, agent] = True
                 account.calls[agent] = True
                 called = True
-        pass_instant(beliefs, decided)
+        beliefs.tally[0] += decided  # see `pass_instant`
         account.regret[0] += regret
         if ends:
             knot = account.next_knot[0]

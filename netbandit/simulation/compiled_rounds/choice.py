@@ -47,9 +47,11 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
 
 def fits(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
-    hops = _HOPS.get(type(protocol))
+    if type(protocol) not in _HOPS:
+        return False
+    hops, most_agents = _HOPS[type(protocol)]
     return (
-        hops is not None
+        1 < network.agents <= most_agents
         and type(network) is Network
         and network.trace is None
         and getattr(protocol, "deadline", None) is None
@@ -98,10 +100,11 @@ def _each_item_to_each_agent(network: Network) -> int:
     return network.agents**2
 
 
-_HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {
-    Flooding: _each_item_over_each_link,
-    Gis: _each_item_over_each_link,
-    Gossip: _new_item_a_slot,
-    Relay: _each_item_to_each_agent,
+_HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
+    Flooding: (_each_item_over_each_link, 5_000),
+    Gis: (_each_item_over_each_link, 10_000),
+    Gossip: (_new_item_a_slot, 50_000),
+    Relay: (_each_item_to_each_agent, 10_000),
 }
-"""About how many hops a round takes, of each protocol that has a loop."""
+"""Of each protocol that has a loop about how many hops a round takes, and for how many agents its arrays fit into some
+gigabytes."""

@@ -5,8 +5,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -76,7 +75,7 @@ def bench() -> list[Row]:
 
 def measure(case: Case) -> Row:
     """Run it once plainly, for time and memory, and once under a profiler, for the share."""
-    with TemporaryDirectory() as folder, _engine(case.engine):
+    with TemporaryDirectory() as folder, choice.worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
         point = point_of(_COMMON + case.scenario, folder)
         point.topology(0)
         began = time.perf_counter()
@@ -87,17 +86,6 @@ def measure(case: Case) -> Row:
         assert messages is not None
         row: Row = {"round": case.name, "engine": case.engine, "messages": messages, "seconds": seconds}
         return {**row, "peak_mib": peak, "in_simpy": _share_in_simpy(case)}
-
-
-@contextmanager
-def _engine(engine: str) -> Iterator[None]:
-    """Let compiled loops be used, or not, whatever is worth it."""
-    before = choice.LEAST_HOPS
-    choice.LEAST_HOPS = 0 if engine == "compiled" else sys.maxsize
-    try:
-        yield
-    finally:
-        choice.LEAST_HOPS = before
 
 
 def _share_in_simpy(case: Case) -> float:

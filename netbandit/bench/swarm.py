@@ -9,7 +9,7 @@ and with a trace, and checked:
 - nothing was put on a link by a node that was down, and nothing arrived at one;
 - a link that was down brought nothing;
 - of rounds: nobody goes on with an item that cannot have reached it by then, and no item is used twice in a round;
-- both runs have the same fingerprint and the same metrics.
+- both runs have the same fingerprint and the same metrics, though rounds of the first are compiled where they can be.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
 """
@@ -31,6 +31,7 @@ from netbandit.scenario.toml_text import toml_text
 from netbandit.settings import Raw
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.check import check
+from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.streams import Streams
@@ -181,7 +182,8 @@ def broken(tables: Raw) -> str | None:
     try:
         with TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.jsonl"
-            plain = point.simulation(0).run()
+            with choice.worth_it_from(0):
+                plain = point.simulation(0).run()
             with watched() as seen:
                 traced = point.simulation(0).run(trace)
             return next(_breaches(point, plain, traced, trace, seen), None)

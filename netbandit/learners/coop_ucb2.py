@@ -11,6 +11,9 @@ from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, ch
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note, Others
 
+_MOST_AGENTS = 3_000
+"""For so many agents all eigenvectors take some ten seconds."""
+
 
 class CoopUcb2(ExchangingLearner):
     """Mixes running estimates n^ and s^ of how often an arm was pulled, and what it paid, on average over agents.
@@ -44,6 +47,9 @@ class CoopUcb2(ExchangingLearner):
         """Yield an index that needs the eigenvectors of a symmetric matrix over one that is not."""
         if self.index == "coop-ucb" and getattr(others.protocol, "weights", "") == "uniform":
             yield Mistake("index", 'must be "coop-ucb2" with protocol.weights = "uniform", which is not symmetric')
+        if self.index == "coop-ucb" and others.agents > _MOST_AGENTS:
+            text = f'must be "coop-ucb2" for more than {_MOST_AGENTS:,} agents: "coop-ucb" needs all eigenvectors'
+            yield Mistake("index", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet."""

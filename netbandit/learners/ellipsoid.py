@@ -401,7 +401,7 @@ def learn_at(  # type: ignore[no-untyped-def]
     It is compiled into each of its callers.
     """
     tally[1] += tally[0] - held[param_set, agent]
-    width = 0.0
+    grown = 0.0
     if not received:
         width = _update_choice(
             inverse[param_set, agent],
@@ -413,14 +413,15 @@ def learn_at(  # type: ignore[no-untyped-def]
             arms,
             product,
         )
+        grown = log1p(width)
         held[param_set, agent] += 1
-        log_det[param_set, agent] += log1p(width)
+        log_det[param_set, agent] += grown
     leaf_square[param_set, agent] += _add(
         own_gram[param_set, agent], own_response[param_set, agent], leaf_response[param_set, agent], action, reward
     )
     if inflated.shape[2]:
-        width = _divide(inflated[param_set, agent], action, product)
-    log_ratio[param_set, agent] += log1p(width)
+        grown = log1p(_divide(inflated[param_set, agent], action, product))
+    log_ratio[param_set, agent] += grown
     uses[param_set, agent] += 1
     updates[param_set, agent] += 1
 

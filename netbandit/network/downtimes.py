@@ -63,6 +63,12 @@ class Downtimes:
                 return inf
         return self._begins[following]
 
+    def ended(self, time: int) -> int:
+        """Return how many times the thing has come up again by *time* (ns)."""
+        if time > self._known:
+            self._look(time)
+        return bisect_right(self._ends, time)
+
     def until(self, end: int) -> list[Interval]:
         """Return all intervals that begin before *end* (ns), disjoint and ascending."""
         if end > self._known:

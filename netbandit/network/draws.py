@@ -56,7 +56,8 @@ class Draws:
     def number(self, column: int, place: int) -> float:
         """Return the number of *column* at a *place*, counted from 0."""
         block, row = divmod(place, self.rows)
-        number: float = self.table(block).item(column, row)
+        table = self._tables.get(block)
+        number: float = (self.table(block) if table is None else table).item(column, row)
         return number
 
     def flags(self, column: int, least: float) -> Iterator[int]:

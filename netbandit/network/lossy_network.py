@@ -8,7 +8,7 @@ from typing import Any, cast
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.ledger import Fates
 from netbandit.network.link import NOTHING_YET, Channel, Link
-from netbandit.network.loss import BurstChance, BurstLoss
+from netbandit.network.loss import BurstChance, BurstLoss, ConstantLoss
 from netbandit.network.luck import ClassLuck
 from netbandit.network.message import Message
 from netbandit.network.network import Network
@@ -48,6 +48,7 @@ class LossyNetwork(Network):
         self._luck = ClassLuck(faults.peer, "peer", 2 * len(peer_latency), streams)
         self._columns = 0
         self._loss = faults.peer.loss
+        self._constant = self._loss.probability if isinstance(self._loss, ConstantLoss) else None
         super().__init__(*arguments, streams=streams, **keywords)
         self.loses = self.may_lose = True
         self._peer_faults = faults.peer
@@ -72,7 +73,9 @@ class LossyNetwork(Network):
 
     def _chance(self, size: int) -> float:
         """Return with what probability a message of *size* bytes is lost where no bursts are."""
-        return 0.0 if self._loss is None or isinstance(self._loss, BurstLoss) else self._loss.of_size(size)
+        if self._constant is not None:
+            return self._constant
+        return 0.0 if isinstance(self._loss, BurstLoss | None) else self._loss.of_size(size)
 
     def _peer_channel(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> LossyChannel:
         return LossyChannel(sender, receiver, latency, link, rank)

@@ -142,7 +142,7 @@ class Outages:
         """Return how often *node* has lost its memory by *time* (ns), while it is up; the server never does."""
         if not self.forgets or node == self._agents:
             return 0
-        return sum(end <= time for _, end in self.node(node).until(time + 1))
+        return self.node(node).ended(time)
 
     def ends(self, horizon: int) -> list[int]:
         """Return when outages that are known ahead end before *horizon* (ns), ascending, each once."""

@@ -174,7 +174,7 @@ class RetryingNetwork(LossyNetwork):
 
     def _sequence(self, message: Message, channel: RetryingChannel, number: int, sent: int) -> SequencedMessage:
         """Let the sender of *message*, its channel's *number*, wait in vain for what it *sent* first at a time (ns)."""
-        sequenced = SequencedMessage(message, self._spread(channel, number))
+        sequenced = SequencedMessage(message, self._luck.spread(channel.column, number - channel.unlucky))
         sequenced.sent = 1
         self._wait_for(sequenced, channel, sent + self._retry.patience(sequenced.number, 0))
         return sequenced
@@ -348,7 +348,9 @@ class RetryingNetwork(LossyNetwork):
             link.activations += 1
         counts[0] += 1
         counts[1] += size
-        chance = self._chance(size) if channel.bursts is None else channel.bursts(size, now)
+        chance = self._constant
+        if chance is None:
+            chance = self._chance(size) if channel.bursts is None else channel.bursts(size, now)
         if next(channel.losses) < chance:
             channel.lost += 1
             return False

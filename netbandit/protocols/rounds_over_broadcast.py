@@ -26,6 +26,7 @@ class _Round:
         informed: For each agent, what happens when it has them all.
         uninformed: How many agents have not.
         conclusion: What follows from the items, once anybody has them all.
+        heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
     """
 
     def __init__(self, informed: list[Event]) -> None:
@@ -35,6 +36,7 @@ class _Round:
         self.informed = informed
         self.uninformed = agents
         self.conclusion: Item | None = None
+        self.heard: list[set[int]] = [set() for _ in range(agents)]
 
 
 class RoundsOverBroadcast(CallbackRoundProtocol):
@@ -189,8 +191,18 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if self._apart:
             self._hear_apart(agent, heard)
             return
+        if self.network.forgets:
+            heard = [one for one in heard if self._is_new(agent, one)]
         for round, items in sorted(Counter(one.round for one in heard).items()):
             self._count(round, self._rounds[round], agent, items)
+
+    def _is_new(self, agent: int, one: Heard) -> bool:
+        """Return whether *agent* has not been counted to have this item, in whatever life."""
+        state = self._rounds.get(one.round)
+        if state is None or one.source in state.heard[agent]:
+            return False
+        state.heard[agent].add(one.source)
+        return True
 
     def _count(self, round: int, state: _Round, agent: int, items: int) -> None:
         """Note that *items* more have reached *agent*, and inform it when it has all."""

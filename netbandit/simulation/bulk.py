@@ -16,7 +16,7 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcas
     """Return how agents talk in bulk; None: something is irregular, and goes message by message.
 
     All agents must decide in every slot, and share in slots that are known as they come, by one hop or by floods,
-    slotted, over links that never queue nor fail, though they may lose messages, delay or double them.
+    slotted, over links that never queue, though they may fail, lose messages, delay or double them.
     """
     protocol, network = stage.point.protocol, stage.network
     if learner.has("next_share") or network.trace is not None or stage.point.scenario.run.activity != "every":

@@ -352,7 +352,7 @@ class Synchronisations(Communication):
 
     def gone(self, agent: int, *, forgets: bool) -> None:
         """See `Communication.gone`: it takes no part in what is under way any more."""
-        for param_set in range(self.sets):
+        for param_set in np.flatnonzero(self.quiet[:, agent]).tolist():
             self.sync_missed(agent, param_set)
         self._protocol.leave(agent, forgets=forgets)
         if forgets:

@@ -91,6 +91,8 @@ def test_stepping_in_every_slot_over_slow_hops_makes_counts_grow(tmp_path, monke
 @pytest.mark.parametrize("overrides", [
     ("links.peer.latency=0 ms",), ("links.peer.latency=2.5 slots",), ("protocol.pace=slot", "links.peer.latency=1 ms"),
     ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', "bandit.kind=bernoulli"),
+    ('links.peer.latency={ uniform = ["0 slots", "3 slots"] }', "links.peer.loss=0.2"),
+    ("protocol.pace=slot", "links.peer.loss=0.2", "learner.discount=0.98"),
 ])  # fmt: skip
 def test_all_at_once_is_message_by_message(tmp_path, monkeypatch, overrides):
     same_in_bulk(tmp_path, monkeypatch, "coop-ucb2", "run.horizon=60", *overrides)
@@ -120,3 +122,5 @@ def test_alone_and_with_own_arms(tmp_path, monkeypatch):
 def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ScenarioError, match=r'learner\.index: must be "coop-ucb2" with protocol\.weights = "uniform"'):
         play(tmp_path, monkeypatch, "coop-ucb2", "learner.index=coop-ucb", "protocol.weights=uniform")
+    with pytest.raises(ScenarioError, match=r'learner\.index: must be "coop-ucb2" for more than 3,000 agents'):
+        play(tmp_path, monkeypatch, "coop-ucb2", "learner.index=coop-ucb", "topology.agents=3001")

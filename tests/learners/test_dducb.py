@@ -130,6 +130,8 @@ def test_a_run_says_that_what_is_missing_is_amplified(tmp_path, monkeypatch):
 @pytest.mark.parametrize("overrides", [
     ("links.peer.latency=0 ms",), ("links.peer.latency=2.5 slots", "learner.stage=3"), ("protocol.pace=slot",),
     ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', "learner.accelerate=false"),
+    ('links.peer.latency={ uniform = ["0 slots", "3 slots"] }', "links.peer.loss=0.2", "learner.stage=3"),
+    ("protocol.pace=slot", "links.peer.loss=0.2", "links.peer.latency=2 slots"),
 ])  # fmt: skip
 def test_all_at_once_is_message_by_message(tmp_path, monkeypatch, overrides):
     same_in_bulk(tmp_path, monkeypatch, "dducb", "run.horizon=60", *overrides)

@@ -97,6 +97,8 @@ def test_who_is_behind_pulls_the_lowest_such_arm_or_a_random_one(tmp_path, monke
 @pytest.mark.parametrize("overrides", [
     ("links.peer.latency=0 ms",), ("links.peer.latency=2.5 slots",), ("protocol.pace=slot", "learner.catch_up=false"),
     ('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }', "protocol.weights=metropolis"),
+    ('links.peer.latency={ uniform = ["0 slots", "3 slots"] }', "links.peer.loss=0.2"),
+    ("protocol.pace=slot", "links.peer.loss=0.2", "learner.catch_up=false"),
 ])  # fmt: skip
 def test_all_at_once_is_message_by_message(tmp_path, monkeypatch, overrides):
     same_in_bulk(tmp_path, monkeypatch, "dec-ucb", "run.horizon=80", *overrides)

@@ -22,6 +22,8 @@ def test_a_thing_is_down_in_each_interval_up_to_its_end(first, second, time, len
     assert down.during(time, time + length) == any(moment in moments for moment in range(time, time + length + 1))
     assert down.up(time) == next(moment for moment in range(time, 200) if moment not in moments)
     assert down.down(time) == next((moment for moment in range(time, 200) if moment in moments), inf)
+    ended = down.ended(time)
+    assert ended == sum(end <= time for _, end in down.until(1_000))
     covered = [moment for begin, end in down.until(1_000) for moment in range(begin, int(end))]
     assert covered == sorted(moments)
 

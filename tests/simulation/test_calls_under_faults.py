@@ -145,3 +145,20 @@ def test_agents_of_rounds_without_a_deadline_wait_for_one_that_is_down_and_are_t
     assert any("waited at the horizon" in line for line in stalled.remarks)
     healed = check(load("s.toml", (server, back), text=text)).points[0].simulation(0).run()
     assert healed.metrics["rounds"] > 0
+
+
+def test_an_item_that_comes_again_after_memory_was_lost_is_counted_once():
+    """The sender repeats what was acknowledged in vain, and its receiver has forgotten in the meantime that it came."""
+    overrides = (
+        'topology={ family = "star", agents = 3 }',
+        "learner.every=7",
+        'protocol={ kind = "relay" }',
+        "run={ horizon = 120, seed = 194, activity = { share = 0.5 } }",
+        'links.peer={ latency = "0 ms", retry = { timeout = "3 ms", attempts = 3 } }',
+        'links.peer.jitter={ exponential = "2 ms" }',
+        'faults.nodes={ up_for = "10 ms", down_for = "1 ms", memory = "lost" }',
+        'faults.server={ up_for = "20 ms", down_for = "5 ms" }',
+    )
+    metrics = check(load("s.toml", overrides, text=BASE)).points[0].simulation(0).run().metrics
+    assert metrics["duplicates_dropped"] > 0
+    assert metrics["rounds"] > 0

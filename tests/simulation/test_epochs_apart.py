@@ -134,6 +134,16 @@ def test_with_a_deadline_they_do_over_any_protocol(kind):
     assert metrics["rounds"] >= 1
 
 
+def test_who_heard_no_answer_does_not_know_that_it_is_to_upload():
+    """All is lost: the participants of the first round are known ahead, and nobody learns those of the next."""
+    server = 'protocol={ kind = "master-worker", deadline = "5 ms" }'
+    result = run(server, "learner.participation=0.4", "links.uplink.loss=1.0", "run.horizon=20000")
+    assert result.metrics["rounds"] >= 3
+    assert {kind: counts[0] for kind, counts in result.kinds.items()} == {"UPLOAD": 2}
+    every = run(server, "links.uplink.loss=1.0", "run.horizon=20000")
+    assert every.kinds["UPLOAD"][0] == 5 * every.metrics["rounds"]
+
+
 def test_privacy_is_lost_in_each_life():
     """Agent 2 is down once, after its first release and before its second: it has spent twice 5 times epsilon."""
     never = 'faults.nodes={ up_for = "1000000 s", down_for = "1 ms", memory = "lost" }'

@@ -1,6 +1,7 @@
 """Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from netbandit.network.network import Network
@@ -23,6 +24,17 @@ _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 
 
+@contextmanager
+def worth_it_from(hops: int) -> Iterator[None]:
+    """Let loops be used for rounds of so many hops and more, 0 for all, whatever is worth it; for those who compare."""
+    global LEAST_HOPS
+    before, LEAST_HOPS = LEAST_HOPS, hops
+    try:
+        yield
+    finally:
+        LEAST_HOPS = before
+
+
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
     if aggregation.apart or not fits(protocol, network):
@@ -35,9 +47,11 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
 
 def fits(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
-    hops = _HOPS.get(type(protocol))
+    if type(protocol) not in _HOPS:
+        return False
+    hops, most_agents = _HOPS[type(protocol)]
     return (
-        hops is not None
+        1 < network.agents <= most_agents
         and type(network) is Network
         and network.trace is None
         and getattr(protocol, "deadline", None) is None
@@ -86,10 +100,11 @@ def _each_item_to_each_agent(network: Network) -> int:
     return network.agents**2
 
 
-_HOPS: Mapping[type[NetworkProtocol], Callable[[Network], int]] = {
-    Flooding: _each_item_over_each_link,
-    Gis: _each_item_over_each_link,
-    Gossip: _new_item_a_slot,
-    Relay: _each_item_to_each_agent,
+_HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
+    Flooding: (_each_item_over_each_link, 5_000),
+    Gis: (_each_item_over_each_link, 10_000),
+    Gossip: (_new_item_a_slot, 50_000),
+    Relay: (_each_item_to_each_agent, 10_000),
 }
-"""About how many hops a round takes, of each protocol that has a loop."""
+"""Of each protocol that has a loop about how many hops a round takes, and for how many agents its arrays fit into some
+gigabytes."""

@@ -7,9 +7,9 @@ each of its channels keeps the place up to which it has brought that.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.traffic import (
     ACTIVATIONS,
     ARRIVED,
@@ -111,7 +111,7 @@ class Flood(NamedTuple):
     told_by: NDArray[np.uint8]
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _is_left_out(flood: Flood, row: int, channel: int) -> bool:
     """Return whether what is in *row* of what is said is not for *channel*."""
     left_out = flood.said[row, LEFT_OUT]
@@ -125,7 +125,7 @@ def _is_left_out(flood: Flood, row: int, channel: int) -> bool:
     return False
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
     """Return what says that *channel* is left out beside what *left_out* says."""
     copy = flood.round[COPIES]
@@ -141,7 +141,7 @@ def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
     return int(NOBODY - 1 - copy)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _start(traffic: Traffic, channel: int, size: int, said: int) -> bool:
     """Let what was said have its turn on a channel of limited bandwidth, and count it; return whether it is sent."""
     if not queue(traffic, channel, size, said):
@@ -153,7 +153,7 @@ def _start(traffic: Traffic, channel: int, size: int, said: int) -> bool:
     return True
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _take(traffic: Traffic, flood: Flood) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
     state, channels, said, nodes = traffic.state, traffic.channels, flood.said, flood.nodes
@@ -210,7 +210,7 @@ def _take(traffic: Traffic, flood: Flood) -> int:
     return ARRIVED
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _take_off(traffic: Traffic, channel: int, size: int) -> None:
     """Note that what a node says next is not for *channel*."""
     if traffic.state[BANDWIDTH] == 0:
@@ -218,7 +218,7 @@ def _take_off(traffic: Traffic, channel: int, size: int) -> None:
         traffic.channels[channel, BYTES] -= size
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _leave_out_tellers(traffic: Traffic, flood: Flood, label: int) -> tuple[int, int]:
     """Return what says that those are left out who told of *label*, and how many; if they are several, mark them."""
     channels = traffic.channels
@@ -239,7 +239,7 @@ def _leave_out_tellers(traffic: Traffic, flood: Flood, label: int) -> tuple[int,
     return left_out, number
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _unmark_tellers(traffic: Traffic, flood: Flood, label: int) -> None:
     teller = flood.first[label]
     while teller >= 0:
@@ -248,7 +248,7 @@ def _unmark_tellers(traffic: Traffic, flood: Flood, label: int) -> None:
         teller = flood.following[teller]
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _say(traffic: Traffic, flood: Flood, node: int, label: int, left_out: int, omitted: int) -> None:
     """Let *node* pass on an item, on all channels but those that are left out, of which there are so many."""
     state, channels, nodes = traffic.state, traffic.channels, flood.nodes
@@ -292,7 +292,7 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int, left_out: int, o
         traffic.kinds[0, KIND_BYTES] += sent * size
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
     """Let *node* pass on what is fresh, in the order in which it came, if the horizon has not come."""
     for number in range(fresh):
@@ -305,7 +305,7 @@ def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
         flood.first[label] = -1
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _note_teller(flood: Flood, place: int, label: int, channel: int, fresh: int) -> int:
     """Note at *place* that *channel* brought a fresh label; return how many labels are fresh."""
     flood.tellers[place] = channel
@@ -320,7 +320,7 @@ def _note_teller(flood: Flood, place: int, label: int, channel: int, fresh: int)
     return fresh
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 

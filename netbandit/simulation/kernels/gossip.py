@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
@@ -83,20 +83,20 @@ class Rumours(NamedTuple):
     last_slot: int
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _give_back(rumours: Rumours, copy: int) -> None:
     rumours.copies[copy, 0] = rumours.round[UNUSED_COPY]
     rumours.round[UNUSED_COPY] = copy
     rumours.round[UNUSED_COPIES] += 1
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _add(rumours: Rumours, node: int, label: int) -> None:
     rumours.held[node, 0] += 1
     rumours.held[node, 1] += rumours.sizes[label]
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _take_in(rumours: Rumours, node: int, what: int) -> bool:
     """Let *node* take in a copy, or its own item; return whether it has all items now and had not before."""
     agents = len(rumours.known)
@@ -120,7 +120,7 @@ def _take_in(rumours: Rumours, node: int, what: int) -> bool:
     return bool(before < agents and rumours.held[node, 0] == agents)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> None:
     """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
     now, slot = traffic.state[NOW], traffic.state[SLOT_NS]
@@ -151,7 +151,7 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> Non
         rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def play(
     traffic: Traffic, queues: Queues, rumours: Rumours, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from numba import njit
-
+from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.traffic import (
     ACTIVATIONS,
     ARRIVED,
@@ -59,7 +58,7 @@ class Queues(NamedTuple):
     unused: Integers
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def put(
     traffic: Traffic,
     queues: Queues,
@@ -111,7 +110,7 @@ def put(
     return int(arrival)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def release(queues: Queues, message: int) -> None:
     """Give back the row of a message that has been handled."""
     queues.messages[message, FOLLOWING] = queues.unused[UNUSED]
@@ -119,7 +118,7 @@ def release(queues: Queues, message: int) -> None:
     queues.unused[UNUSED_COUNT] += 1
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def take(traffic: Traffic, queues: Queues) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
     state, channels, messages = traffic.state, traffic.channels, queues.messages

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.compiled import compiled, inlined
 from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
@@ -67,7 +67,7 @@ class Told(NamedTuple):
     complete: NDArray[np.int64]
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _count(told: Told, node: int, odd: int) -> None:
     """Note that one item more has reached *node*."""
     told.missing[odd, node] -= 1
@@ -78,7 +78,7 @@ def _count(told: Told, node: int, odd: int) -> None:
         told.state[COMPLETE] = place + 1
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: int, odd: int) -> int:
     """Let *node* pass on what comes from *source*, if the horizon has not come; return when (ns) it first arrives."""
     soonest = NEVER
@@ -91,7 +91,7 @@ def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: in
     return soonest
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled
 def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now: int) -> int:
     """Let *agent* tell its item to all others, for whose messages there are rows; return when the first arrives."""
     move_to(traffic.state, now)
@@ -100,7 +100,7 @@ def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now
     return soonest
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _begin_steps(traffic: Traffic, told: Told) -> None:
     """Sort what is due in this step by node, for each in the order in which it came."""
     state, order, steps = traffic.state, traffic.order, traffic.steps
@@ -115,7 +115,7 @@ def _begin_steps(traffic: Traffic, told: Told) -> None:
     state[STEP_AT] = 0
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _end_steps(traffic: Traffic) -> None:
     """Forget what was due; what is due at the next boundary stays."""
     state, steps = traffic.state, traffic.steps
@@ -131,7 +131,7 @@ def _end_steps(traffic: Traffic) -> None:
     state[STEPS_BEGUN] = 0
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
     """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together."""
     state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
@@ -154,7 +154,7 @@ def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> Non
         state[STEP_TIME] = min(state[STEP_TIME], due)
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled
 def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 

@@ -1,8 +1,9 @@
 """Sorting in compiled loops that must not allocate."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from netbandit.simulation.kernels.compiled import compiled
 
 STACK = 128
 """Numbers that `sort` needs room for."""
@@ -10,7 +11,7 @@ STACK = 128
 _FEW = 16
 
 
-@njit(cache=True, _nrt=False, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled
 def sort(values: NDArray[np.int64], begin: int, end: int, stack: NDArray[np.int64], stack_at: int) -> None:
     """Sort a part of *values* in place: quicksort, and insertion for what is nearly sorted.
 

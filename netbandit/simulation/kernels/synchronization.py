@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.queues import (
     BEGUN,
     COUNT,
@@ -80,7 +80,7 @@ class Handshakes(NamedTuple):
     header: tuple[int, int]
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _request(
     traffic: Traffic, queues: Queues, handshakes: Handshakes, channel: int, begun: int, labels: int, count: int
 ) -> None:
@@ -114,7 +114,7 @@ def _request(
         put(traffic, queues, traffic.channels[channel, REVERSE], REQ, size, round[NUMBER], begun, first, wanted)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _answer(
     traffic: Traffic, queues: Queues, handshakes: Handshakes, channel: int, begun: int, labels: int, count: int
 ) -> None:
@@ -127,7 +127,7 @@ def _answer(
         put(traffic, queues, traffic.channels[channel, REVERSE], DATA, size, round, begun, labels, count)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _learn(handshakes: Handshakes, node: int, count: int) -> bool:
     """Put so many items on the list of *node*; return whether that ends the round."""
     agents = len(handshakes.known)
@@ -140,7 +140,7 @@ def _learn(handshakes: Handshakes, node: int, count: int) -> bool:
     return False
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _advertise(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int, labels: int, count: int) -> None:
     """Let *node* tell all its neighbours what is new on its list."""
     now = traffic.state[NOW]
@@ -150,7 +150,7 @@ def _advertise(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: i
             put(traffic, queues, traffic.out[place], ADV, size, handshakes.round[NUMBER], now, labels, count)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _append(handshakes: Handshakes, labels: int, count: int) -> None:
     """Copy a list of labels behind all others."""
     end = handshakes.round[USED]
@@ -159,7 +159,7 @@ def _append(handshakes: Handshakes, labels: int, count: int) -> None:
     handshakes.round[USED] = end + count
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def play(
     traffic: Traffic, queues: Queues, handshakes: Handshakes, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:

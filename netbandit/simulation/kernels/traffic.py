@@ -13,9 +13,9 @@ Source:
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.sorting import sort
 
 Integers = NDArray[np.int64]
@@ -117,7 +117,7 @@ class Traffic(NamedTuple):
     booked: Integers
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def expect(traffic: Traffic, channel: int, arrival: int) -> None:
     """Have a channel looked at when its next message arrives."""
     state, channels = traffic.state, traffic.channels
@@ -138,7 +138,7 @@ def expect(traffic: Traffic, channel: int, arrival: int) -> None:
         state[WAITING] += 1
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _put_back(traffic: Traffic) -> None:
     """Put what is in the window back into its bucket: something comes before it."""
     state, channels = traffic.state, traffic.channels
@@ -151,7 +151,7 @@ def _put_back(traffic: Traffic) -> None:
     state[WINDOW_AT] = state[WINDOW_SORTED] = state[WINDOW_END] = 0
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _load(traffic: Traffic, bucket: int) -> None:
     """Move the channels that are due in *bucket* to the window; others are due laps later."""
     state, channels = traffic.state, traffic.channels
@@ -176,7 +176,7 @@ def _load(traffic: Traffic, bucket: int) -> None:
     state[WINDOW] = bucket
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _earliest(traffic: Traffic) -> int:
     """Return the bucket of time in which the first channel is due, however far away."""
     earliest = NEVER
@@ -188,7 +188,7 @@ def _earliest(traffic: Traffic) -> int:
     return int(earliest >> traffic.state[WIDTH_BITS])
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def _sort_window(traffic: Traffic) -> None:
     """Sort the rest of the window: a few new entries into the others, or all."""
     state, window = traffic.state, traffic.window
@@ -208,7 +208,7 @@ def _sort_window(traffic: Traffic) -> None:
     state[WINDOW_SORTED] = end
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def next_arrival(traffic: Traffic) -> int:
     """Return when (ns) the next message arrives, and have it first in the window; `NEVER`: nothing is under way."""
     state = traffic.state
@@ -237,7 +237,7 @@ def next_arrival(traffic: Traffic) -> int:
     return int((state[WINDOW] << state[WIDTH_BITS]) + (traffic.window[state[WINDOW_AT]] >> CHANNEL_BITS))
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def move_to(state: Integers, time: int) -> None:
     """Move the clock of the loop to *time* (ns)."""
     state[NOW] = time
@@ -246,7 +246,7 @@ def move_to(state: Integers, time: int) -> None:
         state[SLOT_ENDS] = (state[SLOT] + 1) * state[SLOT_NS]
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) -> int:
     """Go on to the next pass or step, once all of the one before is handled.
 
@@ -282,7 +282,7 @@ def advance(traffic: Traffic, arrivals_until: int, steps_until: int, step: int) 
     return STEP
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def inbox_of_one(traffic: Traffic) -> int:
     """Return where in the inbox what has reached the first receiver ends."""
     inbox, channels = traffic.inbox, traffic.channels
@@ -294,7 +294,7 @@ def inbox_of_one(traffic: Traffic) -> int:
     return int(end)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def step_time(traffic: Traffic, begun: int) -> int:
     """Return when (ns) a slotted hop takes effect that has brought something now; see `Clock.effective_time`."""
     state = traffic.state
@@ -302,7 +302,7 @@ def step_time(traffic: Traffic, begun: int) -> int:
     return int(max(begun // slot + 1, (state[NOW] + slot - 1) // slot) * slot)
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) -> None:
     """Let *node* deal with something at *time*, the time of the next step; there is room for it."""
     state = traffic.state
@@ -314,7 +314,7 @@ def add_step(traffic: Traffic, time: int, node: int, labels: int, count: int) ->
     state[STEP_TIME] = time
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def begin_steps(traffic: Traffic) -> None:
     """Sort what is due in this step by node, for each in the order in which it came."""
     state, order = traffic.state, traffic.order
@@ -327,7 +327,7 @@ def begin_steps(traffic: Traffic) -> None:
         order[place] &= CHANNEL_MASK
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def end_steps(traffic: Traffic) -> None:
     """Forget what was due: the step has been made."""
     state = traffic.state
@@ -337,13 +337,13 @@ def end_steps(traffic: Traffic) -> None:
     state[STEP_TIME] = NEVER
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def can_book(traffic: Traffic, messages: int) -> bool:
     """Return whether there is room to book slots for so many messages."""
     return bool(traffic.state[BANDWIDTH] == 0 or traffic.state[BOOKINGS] + messages <= len(traffic.booked))
 
 
-@njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@inlined
 def queue(traffic: Traffic, channel: int, size: int, said: int) -> bool:
     """Let a message of *size* bytes, sent at the time *said* (ns), queue for a channel of limited bandwidth.
 

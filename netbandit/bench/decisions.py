@@ -104,7 +104,7 @@ def _numpy() -> float:
     inverses = [np.eye(10) for _ in range(NUMPY_AGENTS)]
     responses = [np.zeros(10) for _ in range(NUMPY_AGENTS)]
     generators = [np.random.default_rng(agent) for agent in range(NUMPY_AGENTS)]
-    means = actions @ world.theta
+    means = actions @ world.vector
     regret = 0.0
     began = time.perf_counter()
     for _ in range(NUMPY_HORIZON):

@@ -61,7 +61,8 @@ def test_it_ends_whatever_goes_wrong_or_says_why_not(learner, bandit, protocol):
         except ScenarioError as error:
             lines = error.lines if hasattr(error, "lines") else [str(error)]
             assert all(any(reason in line for reason in REASONS) for line in lines), (name, lines)
-            assert name in ("memory", "deadline", "losses"), (name, lines)
+            # Over a keeper an agent waits for an answer that may be lost in many ways, and needs a deadline in each.
+            assert name in ("memory", "deadline") or protocol == "parameter-server", (name, lines)
             continue
         result = study.points[0].simulation(0).run()  # adds up what became of all messages, or raises
         metrics = result.metrics

@@ -38,7 +38,6 @@ FAULTS = {
 REASONS = (
     'faults.nodes.memory: must be "kept" with',
     "protocol.deadline: has no effect",
-    "protocol.deadline: is missing",
     "protocol.deadline: works with learners of rounds or calls only",
     "protocol.deadline: unknown key",
     "protocol.deadline: asks for",
@@ -55,13 +54,15 @@ COMBINATIONS = [
 @pytest.mark.parametrize(("learner", "bandit", "protocol"), COMBINATIONS)
 def test_it_ends_whatever_goes_wrong_or_says_why_not(learner, bandit, protocol):
     text = scenario(learner, bandit, protocol, horizon=120)
+    if protocol == "parameter-server":  # an agent waits for an answer that may be lost, and check asks for this
+        text += 'deadline = "5 ms"\n'
     for name, overrides in FAULTS.items():
         try:
             study = check(load("scenario.toml", overrides, text=text))
         except ScenarioError as error:
             lines = error.lines if hasattr(error, "lines") else [str(error)]
             assert all(any(reason in line for reason in REASONS) for line in lines), (name, lines)
-            assert name in ("memory", "deadline", "losses"), (name, lines)
+            assert name in ("memory", "deadline"), (name, lines)
             continue
         result = study.points[0].simulation(0).run()  # adds up what became of all messages, or raises
         metrics = result.metrics

@@ -51,7 +51,7 @@ def fits(protocol: NetworkProtocol, network: Network) -> bool:
         return False
     hops, most_agents = _HOPS[type(protocol)]
     return (
-        network.agents <= most_agents
+        1 < network.agents <= most_agents
         and type(network) is Network
         and network.trace is None
         and getattr(protocol, "deadline", None) is None

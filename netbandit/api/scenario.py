@@ -239,5 +239,6 @@ def _node_link(graph: "networkx.Graph[int]") -> str:
     links = []
     for first, second, attributes in graph.edges(data=True):
         speed = {"LinkSpeedRaw": attributes["speed"]} if "speed" in attributes else {}
-        links.append({"source": first, "target": second, **speed})
+        latency = {"latency": attributes["latency"]} if "latency" in attributes else {}
+        links.append({"source": first, "target": second, **speed, **latency})
     return json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "links": links}, indent=1)

@@ -45,7 +45,8 @@ def read(path: Path, component: str | None = None) -> "networkx.Graph[int]":
 
     Ids are sorted as numbers if all are integers, else as text. A node has a ``name`` (its label where no other node
     has the same, else with its id) and, where known, ``latitude`` and ``longitude`` in degrees; a link has the
-    ``speed`` in bits a second of the fastest of its parallels, where known.
+    ``speed`` in bits a second of the fastest of its parallels, where known, and the ``latency`` of the first of them
+    that has one, as it was written.
 
     Args:
         path: The file.
@@ -142,12 +143,16 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     ids = _sorted(list(network.nodes))
     number = {id_: position for position, id_ in enumerate(ids)}
     links: dict[tuple[int, int], float | None] = {}
+    latencies: dict[tuple[int, int], str] = {}
     for first, second, attributes in network.links:
         ends = sorted((number[first], number[second]))
         if ends[0] != ends[1]:
             pair, speed = (ends[0], ends[1]), _number(attributes, "linkspeedraw")
             known = links.get(pair)
             links[pair] = speed if known is None or (speed is not None and speed > known) else known
+            latency = _value(attributes, "latency")
+            if latency is not None:
+                latencies.setdefault(pair, str(latency))
     edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
     labels = distances.components_of(len(ids), edges)
     sizes = np.bincount(labels)
@@ -164,7 +169,9 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
         if first_end in position:
             speed = links[first_end, second_end]
             known_speed = {} if speed is None else {"speed": speed}
-            graph.add_edge(position[first_end], position[second_end], **known_speed)
+            text = latencies.get((first_end, second_end))
+            known_latency = {} if text is None else {"latency": text}
+            graph.add_edge(position[first_end], position[second_end], **known_speed, **known_latency)
     return graph
 
 

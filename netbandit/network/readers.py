@@ -1,5 +1,6 @@
 """The formats of network files: each reader turns a file's bytes into nodes and links, with nothing mended yet."""
 
+import ast
 import json
 import re
 import warnings
@@ -132,8 +133,17 @@ def edge_list(content: bytes) -> Network:
             raise NotAGraphError(f"line {number} is not a link: two ids and at most a number")
         for end in fields[:2]:
             network.nodes.setdefault(end, {})
-        network.links.append((fields[0], fields[1], {}))
+        network.links.append((fields[0], fields[1], _attributes(attributes)))
     return network
+
+
+def _attributes(text: str) -> Attributes:
+    """Return what networkx writes behind a link: ``{'latency': '5 ms'}`` without its first sign; nothing if it is else."""
+    try:
+        found = ast.literal_eval("{" + text) if text else {}
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return {}
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 
 def _is_number(text: str) -> bool:

@@ -19,11 +19,12 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
     if links is None:
         return problems
     ours = isinstance(family, str) and family in BUILT_IN["topology"]
-    if ours and family != "file" and links.peer.latency == "geographic":
+    needs = {"geographic": "coordinates", "edges": "links"}.get(str(links.peer.latency))
+    if ours and family != "file" and needs is not None:
         problems.append(
             (
                 ("links", "peer", "latency"),
-                f'"geographic" needs the coordinates of a topology file: '
+                f"{show(links.peer.latency)} needs the {needs} of a topology file: "
                 f'must be a duration such as "10 ms" with topology.family = {show(family)}',
             )
         )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
+from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.families.family import Family
 from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -44,8 +45,10 @@ def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, stream
     """Return the latency of each peer link in nanoseconds, shape (links,), in the order of ``topology.edges``.
 
     Raises:
-        TopologyError: ``"geographic"`` lacks coordinates; at the empty key path.
+        TopologyError: ``"geographic"`` lacks coordinates, or ``"edges"`` latencies; at the empty key path.
     """
+    if settings.latency == "edges":
+        return given_latencies(topology, slot)
     if settings.latency == "geographic":
         return latency_nanoseconds(topology.coordinates, topology.edges, settings.missing, topology.names)
     return _latencies(settings.latency, topology.links, slot, streams.generator("links.peer"))
@@ -145,7 +148,7 @@ def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
     for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         durations = latency.ends if isinstance(latency, UniformLatency) else [latency]
         for duration in durations:
-            if duration != "geographic" and Duration(duration).nanoseconds(slot) >= _TOO_LONG:
+            if isinstance(duration, Duration) and Duration(duration).nanoseconds(slot) >= _TOO_LONG:
                 yield (
                     ("links", table, "latency"),
                     f'must be less than "{_TOO_LONG // 10**9} s" (146 years), not "{duration}"',

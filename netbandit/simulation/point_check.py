@@ -10,6 +10,7 @@ from typing import Any
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.memory import affordable, shown
+from netbandit.network.edge_latencies import any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.topology import Topology, TopologyError
@@ -280,14 +281,18 @@ class PointCheck:
             streams = topology_streams(parts.family, scenario.run.seed, 0)
             latencies = peer_latencies(scenario.links.peer, graph, slot, streams).tolist()
             self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), latencies, slot)
-        if scenario.links.peer.latency == "geographic":
+        latency = scenario.links.peer.latency
+        if latency != "edges" and any_given(graph):
+            said = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
+            self.notes.append((("links", "peer", "latency"), said))
+        if latency in ("geographic", "edges"):
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)
                 peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)
             except TopologyError as error:
                 path = ("links", "peer", "latency")
                 hint = _hint(scenario.links.peer, graph, scenario.run.slot_nanoseconds)
-                self.problems += [(path, f'"geographic" cannot be: {text}; {hint}') for _, text in error.problems]
+                self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
 
@@ -332,7 +337,9 @@ def _offering(talks: frozenset[Talk]) -> list[str]:
 
 
 def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
-    """Return what helps where ``"geographic"`` lacks coordinates: a median takes links that have them."""
+    """Return what helps where a graph lacks latencies, or coordinates: a median takes links that have them."""
+    if links.latency == "edges":
+        return 'give each link one such as "10 ms"'
     try:
         peer_latencies(links.model_copy(update={"missing": "median"}), graph, slot, Streams(0, 0))
     except TopologyError:

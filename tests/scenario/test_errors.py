@@ -132,7 +132,8 @@ def test_the_largest_numbers_that_are_allowed(write, check, valid, monkeypatch):
         (
             'links.peer.latency = "geografic"',
             [
-                f'links.peer.latency: must be {DURATION}; or "geographic"; or {{ uniform = ["1 ms", "5 ms"] }}, '
+                f'links.peer.latency: must be {DURATION}; or "geographic", or "edges"; '
+                'or { uniform = ["1 ms", "5 ms"] }, '
                 'not "geografic" (did you mean "geographic"?)'
             ],
         ),

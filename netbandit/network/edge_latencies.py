@@ -1,0 +1,52 @@
+"""The latency that each link of a graph brings itself, as its attribute ``latency``."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.topology import Topology, TopologyError
+from netbandit.units import Duration
+from netbandit.wording import show
+
+LONGEST = 2**62
+"""In nanoseconds: as much cannot be added up."""
+NAMED = 5
+"""How many of the links without a latency an error names."""
+
+
+def any_given(topology: Topology) -> bool:
+    """Whether a link of the graph has a latency of its own."""
+    return any("latency" in attributes for _, _, attributes in topology.graph.edges(data=True))
+
+
+def given_latencies(topology: Topology, slot: int) -> NDArray[np.int64]:
+    """Return the latency of each link in nanoseconds, shape (L,), in the order of ``topology.edges``.
+
+    Args:
+        topology: The graph; the attribute ``latency`` of a link is a duration such as ``"10 ms"``.
+        slot: The length of a slot in nanoseconds, for durations in slots.
+
+    Raises:
+        TopologyError: At the empty key path, if links have none, or one that is no duration.
+    """
+    found = np.zeros(topology.links, dtype=np.int64)
+    missing: list[str] = []
+    wrong: list[str] = []
+    for place, (first, second) in enumerate(topology.edges.tolist()):
+        text = topology.graph.edges[first, second].get("latency")
+        if text is None:
+            missing.append(f"{first}-{second}")
+            continue
+        try:
+            nanoseconds = Duration(str(text)).nanoseconds(slot)
+            if nanoseconds >= LONGEST:
+                raise ValueError("must be less than 146 years")
+            found[place] = nanoseconds
+        except ValueError as error:
+            wrong.append(f"the latency of link {first}-{second} {error}, not {show(text)}")
+    if missing:
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        subject = "1 link has" if len(missing) == 1 else f"{len(missing)} links have"
+        wrong.append(f"{subject} no attribute latency: {', '.join(missing[:NAMED])}{more}")
+    if wrong:
+        raise TopologyError([((), text) for text in wrong])
+    return found

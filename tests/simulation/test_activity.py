@@ -279,7 +279,8 @@ def test_what_is_updated_decision_by_decision_is_what_a_fresh_solution_gives(tmp
             super().start()
 
     monkeypatch.setattr(slots, "Slots", Kept)
-    given = "run.activity=one", "run.horizon=3000", f"protocol={protocol}", "learner={kind='oful', upload=100, threshold=400.0}"
+    learner = "learner={kind='oful', upload=100, threshold=400.0}"
+    given = "run.activity=one", "run.horizon=3000", f"protocol={protocol}", learner
     assert run(tmp_path, *given, text=LINEAR).metrics["rounds"] > 0
     (driver,) = drivers
     beliefs, everybody = driver.learners[0].beliefs, np.arange(5)

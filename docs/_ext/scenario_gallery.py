@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
 PINNED = ROOT / "tests" / "data" / "scenario_numbers.json"
 BEST = (
-    "baselines",
+    "learners",
     "structure",
     "tradeoff",
     "heatmap",
@@ -35,7 +35,7 @@ BEST = (
     "regret",
 )
 """Pictures by name, the most telling first."""
-TOLD_BY = {"pfcb_delay": "parameter"}
+TOLD_BY = {"pfcb_delay": "parameter", "drift": "regret"}
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
 """What whole studies took, written by ``docs/gallery/whole_runs.py``."""

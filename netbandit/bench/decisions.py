@@ -1,4 +1,4 @@
-"""Decisions: microseconds of one of FedUCB inside a whole simulation, beside loops without any network.
+"""Decisions: microseconds of one of FedUCB or OFUL inside a whole simulation, beside loops without any network.
 
 Three loops make the decisions of as many agents that learn alone, with the same bandit: a whole simulation, network
 included; a loop in Python over numpy; and a compiled loop as one writes it for this alone, which scores every arm with
@@ -37,6 +37,8 @@ learner = {{ kind = "feducb", epsilon = inf, threshold = 100, beta_scale = 0.1 }
 protocol = {{ kind = "master-worker" }}
 """
 
+_ONE = ("run.activity=one", f"run.horizon={AGENTS * HORIZON}")
+
 _CASES = {
     "not private, threshold 100": (),
     "private, the paper's threshold": ("learner.epsilon=1.0", "learner.threshold=paper"),
@@ -44,6 +46,12 @@ _CASES = {
     "not private, half the agents": (f"topology.agents={AGENTS // 2}",),
     "not private, twice the slots": (f"run.horizon={2 * HORIZON}",),
     "alone": ("protocol.kind=silent",),
+    "one agent a slot, answered": (*_ONE, "learner={kind='oful', radius=0.2}", "protocol={kind='parameter-server'}"),
+    "one agent a slot, pushed": (
+        *_ONE,
+        "learner={kind='oful', radius=0.2, upload=5}",
+        "protocol={kind='parameter-server', answer='lagging'}",
+    ),
 }
 
 
@@ -76,7 +84,9 @@ def _simulated(name: str, point: RunnablePoint, rounds: dict[str, int]) -> float
     count = metrics["rounds"]
     assert isinstance(count, int)
     rounds[name] = count
-    return 1e6 * passed / (point.scenario.run.horizon * point.topology(0).agents)
+    decisions = metrics.get("decisions", point.scenario.run.horizon * point.topology(0).agents)
+    assert isinstance(decisions, int)
+    return 1e6 * passed / decisions
 
 
 def _world(agents: int) -> Linear:
@@ -94,7 +104,7 @@ def _numpy() -> float:
     inverses = [np.eye(10) for _ in range(NUMPY_AGENTS)]
     responses = [np.zeros(10) for _ in range(NUMPY_AGENTS)]
     generators = [np.random.default_rng(agent) for agent in range(NUMPY_AGENTS)]
-    means = actions @ world.theta
+    means = actions @ world.vector
     regret = 0.0
     began = time.perf_counter()
     for _ in range(NUMPY_HORIZON):

@@ -8,6 +8,9 @@ each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operat
 Where agents deposit what they know with a keeper, S holds what they have sent too, U what they have not, and a total
 that comes back waits in a table until its agent decides: most totals are replaced by a later one before anybody needs
 them, and only a new S takes d^3 operations.
+
+To hand all arrays of `Ellipsoids` to a function costs more than a decision. What is called at each takes those alone
+that it needs, or is compiled into its caller.
 """
 
 from math import log, log1p, sqrt
@@ -265,10 +268,8 @@ def copy(beliefs, param_set, source, agent):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def choose_fixed(beliefs, param_set, agent, bonus):  # type: ignore[no-untyped-def]
+def choose_fixed(fits, widths, bonus):  # type: ignore[no-untyped-def]
     """Return the arm with the largest ``<x, theta_hat> + bonus sqrt(x' V^-1 x)``, the lowest index among equals."""
-    fits = beliefs.fits[param_set, agent]
-    widths = beliefs.widths[param_set, agent]
     best = 0
     highest = -np.inf
     for arm in range(len(fits)):
@@ -280,10 +281,8 @@ def choose_fixed(beliefs, param_set, agent, bonus):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def choose_fresh(beliefs, param_set, agent, bonus, actions):  # type: ignore[no-untyped-def]
+def choose_fresh(inverse, estimate, bonus, actions):  # type: ignore[no-untyped-def]
     """Return the same for *actions* that are new in this slot, shape (K, d)."""
-    inverse = beliefs.inverse[param_set, agent]
-    estimate = beliefs.estimate[param_set, agent]
     count, dimension = actions.shape
     best = 0
     highest = -np.inf
@@ -344,36 +343,94 @@ def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ig
         arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
         product: Room for d numbers.
     """
-    dimension = len(action)
-    beliefs.tally[1] += beliefs.tally[0] - beliefs.held[param_set, agent]
+    learn_at(
+        beliefs.inverse,
+        beliefs.estimate,
+        beliefs.fits,
+        beliefs.widths,
+        beliefs.own_gram,
+        beliefs.own_response,
+        beliefs.leaf_response,
+        beliefs.leaf_square,
+        beliefs.inflated,
+        beliefs.log_ratio,
+        beliefs.log_det,
+        beliefs.uses,
+        beliefs.updates,
+        beliefs.held,
+        beliefs.tally,
+        beliefs.received,
+        param_set,
+        agent,
+        action,
+        reward,
+        arms,
+        product,
+    )
+    if beliefs.updates[param_set, agent] >= REFRESH:
+        refresh(beliefs, param_set, agent, arms)
+
+
+@njit(inline="always")
+def learn_at(  # type: ignore[no-untyped-def]
+    inverse,
+    estimate,
+    fits,
+    widths,
+    own_gram,
+    own_response,
+    leaf_response,
+    leaf_square,
+    inflated,
+    log_ratio,
+    log_det,
+    uses,
+    updates,
+    held,
+    tally,
+    received,
+    param_set,
+    agent,
+    action,
+    reward,
+    arms,
+    product,
+):
+    """Take in what *action* paid, but for what is due after `REFRESH` decisions; arguments as of `Ellipsoids`, `learn`.
+
+    It is compiled into each of its callers.
+    """
+    tally[1] += tally[0] - held[param_set, agent]
     grown = 0.0
-    if not beliefs.received:
-        estimate = beliefs.estimate[param_set, agent]
-        expected = 0.0
-        for row in range(dimension):
-            expected += action[row] * estimate[row]
-        width = _divide(beliefs.inverse[param_set, agent], action, product)
-        scale = 1.0 / (1.0 + width)
-        step = (reward - expected) * scale
-        for row in range(dimension):
-            estimate[row] += step * product[row]
-        count = arms.shape[1]
-        if count:
-            fits = beliefs.fits[param_set, agent]
-            widths = beliefs.widths[param_set, agent]
-            for arm in range(count):
-                along = 0.0
-                for row in range(dimension):
-                    along += arms[row, arm] * product[row]
-                fits[arm] += step * along
-                widths[arm] -= scale * along * along
+    if not received:
+        width = _update_choice(
+            inverse[param_set, agent],
+            estimate[param_set, agent],
+            fits[param_set, agent],
+            widths[param_set, agent],
+            action,
+            reward,
+            arms,
+            product,
+        )
         grown = log1p(width)
-        beliefs.held[param_set, agent] += 1
-        beliefs.log_det[param_set, agent] += grown
-    gram = beliefs.own_gram[param_set, agent]
-    response = beliefs.own_response[param_set, agent]
-    leaf = beliefs.leaf_response[param_set, agent]
+        held[param_set, agent] += 1
+        log_det[param_set, agent] += grown
+    leaf_square[param_set, agent] += _add(
+        own_gram[param_set, agent], own_response[param_set, agent], leaf_response[param_set, agent], action, reward
+    )
+    if inflated.shape[2]:
+        grown = log1p(_divide(inflated[param_set, agent], action, product))
+    log_ratio[param_set, agent] += grown
+    uses[param_set, agent] += 1
+    updates[param_set, agent] += 1
+
+
+@njit(cache=True)
+def _add(gram, response, leaf, action, reward):  # type: ignore[no-untyped-def]
+    """Add an observation to own sums, and return the square of its reward, clipped to [-1, 1]."""
     clipped = min(max(reward, -1.0), 1.0)
+    dimension = len(action)
     for row in range(dimension):
         weight = action[row]
         line = gram[row]
@@ -381,14 +438,28 @@ def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ig
             line[column] += weight * action[column]
         response[row] += reward * weight
         leaf[row] += clipped * weight
-    beliefs.leaf_square[param_set, agent] += clipped * clipped
-    if beliefs.inflated.shape[2]:
-        grown = log1p(_divide(beliefs.inflated[param_set, agent], action, product))
-    beliefs.log_ratio[param_set, agent] += grown
-    beliefs.uses[param_set, agent] += 1
-    beliefs.updates[param_set, agent] += 1
-    if beliefs.updates[param_set, agent] >= REFRESH:
-        refresh(beliefs, param_set, agent, arms)
+    return clipped * clipped
+
+
+@njit(cache=True)
+def _update_choice(inverse, estimate, fits, widths, action, reward, arms, product):  # type: ignore[no-untyped-def]
+    """Have an agent choose by one more observation from now on; return ``x' V^-1 x`` of before. See `learn`."""
+    dimension = len(action)
+    expected = 0.0
+    for row in range(dimension):
+        expected += action[row] * estimate[row]
+    width = _divide(inverse, action, product)
+    scale = 1.0 / (1.0 + width)
+    step = (reward - expected) * scale
+    for row in range(dimension):
+        estimate[row] += step * product[row]
+    for arm in range(arms.shape[1]):
+        along = 0.0
+        for row in range(dimension):
+            along += arms[row, arm] * product[row]
+        fits[arm] += step * along
+        widths[arm] -= scale * along * along
+    return width
 
 
 @njit(cache=True)
@@ -408,14 +479,27 @@ def wants(beliefs, param_set, agent, trigger, sets):  # type: ignore[no-untyped-
         trigger: `Trigger`.
         sets: Sets an agent keeps.
     """
-    if beliefs.quiet[param_set, agent]:
+    return wants_at(
+        beliefs.quiet[param_set, agent],
+        beliefs.uses[param_set, agent],
+        beliefs.log_ratio[param_set, agent],
+        trigger.thresholds[agent],
+        trigger.every,
+        trigger.growth,
+        sets,
+    )
+
+
+@njit(cache=True)
+def wants_at(quiet, uses, log_ratio, threshold, every, growth, sets):  # type: ignore[no-untyped-def]
+    """Return the same for an agent of whom all this is known; see `Ellipsoids` and `Trigger`."""
+    if quiet:
         return False
-    uses = beliefs.uses[param_set, agent]
-    if trigger.growth >= 0.0:
-        return uses > 0 and beliefs.log_ratio[param_set, agent] > trigger.growth
-    if trigger.every:
-        return uses * sets >= trigger.every
-    return beliefs.log_ratio[param_set, agent] * uses >= trigger.thresholds[agent]
+    if growth >= 0.0:
+        return uses > 0 and log_ratio > growth
+    if every:
+        return uses * sets >= every
+    return log_ratio * uses >= threshold
 
 
 SLOTS, LOG_DET, OBSERVATIONS = 0.0, 1.0, 2.0
@@ -448,12 +532,16 @@ def bonus_of(beliefs, param_set, agent, terms, slot):  # type: ignore[no-untyped
             `bonus_in`; `LOG_DET` of V, less that of the first V (the third), or `OBSERVATIONS` in V, over the fourth.
         slot: The slot.
     """
+    dimension = beliefs.estimate.shape[2]
+    return bonus_at(beliefs.log_det[param_set, agent], beliefs.held[param_set, agent], terms, dimension, slot)
+
+
+@njit(cache=True)
+def bonus_at(log_det, held, terms, dimension, slot):  # type: ignore[no-untyped-def]
+    """Return the same for an agent of whom this is known; see `Ellipsoids` and `bonus_of`."""
     if terms[5] == SLOTS:
-        return bonus_in(terms, beliefs.estimate.shape[2], slot)
-    if terms[5] == LOG_DET:
-        growth = max(beliefs.log_det[param_set, agent] - terms[2], 0.0)
-    else:
-        growth = beliefs.estimate.shape[2] * log1p(beliefs.held[param_set, agent] / terms[3])
+        return bonus_in(terms, dimension, slot)
+    growth = max(log_det - terms[2], 0.0) if terms[5] == LOG_DET else dimension * log1p(held / terms[3])
     return terms[0] * sqrt(terms[1] + growth) + terms[4]
 
 
@@ -464,9 +552,8 @@ def choose_fixed_all(beliefs, param_set, slot, agents, bonus_terms, columns):  #
     for row in range(agents.size):
         agent = agents[row]
         take_in(beliefs, agent, columns)
-        arms[row] = choose_fixed(
-            beliefs, param_set, agent, bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
-        )
+        bonus = bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
+        arms[row] = choose_fixed(beliefs.fits[param_set, agent], beliefs.widths[param_set, agent], bonus)
     return arms
 
 
@@ -478,7 +565,8 @@ def choose_fresh_all(beliefs, param_set, slot, agents, bonus_terms, columns, sho
         agent = agents[row]
         take_in(beliefs, agent, columns)
         bonus = bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
-        arms[row] = choose_fresh(beliefs, param_set, agent, bonus, shown[row])
+        inverse, estimate = beliefs.inverse[param_set, agent], beliefs.estimate[param_set, agent]
+        arms[row] = choose_fresh(inverse, estimate, bonus, shown[row])
     return arms
 
 

@@ -29,23 +29,23 @@ class Learner(AnyLearner):
 
     How agents talk follows from which of these methods a learner has:
 
-    ============================  ====================================================================================
-    methods                       what happens
-    ============================  ====================================================================================
-    none of them                  Nobody tells anything.
-    ``share``, ``hear``           *Broadcasts*: after its decision each agent tells the others a row of numbers; each
-                                  hears a row when it arrives. In every slot, or in those that ``next_share`` names.
-    ``share``, ``adopt``          *Rounds*: after the decision of every slot that ``next_share`` names, known to all,
-                                  agents give a row each; each adopts what ``combine`` made of all rows, by default
-                                  their mean, when it learns of it. An agent that still waits misses the next round.
-    ``share``, ``adopt``,         *Calls*: as rounds, but one begins when any agent ``wants`` it, and by a message
-    ``wants``                     of its own (unless ``called`` is False: then all know without one).
-    ``ask``, ``answer``, ``hear`` *Questions*: at the beginning of the slots that ``next_ask`` names, before anybody
-                                  decides there, those who ``ask`` ask one random neighbour; each hears the row that
-                                  was answered when it arrives.
-    ``share``, ``mix``            *Exchanges*: in every step each agent tells its neighbours a row after its decision;
-                                  when it has theirs, it takes the weighted mean of its own and theirs.
-    ============================  ====================================================================================
+    =============================  ===================================================================================
+    methods                        what happens
+    =============================  ===================================================================================
+    none of them                   Nobody tells anything.
+    ``share``, ``hear``            *Broadcasts*: after its decision each agent tells the others a row of numbers; each
+                                   hears a row when it arrives. In every slot, or in those that ``next_share`` names.
+    ``share``, ``adopt``           *Rounds*: after the decision of every slot that ``next_share`` names, known to all,
+                                   agents give a row each; each adopts what ``combine`` made of all rows, by default
+                                   their mean, when it learns of it. An agent that still waits misses the next round.
+    ``share``, ``adopt``,          *Calls*: as rounds, but one begins when any agent ``wants`` it, and by a message
+    ``wants``                      of its own (unless ``called`` is False: then all know without one).
+    ``ask``, ``answer``, ``hear``  *Questions*: at the beginning of the slots that ``next_ask`` names, before anybody
+                                   decides there, those who ``ask`` ask one random neighbour; each hears the row that
+                                   was answered when it arrives.
+    ``share``, ``mix``             *Exchanges*: in every step each agent tells its neighbours a row after its decision;
+                                   when it has theirs, it takes the weighted mean of its own and theirs.
+    =============================  ===================================================================================
 
     Which messages carry this, how long they take and who hears whom is the protocol's affair. A row weighs 8 bytes a
     number, or what :meth:`item_bytes` says. An example, with its keys:

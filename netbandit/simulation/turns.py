@@ -236,9 +236,13 @@ class DrawnTurns(Turns):
         starts = np.empty(turns + 1, dtype=np.int64)
         starts[:-1] = decided[begins] - ~marks[begins]
         starts[-1] = decided[-1]
-        self._times = times[begins]
-        slots = np.append(self._times // self._slot, last)
-        agents = np.ascontiguousarray(agents[~marks])
+        self._hold(first, last, times[begins], starts, np.ascontiguousarray(agents[~marks]))
+
+    def _hold(self, first: int, last: int, times: NDArray[np.int64], starts: NDArray[np.int64], agents: Agents) -> None:
+        """Have the block hold the turns of the slots from *first* to before *last*."""
+        turns = len(times)
+        self._times = times
+        slots = np.append(times // self._slot, last)
         self._begins = self.last + np.searchsorted(slots[:-1], np.arange(first, last))
         self._first_slot = first
         self._block = TurnBlock(self.last, slots, starts, agents)
@@ -312,6 +316,10 @@ class OneASlot(DrawnTurns):
         numbers = self._rng.random(last - first) * self._bounds[-1]
         chosen = np.searchsorted(self._bounds, numbers, side="right")
         return np.arange(first, last) * self._slot, np.minimum(chosen, self._count - 1)
+
+    def _fill(self, first: int, last: int, times: NDArray[np.int64], agents: Agents) -> None:
+        """Make a turn of each decision: that is what slots have."""
+        self._hold(first, last, times, np.arange(last - first + 1), agents)
 
 
 class ShareOfAll(DrawnTurns):

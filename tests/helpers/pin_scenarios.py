@@ -78,7 +78,7 @@ CUTS: dict[str, Cut] = {
     "papers/asynchronous/latency-alone": ["run.horizon=400"],
     # Each of its activities has a horizon of its own.
     "papers/asynchronous/arrivals": ["bandit.dimension=3", "bandit.arms=3"],
-    **_cut("li li-base", "run.horizon=300", "topology.agents=20", paper="asynchronous"),
+    **_cut("li li-alone li-base", "run.horizon=300", "topology.agents=20", paper="asynchronous"),
     "papers/asynchronous/li-everything": ["run.horizon=300"],
     # FedUCB, synchronised when the agents ask for it.
     "feducb": ["run.horizon=1000"],

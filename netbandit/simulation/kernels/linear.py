@@ -5,13 +5,15 @@ from numba import njit
 
 from netbandit.bandits.linear_draws import draw_reward, draw_set
 from netbandit.learners.ellipsoid import (
+    REFRESH,
     SLOTS,
-    bonus_of,
+    bonus_at,
     choose_fixed,
     choose_fresh,
-    learn,
+    learn_at,
+    refresh,
     take_in,
-    wants,
+    wants_at,
 )
 
 
@@ -39,11 +41,20 @@ def play(  # type: ignore[no-untyped-def]
     Returns:
         The first turn that has not been played.
     """
-    sets, agents = beliefs.uses.shape
-    dimension = world.theta.size
+    # Unpacked once: to hand all of it on costs more than a decision.
+    inverse, estimate, fits, widths = beliefs.inverse, beliefs.estimate, beliefs.fits, beliefs.widths
+    own_gram, own_response = beliefs.own_gram, beliefs.own_response
+    leaf_response, leaf_square = beliefs.leaf_response, beliefs.leaf_square
+    inflated, log_ratio, log_det = beliefs.inflated, beliefs.log_ratio, beliefs.log_det
+    uses, updates, held, tally = beliefs.uses, beliefs.updates, beliefs.held, beliefs.tally
+    received, quiet, waiting = beliefs.received, beliefs.quiet, beliefs.waiting
+    thresholds, every, growth = trigger
+    regrets, knots, next_knot, curve, digests, calls = account
+    theta, all_means = world.theta, world.means
+    sets, agents = uses.shape
+    dimension = theta.size
     product = np.empty(dimension)
-    account.calls[:] = False
-    deposits = beliefs.waiting.size > 0
+    calls[:] = False
     before, slots, starts, deciding = turns
     for turn in range(first, last):
         slot = turn
@@ -66,35 +77,69 @@ def play(  # type: ignore[no-untyped-def]
             if not up[agent]:
                 continue
             decided += 1
-            if deposits and beliefs.waiting[agent] >= 0:
+            if waiting.size and waiting[agent] >= 0:
                 take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
             if other < 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[other]):
-                bonus = bonus_of(beliefs, param_set, agent, terms, slot)
+                bonus = bonus_at(log_det[param_set, agent], held[param_set, agent], terms, dimension, slot)
             other = agent
             source = 0 if fixed else agent
             shown = actions[source]
             if fixed:
-                arm = choose_fixed(beliefs, param_set, agent, bonus)
+                arm = choose_fixed(fits[param_set, agent], widths[param_set, agent], bonus)
             else:
                 draw_set(world, source, shown)
-                arm = choose_fresh(beliefs, param_set, agent, bonus, shown)
-            means = world.means[source]
+                arm = choose_fresh(inverse[param_set, agent], estimate[param_set, agent], bonus, shown)
+            means = all_means[source]
             reward = draw_reward(world, agent, means[arm])
-            learn(beliefs, param_set, agent, shown[arm], reward, columns, product)
+            learn_at(
+                inverse,
+                estimate,
+                fits,
+                widths,
+                own_gram,
+                own_response,
+                leaf_response,
+                leaf_square,
+                inflated,
+                log_ratio,
+                log_det,
+                uses,
+                updates,
+                held,
+                tally,
+                received,
+                param_set,
+                agent,
+                shown[arm],
+                reward,
+                columns,
+                product,
+            )
+            if updates[param_set, agent] >= REFRESH:
+                refresh(beliefs, param_set, agent, columns)
             regret += means.max() - means[arm]
-            account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
-            if wants(beliefs, param_set, agent, trigger, sets):
-                beliefs.quiet[param_set, agent] = True
-                account.calls[agent] = True
+            digests[agent] = (digests[agent] ^ np.uint64(arm + 1)) * np.uint64(0x100000001B3)
+            wanted = wants_at(
+                quiet[param_set, agent],
+                uses[param_set, agent],
+                log_ratio[param_set, agent],
+                thresholds[agent],
+                every,
+                growth,
+                sets,
+            )
+            if wanted:
+                quiet[param_set, agent] = True
+                calls[agent] = True
                 called = True
-        beliefs.tally[0] += decided  # see `pass_instant`
-        account.regret[0] += regret
+        tally[0] += decided  # an instant has passed; see `pass_instant`
+        regrets[0] += regret
         if ends:
-            knot = account.next_knot[0]
-            if account.knots[knot] == slot + 1:
-                account.curve[0, knot] = account.regret[0]
-                account.next_knot[0] = knot + 1
+            knot = next_knot[0]
+            if knots[knot] == slot + 1:
+                curve[0, knot] = regrets[0]
+                next_knot[0] = knot + 1
         if called:
             return turn + 1
     return last

@@ -266,3 +266,43 @@ def test_an_activity_that_is_none(tmp_path, written, said):
     with pytest.raises(ScenarioError) as raised:
         study(tmp_path, f"run.activity={written}", text=LINEAR)
     assert f"run.activity: {said}" in raised.value.lines[0]
+
+
+@pytest.mark.parametrize("protocol", ["{kind='parameter-server', answer='lagging'}", "{kind='master-worker'}"])
+def test_what_is_updated_decision_by_decision_is_what_a_fresh_solution_gives(tmp_path, monkeypatch, protocol):
+    """Inverse, estimate and determinants after hundreds of rank-one updates, of which none was made afresh since."""
+    drivers = []
+
+    class Kept(slots.Slots):
+        def start(self):
+            drivers.append(self)
+            super().start()
+
+    monkeypatch.setattr(slots, "Slots", Kept)
+    learner = "learner={kind='oful', upload=100, threshold=400.0}"
+    given = "run.activity=one", "run.horizon=3000", f"protocol={protocol}", learner
+    assert run(tmp_path, *given, text=LINEAR).metrics["rounds"] > 0
+    (driver,) = drivers
+    beliefs, everybody = driver.learners[0].beliefs, np.arange(5)
+    driver.learners[0]._steps.take_in_all(beliefs, everybody, np.zeros((3, 0)))
+    assert beliefs.updates.max() > 100
+    for agent in everybody:
+        before = beliefs.shared_gram[0, agent]
+        gram = before + beliefs.own_gram[0, agent]
+        response = beliefs.shared_response[0, agent] + beliefs.own_response[0, agent]
+        assert beliefs.inverse[0, agent] == pytest.approx(np.linalg.inv(gram), rel=1e-9, abs=1e-12)
+        assert beliefs.estimate[0, agent] == pytest.approx(np.linalg.solve(gram, response), rel=1e-9, abs=1e-12)
+        fresh = np.linalg.slogdet(gram)[1]
+        assert beliefs.log_det[0, agent] == pytest.approx(fresh, rel=1e-11)
+        assert beliefs.log_ratio[0, agent] == pytest.approx(fresh - np.linalg.slogdet(before)[1], abs=1e-10)
+
+
+@pytest.mark.parametrize("activity", ACTIVITIES)
+def test_who_is_down_when_its_turn_comes_is_absent(tmp_path, activity):
+    down = "faults.outages=[{nodes=[1, 3], from='20 ms', until='60 ms'}]"
+    LOG.clear()
+    result = run(tmp_path, f"run.activity={activity}", down, text=_bandit("Noting", "silent"))
+    decided = [(slot, agent) for what, slot, agents in _of(LOG, "choose") for agent in agents]
+    assert {agent for slot, agent in decided if 20 <= slot < 60} == {0, 2}
+    everybody = run(tmp_path, f"run.activity={activity}", text=_bandit("Noting", "silent")).metrics["decisions"]
+    assert result.metrics["decisions"] == len(decided) == everybody - result.metrics["absent_slots"]

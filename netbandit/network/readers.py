@@ -138,7 +138,7 @@ def edge_list(content: bytes) -> Network:
 
 
 def _attributes(text: str) -> Attributes:
-    """Return what networkx writes behind a link: ``{'latency': '5 ms'}`` without its first sign; nothing if it is else."""
+    """Return what networkx writes behind a link: ``{'latency': '5 ms'}`` without its first sign."""
     try:
         found = ast.literal_eval("{" + text) if text else {}
     except (ValueError, SyntaxError, MemoryError, RecursionError):

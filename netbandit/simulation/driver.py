@@ -82,6 +82,13 @@ class Driver(ABC):
         """Return how many slots each agent has waited that waits for others at the horizon; by default nobody does."""
         return []
 
+    def stalled(self) -> list[int]:
+        """Return how many slots each agent has waited that waits at the horizon for what cannot come any more.
+
+        It is asked where nothing is queued, under way or timed; by default that is everybody who waits.
+        """
+        return self.waiting()
+
     @abstractmethod
     def finish(self) -> DriverResult:
         """Add up, after the last event."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +119,7 @@ class Epochs(Driver):
         self._chosen: dict[int, Choice] = {}
         self._waits: dict[int, Counter[int]] = {}
         self._waiting: dict[int, tuple[int, int, int]] = {}
+        self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
         self._aggregated = 0
@@ -153,6 +155,11 @@ class Epochs(Driver):
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
         return [self._clock.horizon - since for _, since, _ in self._waiting.values()]
+
+    def stalled(self) -> list[int]:
+        """See `Driver.stalled`: whoever still explores at the horizon would have contributed after it."""
+        first = min(self._exploring.values(), default=inf)
+        return [self._clock.horizon - since for number, since, _ in self._waiting.values() if number < first]
 
     def finish(self) -> DriverResult:
         """Count what agents played that were still waiting when the horizon came, and add up."""
@@ -279,6 +286,9 @@ class Epochs(Driver):
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
             end = self._explore(cohort, number, agent, start, action)
             self._note("explore", agent, number, start, min(end, horizon), arms=len(action.arms))
+            if end >= horizon:
+                self._exploring[agent] = number
+                return
             end = self._next_present(agent, end)
             if end >= horizon:
                 return

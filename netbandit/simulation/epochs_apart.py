@@ -96,6 +96,9 @@ class EpochsApart(Epochs):
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
             end = self._explore_for_itself(agent, start, limit, action)
             self._note("explore", agent, number, start, min(end, limit), arms=len(action.arms))
+            if end >= clock.horizon:
+                self._exploring[agent] = number
+                return
             end = self._next_present(agent, end)
             if end >= limit:
                 return
@@ -151,6 +154,7 @@ class EpochsApart(Epochs):
             self._clock.environment.process(self._live(agent))
             return
         self._committed.discard(agent)
+        self._exploring.pop(agent, None)
         waiting = self._waiting.pop(agent, None)
         if waiting is not None:
             number, since, arm = waiting

@@ -16,6 +16,7 @@ from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.links import LinksSettings
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
@@ -79,7 +80,7 @@ class Simulation:
             waits: list[int] = []
             if network.unreliable:
                 # With nothing queued, under way or timed at the horizon, who waits does so for ever.
-                clock.at_end(lambda: waits.extend(driver.waiting() if clock.environment.idle else ()))
+                clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()
@@ -135,7 +136,7 @@ class Simulation:
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
-            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol)),
+            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, scenario.links)),
         )
 
 
@@ -164,16 +165,18 @@ def _communication(network: Network) -> dict[str, Metric]:
 
 
 def _waiting(
-    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol
+    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, links: LinksSettings
 ) -> tuple[str, ...]:
     """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
     remarks = []
     if stalled:
-        ends_it = getattr(protocol, "deadline", "") is None
+        unrepeated = [f"links.{table}.retry" for table in ("peer", "uplink") if getattr(links, table).retry is None]
+        helps = [f"{' and '.join(unrepeated)} repeat{'s' * (len(unrepeated) == 1)} what is lost"] if unrepeated else []
+        if getattr(protocol, "deadline", "") is None:
+            helps.append("a protocol.deadline ends the wait")
         remarks.append(
             "agents waited at the horizon for what was lost, with nothing under way that could end it (stalled: how "
-            "many, waiting_slots: for how long); links.peer.retry and links.uplink.retry repeat what is lost"
-            + (", and a protocol.deadline ends the wait" if ends_it else "")
+            f"many, waiting_slots: for how long){'; ' if helps else ''}{', and '.join(helps)}"
         )
     if waiting and not rounds:
         remarks.append("no round had ended by the horizon, at which agents waited for the first (waiting_slots)")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import netbandit as nb
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -185,3 +186,36 @@ def test_a_deadline_ends_a_round_of_which_uploads_are_lost():
     counting = ('learner={ kind = "ucb" }', 'protocol={ kind = "master-worker", deadline = "5 ms" }')
     with pytest.raises(ScenarioError, match="learners of rounds or calls only"):
         point_of(*counting)
+
+
+UP, DOWN = nb.Kind("UP"), nb.Kind("DOWN")
+
+
+class ThroughTheMiddle(nb.RoundProtocol):
+    """Agent 0 hears everybody and tells everybody: it is informed first, and so the first to wait for the others."""
+
+    def round(self, me, item):
+        if me.id == 0:
+            items = yield me.receive(UP, from_=me.neighbours)
+            answer = self.aggregate([item, *items])
+            me.send(DOWN, answer, to=me.neighbours)
+        else:
+            me.send(UP, item, to=0)
+            answer = yield me.receive(DOWN)
+        return answer
+
+
+def test_nobody_is_stalled_who_waits_for_agents_that_still_explore(tmp_path):
+    scenario = nb.Scenario(
+        topology=nb.families.Star(agents=8),
+        links=nb.Links(peer=nb.Link(latency="50 ms", retry={"timeout": "150 ms"})),
+        bandit=nb.bandits.Bernoulli(arms=4),
+        learner=nb.learners.Elimination(),
+        protocol=ThroughTheMiddle(),
+        run=nb.Run(horizon=400),
+    )
+    found = scenario.sweep({"run.horizon": list(range(400, 800, 4))}, out=tmp_path / "found")
+    metrics = found.pivot(index="run.horizon", columns="metric", values="value")
+    assert (metrics["lost"] == 0).all()
+    assert (metrics["stalled"] == 0).all()
+    assert (metrics["waiting_slots"] > 0).sum() > 5

@@ -88,10 +88,10 @@ def _loop(point: RunnablePoint, play: Any, *, draws: bool = True) -> float:
         world.numbers = RewardNumbers(streams.generator, bandit.agents, horizon, _zeros, bandit.producers)
     account = Account.open(bandit.agents, horizon, each=True)
     facts, statistics = market.market(world), market.statistics(learner)
-    first = 0
+    first, everybody = 0, np.arange(bandit.agents)
     while first < horizon:
         world.numbers.reach(first)
-        play(first, world.numbers.last, world.numbers.block, facts, statistics, account)
+        play(first, world.numbers.last, everybody, world.numbers.block, facts, statistics, account)
         first = world.numbers.last
     return time.perf_counter() - began
 

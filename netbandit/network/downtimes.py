@@ -77,7 +77,7 @@ class Downtimes:
         return [(begin, self.up(begin)) for begin in list(self._begins) if begin < end]
 
     def _look(self, time: float) -> None:
-        while self._known <= time and self._take():
+        while self._known < time and self._take():
             pass
 
     def _take(self) -> bool:
@@ -87,7 +87,7 @@ class Downtimes:
             self._known = inf
             return False
         begin, end = taken
-        self._known = begin
+        self._known = begin - 1  # the next may begin at the same moment
         if self._ends and begin <= self._ends[-1]:
             self._ends[-1] = max(self._ends[-1], end)
         elif end > begin:

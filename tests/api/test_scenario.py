@@ -233,7 +233,7 @@ def test_help_and_completion_know_every_key():
     for room in (nb.bandits, nb.learners, nb.protocols, nb.families):
         assert [name for name in dir(room) if name[0].isupper()]
     keys = inspect.signature(nb.bandits.Linear).parameters
-    assert list(keys) == ["seed", "dimension", "arms", "actions", "gap_means", "rewards", "deviation"]
+    assert list(keys) == ["seed", "dimension", "arms", "actions", "draw", "theta", "gap_means", "rewards", "deviation"]
     assert all(each.kind is each.KEYWORD_ONLY for each in keys.values())
     for name in nb.__all__:
         assert getattr(nb, name) is not None

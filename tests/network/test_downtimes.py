@@ -28,6 +28,12 @@ def test_a_thing_is_down_in_each_interval_up_to_its_end(first, second, time, len
     assert covered == sorted(moments)
 
 
+def test_of_two_that_begin_at_once_none_is_overlooked():
+    down = Downtimes([(19, 19), (19, 20)])
+    assert not down.at(9)
+    assert down.during(9, 19)
+
+
 def test_what_never_ends():
     down = Downtimes([(5, inf)])
     assert (down.up(4), down.up(5), down.down(0)) == (4, inf, 5)

@@ -171,10 +171,10 @@ def history(monkeypatch):
     """What each agent bought and found good, slot by slot, in the simulation that follows."""
     play, found = market.play, []
 
-    def watched(first, last, uniforms, world, learner, account):
+    def watched(first, last, playing, uniforms, world, learner, account):
         for slot in range(first, last):
             before = np.stack([learner.fresh_units, learner.fresh_good])
-            play(slot, slot + 1, uniforms[:, slot - first :], world, learner, account)
+            play(slot, slot + 1, playing, uniforms[:, slot - first :], world, learner, account)
             found.append(np.stack([learner.fresh_units, learner.fresh_good]) - before)
 
     monkeypatch.setattr(market, "play", watched)

@@ -52,7 +52,7 @@ autodoc_class_signature = "mixed"
 nitpicky = False
 
 html_theme = "pydata_sphinx_theme"
-html_title = "netbandit"
+html_title = f"netbandit {release}"
 html_static_path = ["_static"]
 html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]

@@ -30,8 +30,9 @@ def keys_page(whole: Schema) -> str:
     """Return the page of all keys of a scenario file: a table for each table of the file, and for each kind."""
     definitions = whole["$defs"]
     lines = [_NOTE, "# Keys of a scenario\n", "Tables and keys of a scenario file, with type, default and meaning.\n"]
-    top = {name: value for name, value in whole["properties"].items() if "$ref" not in value}
+    top = {name: value for name, value in whole["properties"].items() if "$ref" not in value and name != "sweep"}
     lines += ["## At the top\n", *_table(top, definitions, whole.get("required", []))]
+    lines.append("`sweep.KEY` is a list of values for any key below; `[[sweep.cases]]` sets several keys at once.\n")
     for name, value in whole["properties"].items():
         if "$ref" not in value or name == "sweep":
             continue

@@ -2,8 +2,9 @@
 What latency costs on a network of your own
 ===========================================
 
-From which latency on is it better to learn alone? Here is a graph of ten sites, two rings joined by one long link; any
-networkx graph will do.
+How much of the gain of learning together does latency take away? Here is a graph of ten sites, two rings joined by one
+link; any networkx graph will do. Where links differ, give each its own: ``graph.edges[0, 5]["latency"] = "200 ms"``,
+and ``latency="edges"``.
 """
 
 import networkx as nx
@@ -51,7 +52,8 @@ print(waits.groupby("links.peer.latency", sort=False).value.mean())
 figure = results.plot("regret")
 
 # %%
-# And against an agent that learns alone:
+# And against agents that learn alone, of which each must try every arm often enough for itself. Even waits so long that
+# no round ends do not make them worse: an agent that waits plays the arm that it thinks best so far.
 
 ours = results[results.metric == "regret"].groupby("links.peer.latency", sort=False).value.mean()
 print(ours / alone[alone.metric == "regret"].value.mean())

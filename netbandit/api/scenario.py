@@ -12,7 +12,7 @@ from netbandit.reading import native
 from netbandit.registry import kind_key, kind_of
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document, load, load_tables
-from netbandit.scenario.objects import PARTS, is_graph, plain, tables_of
+from netbandit.scenario.objects import PARTS, is_graph, plain, swept, tables_of
 from netbandit.scenario.toml_text import toml_text
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ class Scenario:
         """Run the scenario at all combinations of values, and return all figures.
 
         Args:
-            values: Dotted key -> list of values: ``{"links.peer.latency": ["1 ms", "10 ms"]}``.
+            values: Dotted key -> list of values: ``{"links.peer.latency": ["1 ms", "10 ms"]}``; of a part also objects
+                and classes: ``{"protocol": [Gis(), Flooding]}``.
             replications: As for `run`.
             jobs: As for `run`.
             out: As for `run`.
@@ -182,8 +183,12 @@ class Scenario:
             RunsFailedError: Some runs failed.
         """
         quiet = {} if replications is None else {"run__replications": replications}
-        swept = {key.replace(".", "__"): value for key, value in (values or {}).items()}
-        document = self.document(running.as_sweep({**swept, **more}), quiet)
+        by_keyword = {**{key.replace(".", "__"): value for key, value in (values or {}).items()}, **more}
+        objects = {
+            key: swept(key.replace("__", "."), value) if isinstance(value, list | tuple) else value
+            for key, value in by_keyword.items()
+        }
+        document = self.document(running.as_sweep(objects), quiet)
         return running.run_document(document, out, jobs, scheduler, trace)
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:

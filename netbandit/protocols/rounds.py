@@ -22,6 +22,8 @@ The layer costs some microseconds a message more than callbacks (`netbandit.prot
 with which the protocols that are shipped are written.
 """
 
+import inspect
+import traceback
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
@@ -107,6 +109,8 @@ class Participant:
                 those of its parts for a list or a tuple, none for None; and 20 for the header.
             to: A neighbour, or several.
         """
+        if not isinstance(kind, Kind):
+            raise self.error(f'sends a message of {kind!r}, which is no kind: make one, UP = netbandit.Kind("UP")')
         receivers = (to,) if isinstance(to, int) else tuple(to)
         for receiver in receivers:
             if receiver not in self._protocol.near[self.id]:
@@ -164,6 +168,13 @@ class Participant:
         return ProtocolError(
             f"{type(self._protocol).__qualname__}.round of agent {self.id} in round {self.round} {text}"
         )
+
+    def raised(self, error: Exception) -> ProtocolError:
+        """Return the error that names class, agent, round and line for one that the coroutine raised."""
+        file = inspect.getsourcefile(type(self._protocol).round)
+        lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
+        where = f" in line {lines[-1]}" if lines else ""
+        return self.error(f"raised {type(error).__name__}: {error}{where}")
 
     def _neighbours(self) -> str:
         return ", ".join(map(str, self.neighbours)) or "none"
@@ -281,7 +292,12 @@ class RoundProtocol(CallbackRoundProtocol):
         life = state.lives[agent]
         life.me = Participant(self, agent, round)
         life.informed = Event(self.clock.environment)
-        part: Any = self.round(life.me, item)
+        try:
+            part: Any = self.round(life.me, item)
+        except ProtocolError:
+            raise
+        except Exception as error:  # of a method without a yield, which runs here
+            raise life.me.raised(error) from error
         if isinstance(part, Generator):
             life.coroutine = part
         else:  # a method without a yield has returned already
@@ -367,7 +383,7 @@ class RoundProtocol(CallbackRoundProtocol):
             except ProtocolError:
                 raise
             except Exception as error:
-                raise me.error(f"raised {type(error).__name__}: {error}") from error
+                raise me.raised(error) from error
             if not isinstance(wanted, Wanted):
                 raise me.error(
                     f"yields {wanted!r}: it can wait for me.receive(...), me.receive_all(...) and me.wait(...) only"

@@ -44,7 +44,7 @@ def table_of(table: str, value: Any) -> Any:
         return _written(value)
     if isinstance(value, Mapping):
         if table == "sweep":
-            return {str(key): _swept(str(key), inner) for key, inner in value.items()}
+            return {str(key): swept(str(key), inner) for key, inner in value.items()}
         return {str(key): table_of(f"{table}.{key}", inner) for key, inner in value.items() if inner is not None}
     return native(value)
 
@@ -68,7 +68,13 @@ def is_graph(value: Any) -> bool:
     return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(value).__mro__)
 
 
-def _swept(key: str, values: Any) -> Any:
+def swept(key: str, values: Any) -> Any:
+    """Return what stands for *values* that a key takes one after the other, or for the tables of several keys.
+
+    Args:
+        key: The dotted key.
+        values: A list of what `table_of` takes, or a table of such lists.
+    """
     if key == "cases" and isinstance(values, list | tuple):
         return [tables_of(case) if isinstance(case, Mapping) else case for case in values]
     if isinstance(values, list | tuple):
@@ -77,7 +83,7 @@ def _swept(key: str, values: Any) -> Any:
 
 
 def _swept_table(prefix: str, values: Mapping[str, Any]) -> Raw:
-    return {str(key): _swept(f"{prefix}.{key}", inner) for key, inner in values.items()}
+    return {str(key): swept(f"{prefix}.{key}", inner) for key, inner in values.items()}
 
 
 def _written(model: BaseModel) -> Raw:

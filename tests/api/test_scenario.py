@@ -260,3 +260,19 @@ def test_what_goes_wrong_is_an_object_too():
     assert links["messages"].sum() > 0
     if "lost" in links:
         assert 0 < links["lost"].sum() <= links["messages"].sum()
+
+
+def test_parts_are_swept_as_objects_and_classes(tmp_path):
+    scenario = nb.Scenario(
+        topology=nb.families.Ring(agents=4),
+        links=nb.Links(peer=nb.Link(latency="1 ms")),
+        bandit=nb.bandits.Bernoulli(means=[0.3, 0.7]),
+        learner=nb.learners.Elimination(),
+        protocol=nb.protocols.Silent(),
+        run=nb.Run(horizon=200),
+    )
+    found = scenario.sweep({"protocol": [nb.protocols.Gis(), nb.protocols.Flooding]}, out=tmp_path)
+    messages = found[found.metric == "messages"].value.tolist()
+    named = scenario.sweep({"protocol.kind": ["gis", "flooding"]}, out=tmp_path / "named")
+    assert messages == named[named.metric == "messages"].value.tolist()
+    assert len(set(messages)) == 2

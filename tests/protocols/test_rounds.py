@@ -320,6 +320,25 @@ def test_who_does_what_it_may_not_is_named(text, said, timing):
     assert "Broken.round of agent 2 in round 2 " in str(error.value)
 
 
+class Forgetful(RoundProtocol):
+    def round(self, me, item):
+        items = me.receive(REPORT)
+        return self.aggregate([item, *items])  # nothing was yielded: these are no items
+
+
+def test_a_forgotten_yield_is_an_error_with_its_line():
+    with pytest.raises(ProtocolError) as error:
+        one_round(Forgetful, nx.star_graph(2))
+    line = Forgetful.round.__code__.co_firstlineno + 2
+    assert str(error.value).startswith("Forgetful.round of agent 0 in round 1 raised AttributeError: ")
+    assert str(error.value).endswith(f" in line {line}")
+
+
+def test_who_does_what_it_may_not_says_what_a_kind_is():
+    with pytest.raises(ProtocolError, match="sends a message of 'UP', which is no kind: make one, "):
+        one_round(body("me.send('UP', item, to=0)"), nx.star_graph(4), rounds=3)
+
+
 def test_who_waits_for_what_never_comes_is_named():
     with pytest.raises(ProtocolError) as error:  # the hub waits for its report
         one_round(body("yield me.receive(REPORT, from_=0)"), nx.star_graph(4), rounds=2)

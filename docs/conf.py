@@ -36,6 +36,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 10**6,
+    "write_computation_times": False,
 }
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

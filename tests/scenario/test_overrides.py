@@ -102,7 +102,7 @@ def test_mistakes_stand_at_the_override(write, check, valid):
         '(did you mean "slot"?)',
         "--set links.peer: links.peer.cost: must be a number of at least 0, not -1",
         '--set links.peer: links.peer.latency: must be a duration such as "10 ms": a number and one of ns, us, ms, s, '
-        'min, h, slots; or "geographic"; or { uniform = ["1 ms", "5 ms"] }, not "2 m"',
+        'min, h, slots; or "geographic", or "edges"; or { uniform = ["1 ms", "5 ms"] }, not "2 m"',
         "--set run.horizon.x: run.horizon: must be an integer from 1 to 10^12, not a table",
     ]
 

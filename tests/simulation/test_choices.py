@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from pydantic import Field
+
+import netbandit as nb
+
+
+class Fixed(nb.Learner):
+    """Chooses what the test says."""
+
+    arms: list[float] = Field(default=[0.0])
+    numbers: str = "int64"
+
+    def start(self, world, agents, rng):
+        pass
+
+    def choose(self, slot, agents):
+        return np.array(self.arms, dtype=self.numbers)
+
+    def learn(self, slot, agents, arms, rewards):
+        pass
+
+
+def run(folder, **keys):
+    return nb.Scenario(
+        topology=nb.families.Ring(agents=4),
+        bandit=nb.bandits.Bernoulli(means=[0.2, 0.8, 0.5]),
+        learner=Fixed(**keys),
+        protocol=nb.protocols.Silent(),
+        run=nb.Run(horizon=5),
+    ).run(out=folder)
+
+
+def test_arms_of_all_agents_are_played(tmp_path):
+    found = run(tmp_path, arms=[0, 1, 2, 1])
+    assert found[found.metric == "regret"].value.item() == pytest.approx(5 * (0.6 + 0.3))
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"arms": [1]}, r"not int64 of shape \(1,\)"),
+        ({"arms": [0, 1, 2, -1]}, "not arm -1"),
+        ({"arms": [0, 3, 2, 1]}, "not arm 3"),
+        ({"arms": [0, 1, 2, 1], "numbers": "float64"}, r"not float64 of shape \(4,\)"),
+    ],
+)
+def test_what_is_no_arm_for_each_agent_is_refused_with_the_learner_and_the_slot(tmp_path, keys, said):
+    wanted = r"Fixed\.choose must return an arm from 0 to 2 for each of its 4 agents, integers of shape \(4,\), "
+    with pytest.raises(nb.RunsFailedError, match=wanted + said):
+        run(tmp_path, **keys)

@@ -1,13 +1,13 @@
 """Agents that decide one after the other within a slot, each knowing all before it: a free reference, out of band."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
+from netbandit.simulation.choices import Choose, choose_of
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -40,7 +40,9 @@ class InTurn(Communication):
         self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._others: dict[int, NDArray[np.int64]] = {}
 
-    def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
+    def decide(
+        self, turn: int, turns: Turns, learner: Learner, choose: Choose, world: SlotWorld, account: Account
+    ) -> None:
         """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
         missed: list[NDArray[np.float64]] = [np.zeros(0)]
         slot, agents = turns.slot(turn), turns.agents(turn)
@@ -51,7 +53,7 @@ class InTurn(Communication):
             others = self._others[agent]
             who = self.everybody[agent : agent + 1]
             world.show(who)
-            arms: NDArray[Any] = learner.choose(slot, who)
+            arms = choose(slot, who)
             rewards, regret = world.pull(slot, who, arms)
             learner.learn(slot, who, arms, rewards)
             world.digest(account.digests, who, arms, rewards)
@@ -75,10 +77,11 @@ class InTurn(Communication):
 
 def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account, turns: Turns) -> Play:
     """Return the loop of agents that take turns."""
+    choose = choose_of(learner, world)
 
     def run(first: int, last: int) -> int:
         for turn in range(first, last):
-            talking.decide(turn, turns, learner, world, account)
+            talking.decide(turn, turns, learner, choose, world, account)
         return last
 
     return run

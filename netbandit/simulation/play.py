@@ -19,7 +19,7 @@ from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
 from netbandit.learners.thompson import Thompson
 from netbandit.learners.ucb import Ucb
-from netbandit.simulation.choices import arms_to_check, check_choices
+from netbandit.simulation.choices import choose_of
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.slot_account import Account
@@ -200,7 +200,7 @@ def generic(
 ) -> Play:
     """Return the loop of any pair, with the same law: one call of each method a turn, until an agent calls."""
     sets = len(learners)
-    count = arms_to_check(world, learners[0])
+    choose = [choose_of(learner, world) for learner in learners]
 
     def run(first: int, last: int) -> int:
         account.calls[:] = False
@@ -212,9 +212,7 @@ def generic(
             param_set = slot % sets
             learner = learners[param_set]
             world.show(agents)
-            arms = learner.choose(slot, agents)
-            if count is not None:
-                check_choices(learner, slot, agents, arms, count)
+            arms = choose[param_set](slot, agents)
             rewards, missed = world.pull(slot, agents, arms)
             learner.learn(slot, agents, arms, rewards)
             world.digest(account.digests, agents, arms, rewards)

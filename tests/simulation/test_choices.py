@@ -49,3 +49,28 @@ def test_what_is_no_arm_for_each_agent_is_refused_with_the_learner_and_the_slot(
     wanted = r"Fixed\.choose must return an arm from 0 to 2 for each of its 4 agents, integers of shape \(4,\), "
     with pytest.raises(nb.RunsFailedError, match=wanted + said):
         run(tmp_path, **keys)
+
+
+class Telling(Fixed):
+    """One that also tells what it knows, which is nothing."""
+
+    def share(self, slot, agents):
+        return np.zeros((len(agents), 1))
+
+    def hear(self, slot, agents, sources, told, said):
+        pass
+
+
+def test_agents_that_decide_in_turn_are_looked_at_too(tmp_path):
+    scenario = nb.Scenario(
+        topology=nb.families.Ring(agents=4),
+        bandit=nb.bandits.Bernoulli(means=[0.2, 0.8]),
+        learner=Telling(arms=[-1]),
+        protocol=nb.protocols.Pooled(when="pull"),
+        run=nb.Run(horizon=5),
+    )
+    wanted = (
+        r"Telling\.choose must return an arm from 0 to 1 for each of its 1 agents, integers of shape \(1,\), not arm -1"
+    )
+    with pytest.raises(nb.RunsFailedError, match=wanted):
+        scenario.run(out=tmp_path)

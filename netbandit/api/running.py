@@ -14,7 +14,7 @@ from netbandit.results.run_keys import Point, run_key
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables
-from netbandit.scenario.objects import tables_of
+from netbandit.scenario.objects import swept, tables_of
 
 if TYPE_CHECKING:
     from netbandit.api.results import Results
@@ -117,8 +117,13 @@ def load_results(folder: str | PathLike[str]) -> "Results":
 
 
 def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
-    """Return overrides by keyword: a list or tuple is swept, anything else is set."""
-    return {f"sweep__{key}" if isinstance(value, list | tuple) else key: value for key, value in grid.items()}
+    """Return overrides by keyword: a list or tuple is swept, of a part objects and classes too; else it is set."""
+    return {
+        f"sweep__{key}" if isinstance(value, list | tuple) else key: (
+            swept(key.replace("__", "."), value) if isinstance(value, list | tuple) else value
+        )
+        for key, value in grid.items()
+    }
 
 
 def run_document(

@@ -12,7 +12,7 @@ from netbandit.reading import native
 from netbandit.registry import kind_key, kind_of
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document, load, load_tables
-from netbandit.scenario.objects import PARTS, is_graph, plain, swept, tables_of
+from netbandit.scenario.objects import PARTS, is_graph, plain, tables_of
 from netbandit.scenario.toml_text import toml_text
 
 if TYPE_CHECKING:
@@ -183,12 +183,8 @@ class Scenario:
             RunsFailedError: Some runs failed.
         """
         quiet = {} if replications is None else {"run__replications": replications}
-        by_keyword = {**{key.replace(".", "__"): value for key, value in (values or {}).items()}, **more}
-        objects = {
-            key: swept(key.replace("__", "."), value) if isinstance(value, list | tuple) else value
-            for key, value in by_keyword.items()
-        }
-        document = self.document(running.as_sweep(objects), quiet)
+        swept = {key.replace(".", "__"): value for key, value in (values or {}).items()}
+        document = self.document(running.as_sweep({**swept, **more}), quiet)
         return running.run_document(document, out, jobs, scheduler, trace)
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:

@@ -276,3 +276,5 @@ def test_parts_are_swept_as_objects_and_classes(tmp_path):
     named = scenario.sweep({"protocol.kind": ["gis", "flooding"]}, out=tmp_path / "named")
     assert messages == named[named.metric == "messages"].value.tolist()
     assert len(set(messages)) == 2
+    same = nb.sweep(scenario, protocol=[nb.protocols.Gis(), nb.protocols.Flooding], out=tmp_path)
+    assert same[same.metric == "messages"].value.tolist() == messages

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from netbandit.auditing.mechanisms import Mechanism
 from netbandit.learners.learner import AnyLearner, EpochLearner, Phase
+from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
@@ -129,11 +130,10 @@ def _template(point: PointConfig) -> AnyLearner:
     learner = point.learner
     if isinstance(learner, EpochLearner):
         return learner
-    try:
-        return in_slots(learner)
-    except (AssertionError, NotImplementedError):
+    if isinstance(learner, GatherLearner) and not learner.stands_in_slots:
         text = "learner.kind: contexts leave their owners without noise, so no privacy is stated that could be audited"
-        raise ScenarioError([f"{point.scenario.name}: {text}"]) from None
+        raise ScenarioError([f"{point.scenario.name}: {text}"])
+    return in_slots(learner)
 
 
 def _watched(learner: AnyLearner, diary: _Diary) -> AnyLearner:

@@ -1,5 +1,6 @@
 """Rounds between neighbours: the free clock ends them, unless agents go on before by clocks of their own."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
@@ -103,9 +104,9 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
         if items and self._patience.went_on(round, agent):
             self._patience.late += items
 
+    @abstractmethod
     def _holds(self, round: int, agent: int) -> list[Item]:
         """Return the items of an open round that *agent* holds."""
-        raise NotImplementedError
 
     def _conclude_apart(self, round: int, items: Sequence[Item], agent: int) -> Item:
         return self.conclude(round, items, group=agent)

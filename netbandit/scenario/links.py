@@ -19,17 +19,17 @@ from netbandit.units import (
 )
 from netbandit.wording import Allowed, did_you_mean, show
 
-_FROM_GRAPH = ("geographic", "edges")
+FROM_GRAPH = ("geographic", "edges")
 """Latencies that the graph says: by the places of its nodes, or by the attribute of each link."""
 
 
 def _latency(value: Any) -> Any:
-    if value in _FROM_GRAPH or isinstance(value, dict):
+    if value in FROM_GRAPH or isinstance(value, dict):
         return value
     try:
         return duration_text(value, also='; or "geographic", or "edges"; or { uniform = ["1 ms", "5 ms"] }')
     except ValueError as error:
-        raise ValueError(f"{error}{did_you_mean(value, _FROM_GRAPH)}") from None
+        raise ValueError(f"{error}{did_you_mean(value, FROM_GRAPH)}") from None
 
 
 def _uplink_latency(value: Any) -> Any:
@@ -61,7 +61,7 @@ Energy = Annotated[float, BeforeValidator(parse_energy), Field(ge=0), Allowed(EN
 
 def _parsed(latency: Any) -> Any:
     """Return a `Duration`: for type checkers it is the text that it was written as."""
-    return Duration(latency) if isinstance(latency, str) and latency not in _FROM_GRAPH else latency
+    return Duration(latency) if isinstance(latency, str) and latency not in FROM_GRAPH else latency
 
 
 def _parsed_bandwidth(bandwidth: str | None) -> Bandwidth | None:

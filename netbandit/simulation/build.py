@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
-from netbandit.network.edge_latencies import given_latencies
+from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
 from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -148,14 +148,11 @@ def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
     for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         durations = latency.ends if isinstance(latency, UniformLatency) else [latency]
         for duration in durations:
-            if isinstance(duration, Duration) and Duration(duration).nanoseconds(slot) >= _TOO_LONG:
+            if isinstance(duration, Duration) and duration.nanoseconds(slot) >= LONGEST:
                 yield (
                     ("links", table, "latency"),
-                    f'must be less than "{_TOO_LONG // 10**9} s" (146 years), not "{duration}"',
+                    f'must be less than "{LONGEST // 10**9} s" (146 years), not "{duration}"',
                 )
-
-
-_TOO_LONG = 2**62
 
 
 def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.random.Generator) -> NDArray[np.int64]:

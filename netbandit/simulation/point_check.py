@@ -18,7 +18,7 @@ from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, KindError, key_names, kind_key, kind_of, part_class
-from netbandit.scenario.links import LinkSettings
+from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.objects import plain
@@ -285,7 +285,7 @@ class PointCheck:
         if latency != "edges" and any_given(graph):
             said = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
             self.notes.append((("links", "peer", "latency"), said))
-        if latency in ("geographic", "edges"):
+        if latency in FROM_GRAPH:
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)
                 peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)

@@ -3,21 +3,12 @@
 import random
 
 import pytest
+from helpers.compiled_rounds import BANDWIDTHS, LATENCIES, both_ways, drawn_topology, same
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
-
-LATENCIES = [
-    '"0 ms"',
-    '"1 ms"',
-    '"0.4 ms"',
-    '"2.5 ms"',
-    '{ uniform = ["0 ms", "4 ms"] }',
-    '{ uniform = ["0 ms", "3 ns"] }',
-    '{ uniform = ["1 us", "3 s"] }',
-]
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
@@ -33,23 +24,12 @@ protocol = {{ {protocol} }}
 
 def drawn(seed, protocol, /, **changes):
     rng = random.Random(f"{seed}/{protocol}")
-    agents = rng.randint(3, 12)
-    topology = rng.choice(
-        [
-            f'family = "ring", agents = {agents}',
-            f'family = "star", agents = {agents}',
-            f'family = "complete", agents = {agents}',
-            f'family = "path", agents = {agents}',
-            f'family = "random", agents = {agents}, p = 0.5',
-            f'family = "grid", agents = {agents}',
-        ]
-    )
     values = {
         "seed": seed,
-        "topology": topology,
+        "topology": drawn_topology(rng),
         "latency": rng.choice(LATENCIES),
         "uplink": rng.choice(LATENCIES),
-        "bandwidth": rng.choice(["", "", 'links.peer.bandwidth = "1 Mbit/s"', 'links.peer.bandwidth = "20 kbit/s"']),
+        "bandwidth": rng.choice(BANDWIDTHS),
         "horizon": rng.choice([40, 3_000, 30_000]),
         "learner": rng.choice(["epsilon = inf", "epsilon = 5.0", "rounds = 3, gap = 0.3", "rounds = 4, gap = 0.9"]),
         "protocol": f'{protocol}, timing = "{rng.choice(["slotted", "asynchronous"])}"',
@@ -58,36 +38,9 @@ def drawn(seed, protocol, /, **changes):
 
 
 @pytest.fixture
-def both(tmp_path, monkeypatch):
+def both(tmp_path):
     """Run a scenario with its rounds compiled, and event by event."""
-
-    def runs(text):
-        file = tmp_path / "rounds.toml"
-        file.write_text(text)
-        point = check(load(file)).points[0]
-        started = []
-        start = CompiledRounds.start
-        with monkeypatch.context() as patch:
-            patch.setattr(CompiledRounds, "start", lambda self, *given: (started.append(self), start(self, *given))[1])
-            with choice.worth_it_from(0):
-                compiled = point.simulation(0).run()
-        assert started  # else there is nothing to compare
-        with monkeypatch.context() as patch:
-            patch.setattr(choice, "fits", lambda *_: False)
-            return compiled, point.simulation(0).run()
-
-    return runs
-
-
-def same(compiled, events):
-    assert compiled.fingerprint == events.fingerprint
-    assert list(compiled.metrics) == list(events.metrics)
-    for name in compiled.metrics.keys() - {"wall_s"}:
-        assert compiled.metrics[name] == events.metrics[name], name
-    assert compiled.kinds == events.kinds
-    assert (compiled.curves["regret"].values == events.curves["regret"].values).all()
-    for name in ("messages", "bytes", "activations", "lost"):
-        assert (getattr(compiled.links, name) == getattr(events.links, name)).all()
+    return lambda text: both_ways(tmp_path, text)
 
 
 PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']

@@ -73,6 +73,15 @@ def test_another_scenario_takes_the_place_of_one_only_if_that_is_asked_for(place
     assert set(nb.sweep(small(name="one"), run__horizon=[300, 400], out="a", replace=True)["run.horizon"]) == {300, 400}
 
 
+def test_a_family_by_its_name_is_that_family():
+    named, itself = small(topology=nb.Topology(family="ring", agents=3)), small()
+    assert named.to_toml() == itself.to_toml()
+    assert small(topology=nb.Topology(family=nb.families.Ring, agents=3)).to_toml() == itself.to_toml()
+    assert (
+        small(topology=nb.Topology(family="rings", agents=3)).check()[0].startswith("topology=...: topology.family: ")
+    )
+
+
 def test_all_mistakes_are_said_at_once_each_with_its_keyword():
     scenario = small(
         run={"horizon": 0}, learner={"kind": "elimination", "epsilon": -1}, topology={"family": "ring", "agents": 2}

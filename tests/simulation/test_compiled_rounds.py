@@ -3,12 +3,22 @@
 import random
 
 import pytest
-from helpers.compiled_rounds import BANDWIDTHS, LATENCIES, both_ways, drawn_topology, same
+from helpers.both_ways import both_ways, same
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+
+LATENCIES = [
+    '"0 ms"',
+    '"1 ms"',
+    '"0.4 ms"',
+    '"2.5 ms"',
+    '{ uniform = ["0 ms", "4 ms"] }',
+    '{ uniform = ["0 ms", "3 ns"] }',
+    '{ uniform = ["1 us", "3 s"] }',
+]
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
@@ -24,12 +34,23 @@ protocol = {{ {protocol} }}
 
 def drawn(seed, protocol, /, **changes):
     rng = random.Random(f"{seed}/{protocol}")
+    agents = rng.randint(3, 12)
+    topology = rng.choice(
+        [
+            f'family = "ring", agents = {agents}',
+            f'family = "star", agents = {agents}',
+            f'family = "complete", agents = {agents}',
+            f'family = "path", agents = {agents}',
+            f'family = "random", agents = {agents}, p = 0.5',
+            f'family = "grid", agents = {agents}',
+        ]
+    )
     values = {
         "seed": seed,
-        "topology": drawn_topology(rng),
+        "topology": topology,
         "latency": rng.choice(LATENCIES),
         "uplink": rng.choice(LATENCIES),
-        "bandwidth": rng.choice(BANDWIDTHS),
+        "bandwidth": rng.choice(["", "", 'links.peer.bandwidth = "1 Mbit/s"', 'links.peer.bandwidth = "20 kbit/s"']),
         "horizon": rng.choice([40, 3_000, 30_000]),
         "learner": rng.choice(["epsilon = inf", "epsilon = 5.0", "rounds = 3, gap = 0.3", "rounds = 4, gap = 0.9"]),
         "protocol": f'{protocol}, timing = "{rng.choice(["slotted", "asynchronous"])}"',
@@ -40,7 +61,13 @@ def drawn(seed, protocol, /, **changes):
 @pytest.fixture
 def both(tmp_path):
     """Run a scenario with its rounds compiled, and event by event."""
-    return lambda text: both_ways(tmp_path, text)
+
+    def runs(text):
+        file = tmp_path / "rounds.toml"
+        file.write_text(text)
+        return both_ways(check(load(file)).points[0])
+
+    return runs
 
 
 PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']

@@ -51,7 +51,7 @@ class RoundsTogether(CompiledRounds):
         return self._informed
 
     def inform(self) -> None:
-        """See `CompiledRounds.inform`."""
+        """See `CompiledLoop.inform`."""
         self._goes_on = False
         self.end(self._number)
         items = [item for item in self._items if item is not None]

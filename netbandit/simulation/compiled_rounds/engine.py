@@ -17,6 +17,7 @@ from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Net
 from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.compiled import call
 from netbandit.simulation.kernels.traffic import Traffic
 
 
@@ -60,6 +61,11 @@ class CompiledLoop(NetworkProtocol):
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop; see `advance` for the arguments. Return why it stopped."""
+
+    def run(self, *given: Any) -> int:
+        """Call the loop with arguments of the types of its parameters; return why it stopped."""
+        why: int = call(type(self).compiled, *given)  # of an instance it would be a method
+        return why
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""

@@ -78,7 +78,7 @@ class Vertical(GatherProtocol):
         network: Network,
         part_bytes: Sequence[int],
         mask_bytes: Sequence[int],
-        decide: Callable[[int], None],
+        decide: Callable[[int, int], None],
     ) -> None:
         """See `GatherProtocol.start`."""
         super().start(network, part_bytes, mask_bytes, decide)

@@ -12,6 +12,7 @@ from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exch
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.told_rows import Share, combined, share_of
@@ -299,6 +300,17 @@ class Synchronisations(Communication):
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
+        if not (self.isolated or (self._wanted and learners[0].called)):
+            self._compile(learners[0])
+
+    def _compile(self, learner: Learner) -> None:
+        """Let rounds for which nobody calls be played in a compiled loop, if the rounds that are known are worth it."""
+        protocol, network = self.stage.point.protocol, self.stage.network
+        slot, known, enough = learner.next_share(0), 0, choice.enough_rounds(protocol, network)
+        while slot is not None and slot < self.clock.horizon and known < enough:
+            known += 1
+            slot = learner.next_share(slot + 1)
+        self._protocol = choice.uncalled_protocol(protocol, network, self, known) or self._protocol
 
     def last(self, first: int, last: int) -> int:
         """Stop after the next slot in which a round begins that is known ahead."""

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from helpers.both_ways import both_ways, same
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -58,36 +59,15 @@ def drawn(seed, protocol, /, **changes):
 
 
 @pytest.fixture
-def both(tmp_path, monkeypatch):
+def both(tmp_path):
     """Run a scenario with its rounds compiled, and event by event."""
 
     def runs(text):
         file = tmp_path / "rounds.toml"
         file.write_text(text)
-        point = check(load(file)).points[0]
-        started = []
-        start = CompiledRounds.start
-        with monkeypatch.context() as patch:
-            patch.setattr(CompiledRounds, "start", lambda self, *given: (started.append(self), start(self, *given))[1])
-            with choice.worth_it_from(0):
-                compiled = point.simulation(0).run()
-        assert started  # else there is nothing to compare
-        with monkeypatch.context() as patch:
-            patch.setattr(choice, "fits", lambda *_: False)
-            return compiled, point.simulation(0).run()
+        return both_ways(check(load(file)).points[0])
 
     return runs
-
-
-def same(compiled, events):
-    assert compiled.fingerprint == events.fingerprint
-    assert list(compiled.metrics) == list(events.metrics)
-    for name in compiled.metrics.keys() - {"wall_s"}:
-        assert compiled.metrics[name] == events.metrics[name], name
-    assert compiled.kinds == events.kinds
-    assert (compiled.curves["regret"].values == events.curves["regret"].values).all()
-    for name in ("messages", "bytes", "activations", "lost"):
-        assert (getattr(compiled.links, name) == getattr(events.links, name)).all()
 
 
 PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']

@@ -1,27 +1,38 @@
 """Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.protocols import adapters
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
+from netbandit.protocols.triggered_rounds import TriggeredRounds
+from netbandit.protocols.vertical import Vertical
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 
 LEAST_HOPS = 200_000
-"""The fewest hops of a round for which a loop is worth its compilation, or fetching it: below, a round takes less than
-half a second in any case."""
+"""The fewest hops of all rounds that are known ahead, or of one round, for which a loop is worth its compilation, or
+fetching it: below, they take less than half a second in any case."""
+
+_A_ROUND = 1_000
+"""What part of the fewest hops one of many rounds has at the least: with fewer it takes longer to call a loop at each
+slot boundary than to do without one."""
 
 _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
+_LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
+_MOST_UNDER_WAY = 10**7  # each takes a number
 
 
 @contextmanager
@@ -45,20 +56,97 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     return rounds
 
 
-def fits(protocol: NetworkProtocol, network: Network) -> bool:
+def uncalled_protocol(
+    protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler, rounds: int
+) -> CallProtocol | None:
+    """Return synchronisations over compiled rounds, none of which is called for; None: over others.
+
+    Args:
+        protocol: The protocol.
+        network: The network, over which nothing has been sent yet.
+        sync_handler: What agents do.
+        rounds: How many synchronisations are known of ahead; see `enough_rounds`.
+    """
+    if not fits(protocol, network, rounds):
+        return None
+    calls = TriggeredRounds.over(_compiled(protocol))
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
+    """Return of how many rounds it must be known for a loop to be worth it; how many more there are is all the same."""
+    if type(protocol) not in _HOPS:
+        return 1
+    return -(-LEAST_HOPS // max(1, _HOPS[type(protocol)][0](network), LEAST_HOPS // _A_ROUND))
+
+
+def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
     if type(protocol) not in _HOPS:
         return False
     hops, most_agents = _HOPS[type(protocol)]
     return (
-        1 < network.agents <= most_agents
+        network.agents <= most_agents
+        and _nothing_goes_wrong(protocol, network)
+        and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
+        and hops(network) * rounds >= LEAST_HOPS
+        and hops(network) * _A_ROUND >= LEAST_HOPS
+    )
+
+
+def _nothing_goes_wrong(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether messages all arrive, in times that are small enough, and nothing is waited for in vain."""
+    return (
+        network.agents > 1
         and type(network) is Network
         and network.trace is None
         and getattr(protocol, "deadline", None) is None
         and network.clock.end + _slowest(network) < _LATEST
-        and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
-        and hops(network) >= LEAST_HOPS
     )
+
+
+def gather_protocol(
+    protocol: NetworkProtocol,
+    network: Network,
+    part_bytes: Sequence[int],
+    mask_bytes: Sequence[int],
+    decide: Callable[[int, int], None],
+    block: int,
+) -> GatherProtocol:
+    """Return a protocol of gathers, started and attached: compiled, or as `adapters.gather_protocol` makes it.
+
+    Compiled, *decide* is called for the users of a *block* (in slots) no later than for the first of another one, and
+    then before anything else happens.
+    """
+    if not gathers_fit(protocol, network, part_bytes):
+        return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
+    from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
+
+    announce(CompiledVertical.compiled, "gathers")
+    gathers = CompiledVertical.model_validate(protocol.table())
+    gathers.block = block
+    gathers.start(network, part_bytes, mask_bytes, decide)
+    network.attach(gathers.handler)
+    return gathers
+
+
+def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequence[int]) -> bool:
+    """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
+    return (
+        type(protocol) is Vertical
+        and _nothing_goes_wrong(protocol, network)
+        and max(part_bytes) <= _LARGEST_QUEUEING
+        and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
+        and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY
+        and network.clock.horizon * _hops_of_a_user(network, part_bytes) >= max(1, LEAST_HOPS)
+    )
+
+
+def _hops_of_a_user(network: Network, part_bytes: Sequence[int]) -> int:
+    distances = network.topology.hops(0).tolist()
+    return sum(hops for hops, size in zip(distances, part_bytes, strict=True) if size)
 
 
 def _slowest(network: Network) -> int:

@@ -1,4 +1,4 @@
-"""Rounds of a protocol that are played in one compiled call from one outside event to the next."""
+"""What a protocol does, played in one compiled call from one outside event to the next."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.traffic import Traffic
 
 
-class CompiledRounds(CallbackRoundProtocol):
-    """What stands for a protocol of rounds whose loop is compiled: same messages, same fingerprint, same figures.
+class CompiledLoop(NetworkProtocol):
+    """What stands for a protocol whose loop is compiled: same messages, same fingerprint, same figures.
 
     SimPy's queue holds an event for the next arrival and one for the next step; from there the loop goes on for as long
     as nothing outside is due before.
@@ -37,11 +37,15 @@ class CompiledRounds(CallbackRoundProtocol):
     traffic: Traffic = state()
     """What is under way."""
 
-    def start(self, network: Network, aggregation: Aggregation) -> None:
-        """See `CallbackRoundProtocol.start`."""
-        super().start(network, aggregation)
+    def prepare(self, network: Network, turn: EventPriority) -> None:
+        """Make the arrays of *network*, to which it is connected; nothing has been sent.
+
+        Args:
+            network: The network.
+            turn: The turn of an instant in which steps are made.
+        """
         self.traffic = traffic_of(network, self.kinds)
-        self._turn = self.turn_of(aggregation)
+        self._turn = turn
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
         self._bookings = Bookings(len(network.links))
@@ -52,10 +56,6 @@ class CompiledRounds(CallbackRoundProtocol):
         self._arrival: tuple[int, Event] | None = None
         self._next_step: tuple[int, Event] | None = None
         network.before_close(self.count)
-
-    def turn_of(self, aggregation: Aggregation) -> EventPriority:
-        """Return the turn of an instant in which steps are made."""
-        return aggregation.turn
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
@@ -73,11 +73,11 @@ class CompiledRounds(CallbackRoundProtocol):
 
     @abstractmethod
     def inform(self) -> None:
-        """Tell agents of what has ended, now."""
+        """Tell agents of what has happened, now."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`; what arrives is handled in the loop."""
-        raise RuntimeError("messages of compiled rounds are not on the network")
+        raise RuntimeError("messages of a compiled loop are not on the network")
 
     def appoint_arrival(self, time: int) -> None:
         """Have the loop go on at *time*, when something arrives, unless it does so earlier."""
@@ -104,7 +104,11 @@ class CompiledRounds(CallbackRoundProtocol):
     def _step(self, event: Event) -> None:
         if self._next_step is not None and event is self._next_step[1]:
             self._next_step = None
-            self._go_on(my_turn=True)
+            self.step()
+
+    def step(self) -> None:
+        """Go on at the time of a step."""
+        self._go_on(my_turn=True)
 
     def _go_on(self, my_turn: bool) -> None:
         """Play until something outside is due.
@@ -120,13 +124,13 @@ class CompiledRounds(CallbackRoundProtocol):
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
-            why = self._play_on(limit, steps_until)
+            why = self.play_on(limit, steps_until)
             if why == columns.ENDED_ROUND:
                 self.inform()
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
-    def _play_on(self, arrivals_until: int, steps_until: int) -> int:
+    def play_on(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop until a round has ended or something outside is due; return which."""
         while True:
             why = self.play(arrivals_until, steps_until)
@@ -169,3 +173,16 @@ class CompiledRounds(CallbackRoundProtocol):
             self.traffic = traffic._replace(steps=doubled(traffic.steps), order=doubled(traffic.order))
         else:
             self.make_room(why)
+
+
+class CompiledRounds(CompiledLoop, CallbackRoundProtocol):
+    """What stands for a protocol of rounds; see `CompiledLoop`."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self.prepare(network, self.turn_of(aggregation))
+
+    def turn_of(self, aggregation: Aggregation) -> EventPriority:
+        """Return the turn of an instant in which steps are made."""
+        return aggregation.turn

@@ -88,7 +88,7 @@ class CompiledFlooding(RoundsTogether):
         super().count()
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         assert why == columns.LISTS_FULL
         self.flood = self.flood._replace(copies=doubled(self.flood.copies))
 
@@ -100,7 +100,7 @@ class CompiledFlooding(RoundsTogether):
         self.traffic.state[columns.STEPS] += 1
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
+        """See `CompiledLoop.play`."""
         room = max(len(self.traffic.inbox), len(self.traffic.steps))
         if len(self.flood.tellers) < room:
             # As many copies may reach a node at once.

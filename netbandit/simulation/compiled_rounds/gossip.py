@@ -9,13 +9,13 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
-from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import gossip as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGossip(QueuedRounds, RoundsTogether):
+class CompiledGossip(QueuedLoop, RoundsTogether):
     """Stands for `Gossip` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
@@ -63,12 +63,12 @@ class CompiledGossip(QueuedRounds, RoundsTogether):
         self.traffic.state[columns.STEPS] += 1
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
+        """See `CompiledLoop.play`."""
         why: int = loop.play(self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
         return why
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         if why == columns.LISTS_FULL:
             self._more_copies(len(self.rumours.copies))
         elif why == columns.CHOICES_USED:

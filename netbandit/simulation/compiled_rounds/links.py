@@ -81,6 +81,14 @@ def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
+def rows_of(channels: NDArray[np.int64], senders: NDArray[np.int64], receivers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the row in `Traffic.channels` of each channel, given its ends, between which there is one; shape (n,)."""
+    nodes = channels[:, [columns.RECEIVER, columns.SENDER]].max(initial=0) + 1
+    keys = channels[:, columns.RECEIVER] * nodes + channels[:, columns.SENDER]  # ascending
+    rows: NDArray[np.int64] = np.searchsorted(keys, receivers * nodes + senders)
+    return rows
+
+
 Integer = TypeVar("Integer", np.int32, np.int64)
 
 

@@ -1,11 +1,11 @@
-"""Compiled rounds whose channels each have messages of their own under way."""
+"""Compiled loops whose channels each have messages of their own under way."""
 
 import numpy as np
+from simpy.events import EventPriority
 
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.protocol import Aggregation
-from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.kernels import queues as columns
 from netbandit.simulation.kernels import traffic
 from netbandit.simulation.kernels.queues import Queues
@@ -13,20 +13,20 @@ from netbandit.simulation.kernels.queues import Queues
 _ROOM_FOR = 1 << 10
 
 
-class QueuedRounds(CompiledRounds):
-    """See `CompiledRounds`."""
+class QueuedLoop(CompiledLoop):
+    """See `CompiledLoop`."""
 
     queues: Queues = state()
     """The messages under way."""
 
-    def start(self, network: Network, aggregation: Aggregation) -> None:
-        """See `CallbackRoundProtocol.start`."""
-        super().start(network, aggregation)
+    def prepare(self, network: Network, turn: EventPriority) -> None:
+        """See `CompiledLoop.prepare`."""
+        super().prepare(network, turn)
         self.queues = Queues(np.empty((0, columns.MESSAGE_COLUMNS), dtype=np.int64), np.array([-1, 0]))
         self._more_messages(max(_ROOM_FOR, 2 * len(self.traffic.channels)))
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         if why == traffic.MESSAGES_FULL:
             self._more_messages(len(self.queues.messages))
         else:

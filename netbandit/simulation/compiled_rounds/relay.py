@@ -13,7 +13,8 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.protocols.relay import RELAY
-from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import relay as loop
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.queues import UNUSED_COUNT
@@ -38,7 +39,7 @@ class _Round:
         self.conclusion: Item | None = None
 
 
-class CompiledRelayRounds(QueuedRounds):
+class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     """Stands for `RoundsOverBroadcast` over `Relay`."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
@@ -105,7 +106,7 @@ class CompiledRelayRounds(QueuedRounds):
         return informed
 
     def inform(self) -> None:
-        """See `CompiledRounds.inform`."""
+        """See `CompiledLoop.inform`."""
         complete = self.told.complete[: self.told.state[loop.COMPLETE]].tolist()
         self.told.state[loop.COMPLETE] = 0
         for agent, odd in complete:
@@ -119,6 +120,6 @@ class CompiledRelayRounds(QueuedRounds):
                 self.end(round.number)
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
+        """See `CompiledLoop.play`."""
         why: int = loop.play(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
         return why

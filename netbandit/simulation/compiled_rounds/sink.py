@@ -36,11 +36,13 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         self.traffic = with_uplinks(self.traffic, network)
+        self.traffic = self.traffic._replace(steps=np.empty((len(self.traffic.steps), 4), dtype=np.int64))
         channels, topology, agents = self.traffic.channels, network.topology, network.agents
         parents, nodes, server = topology.sink_parents, np.arange(agents), np.full(agents, network.server)
         self._rows_up = rows_of(channels, nodes, server).tolist()
         self._rows_down = rows_of(channels, server, nodes).tolist()
         self._uplinks: dict[int, Channel] = {}
+        self._expected: list[tuple[int, int]] = []
         self._heard: list[tuple[int, Arrival]] = []
         self._items: list[Item | None] = [None] * agents
         self._round = 0
@@ -57,12 +59,11 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
     def _collect(self, round: int, agent: int, item: Item) -> None:
         """See `Sink`; in this instant's step."""
         now, state = self.clock.now, self.traffic.state
-        assert state[columns.STEP_TIME] in (columns.NEVER, now), "what is due next is due at this boundary"
         if state[columns.STEPS] == len(self.traffic.steps):
             self.more(columns.STEPS_FULL)
         self._round = round
         self._items[agent] = item
-        self.traffic.steps[state[columns.STEPS]] = agent, LABEL_BYTES + item.size, 1
+        self.traffic.steps[state[columns.STEPS]] = agent, LABEL_BYTES + item.size, 1, now
         state[columns.STEPS] += 1
         state[columns.STEP_TIME] = now
         self.appoint_step(now)
@@ -81,18 +82,24 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
+        if self._expected:
+            loop.expect_on_uplinks(self.traffic, np.array(self._expected))
+            self._expected = []
         why: int = loop.play(self.traffic, self.queues, self.collection, arrivals_until, steps_until, self.slotted)
         return why
 
     def make_room(self, why: int) -> None:
-        """See `CompiledLoop.make_room`; or take off an uplink what arrives on it now."""
+        """See `CompiledLoop.make_room`; or take off uplinks what arrives on them now."""
         if why != loop.ON_UPLINK:
             super().make_room(why)
             return
-        channel = self._uplinks[int(self.collection.state[loop.UPLINK])]
-        arrivals: list[Arrival] = []
-        self.network.take(channel, self.clock.now, arrivals)
-        self._heard += [(channel.receiver, arrival) for arrival in arrivals]
+        kept = self.collection.state
+        rows = self.traffic.window[kept[loop.UPLINKS_AT] : kept[loop.UPLINKS_END]] & columns.CHANNEL_MASK
+        for row in rows.tolist():
+            channel = self._uplinks[row]
+            arrivals: list[Arrival] = []
+            self.network.take(channel, self.clock.now, arrivals)
+            self._heard += [(channel.receiver, arrival) for arrival in arrivals]
 
     def _expect(self, arrival: int, channel: Channel) -> None:
         if channel.receiver == self.network.server:
@@ -100,5 +107,5 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
         else:
             row = self._rows_down[channel.receiver] + channel.rank % 2  # a broadcast comes behind
         self._uplinks[row] = channel
-        loop.expect_on_uplink(self.traffic, row, arrival)
+        self._expected.append((row, arrival))
         self.appoint_arrival(arrival)

@@ -4,10 +4,12 @@ from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
 from netbandit.simulation.kernels.queues import BEGUN, COUNT, SIZE, UNUSED_COUNT, Queues, put, release, take
+from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     BOOKINGS_FULL,
     CHANNEL,
+    CHANNEL_BITS,
     CHANNEL_MASK,
     END,
     ENDED_ROUND,
@@ -16,10 +18,12 @@ from netbandit.simulation.kernels.traffic import (
     LINK,
     MESSAGE,
     MESSAGES_FULL,
+    NEVER,
     NODE,
     NOW,
     PASS_END,
     RECEIVER,
+    STATES,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -31,22 +35,23 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Integers,
     Traffic,
-    add_step,
     advance,
-    begin_steps,
     can_book,
-    end_steps,
     expect,
     step_time,
 )
 
-# Places in `Collection.state`: where in the window the present pass ends, the channel over an uplink on which something
-# arrives, whether any has been in this pass, how many rows of `complete` are new, and the bytes of a header.
-WHOLE_PASS, UPLINK, OUTSIDE_HEARD, COMPLETE, HEADER = range(5)
-COLLECTION_STATES = 5
+# Places in `Collection.state`: where in the window the present pass ends; where what arrives on uplinks begins and ends
+# there, and whether anything has in this pass; how many steps are due in this instant, how many rows of `complete` are
+# new, and the bytes of a header.
+WHOLE_PASS, UPLINKS_AT, UPLINKS_END, OUTSIDE_HEARD, DUE_STEPS, COMPLETE, HEADER = range(7)
+COLLECTION_STATES = 7
+
+STEP_DUE = 3
+"""The column of steps that says when each is due: what is contributed now may be due before what has arrived."""
 
 ON_UPLINK = 200
-"""Why the loop returns: what arrives on an uplink is to be taken off it, and comes next."""
+"""Why the loop returns: what arrives on uplinks is to be taken off them, and comes next."""
 
 
 class Collection(NamedTuple):
@@ -68,9 +73,10 @@ class Collection(NamedTuple):
 
 
 @compiled
-def expect_on_uplink(traffic: Traffic, channel: int, arrival: int) -> None:
-    """Have a channel over an uplink looked at when (ns) its next message arrives."""
-    expect(traffic, channel, arrival)
+def expect_on_uplinks(traffic: Traffic, expected: Integers) -> None:
+    """Have channels over uplinks looked at when their next messages arrive; a row is a channel and when (ns)."""
+    for number in range(len(expected)):
+        expect(traffic, expected[number, 0], expected[number, 1])
 
 
 @inlined
@@ -81,23 +87,70 @@ def _is_uplink(traffic: Traffic, place: int) -> bool:
 
 @inlined
 def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
-    """Take off the channels what arrives in this pass, up to an uplink; return why it stopped, or that all is taken."""
+    """Take off the channels what arrives in this pass, up to uplinks; return why it stopped, or that all is taken."""
     state, kept = traffic.state, collection.state
     while state[WINDOW_AT] < kept[WHOLE_PASS]:
-        at = state[WINDOW_AT]
-        if _is_uplink(traffic, at):
-            kept[UPLINK] = traffic.window[at] & CHANNEL_MASK
+        first = state[WINDOW_AT]
+        on_uplink, end = _is_uplink(traffic, first), first + 1
+        while end < kept[WHOLE_PASS] and _is_uplink(traffic, end) == on_uplink:
+            end += 1
+        if on_uplink:
+            kept[UPLINKS_AT] = first
+            kept[UPLINKS_END] = state[WINDOW_AT] = end
             kept[OUTSIDE_HEARD] = 1
-            state[WINDOW_AT] = at + 1
             return ON_UPLINK
-        while at < kept[WHOLE_PASS] and not _is_uplink(traffic, at):
-            at += 1
-        state[PASS_END] = at
+        state[PASS_END] = end
         why: int = take(traffic, queues)
         if why != ARRIVED:
             return why
     kept[WHOLE_PASS] = 0
     return ARRIVED
+
+
+@inlined
+def _begin_steps(traffic: Traffic, collection: Collection) -> None:
+    """Sort what is due in this step by node."""
+    state, order, steps = traffic.state, traffic.order, traffic.steps
+    due = 0
+    for place in range(state[STEPS]):
+        if steps[place, STEP_DUE] <= state[NOW]:
+            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
+            due += 1
+    sort(order, 0, due, state, STATES)
+    collection.state[DUE_STEPS] = due
+    state[STEPS_BEGUN] = 1
+    state[STEP_AT] = 0
+
+
+@inlined
+def _end_steps(traffic: Traffic) -> None:
+    """Forget what was due; what is due at the next boundary stays."""
+    state, steps = traffic.state, traffic.steps
+    kept, soonest = 0, NEVER
+    for place in range(state[STEPS]):
+        if steps[place, STEP_DUE] > state[NOW]:
+            for column in range(4):
+                steps[kept, column] = steps[place, column]
+            soonest = min(soonest, steps[place, STEP_DUE])
+            kept += 1
+    state[STEPS] = kept
+    state[STEP_TIME] = soonest
+    state[STEPS_BEGUN] = 0
+
+
+@inlined
+def _keep(traffic: Traffic, queues: Queues, header: int, channel: int, message: int, slotted: bool) -> None:
+    """Let what has arrived on a channel be dealt with at the boundary that ends its hop, or else in this instant."""
+    state, steps, messages = traffic.state, traffic.steps, queues.messages
+    due = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
+    place = state[STEPS]
+    steps[place, NODE] = traffic.channels[channel, RECEIVER]
+    steps[place, STEP_LABELS] = messages[message, SIZE] - header
+    steps[place, STEP_COUNT] = messages[message, COUNT]
+    steps[place, STEP_DUE] = due
+    state[STEPS] = place + 1
+    state[STEP_TIME] = min(state[STEP_TIME], due)
+    release(queues, message)
 
 
 @inlined
@@ -133,11 +186,10 @@ def play(
         collection: The items.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
-        slotted: Whether what arrives goes on at a slot boundary, or in a step of the same instant. The last columns of
-            a step are bytes, without a header, and items.
+        slotted: Whether what arrives goes on at a slot boundary, or in a step of the same instant. A step has four
+            columns: the node, bytes without a header, items, and when it is due.
     """
-    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    messages, kept = queues.messages, collection.state
+    state, inbox, steps, order, kept = traffic.state, traffic.inbox, traffic.steps, traffic.order, collection.state
     while True:
         if kept[WHOLE_PASS] > 0:
             why: int = _take_pass(traffic, queues, collection)
@@ -147,11 +199,7 @@ def play(
             at = state[INBOX_AT]
             if state[STEPS] == len(steps):
                 return STEPS_FULL
-            message = inbox[at, MESSAGE]
-            time = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
-            size, items = messages[message, SIZE] - kept[HEADER], messages[message, COUNT]
-            add_step(traffic, time, channels[inbox[at, CHANNEL], RECEIVER], size, items)
-            release(queues, message)
+            _keep(traffic, queues, kept[HEADER], inbox[at, CHANNEL], inbox[at, MESSAGE], slotted)
             state[INBOX_AT] = at + 1
         if kept[OUTSIDE_HEARD]:
             kept[OUTSIDE_HEARD] = 0
@@ -163,20 +211,20 @@ def play(
                 continue
             if why != STEP:
                 return why
-            begin_steps(traffic)
-        while state[STEP_AT] < state[STEPS]:
+            _begin_steps(traffic, collection)
+        while state[STEP_AT] < kept[DUE_STEPS]:
             if queues.unused[UNUSED_COUNT] == 0:
                 return MESSAGES_FULL
             if not can_book(traffic, 1):
                 return BOOKINGS_FULL
             at, size, items = state[STEP_AT], 0, 0
-            node = steps[traffic.order[at], NODE]
-            while at < state[STEPS] and steps[traffic.order[at], NODE] == node:
-                size += steps[traffic.order[at], STEP_LABELS]
-                items += steps[traffic.order[at], STEP_COUNT]
+            node = order[at] >> CHANNEL_BITS
+            while at < kept[DUE_STEPS] and order[at] >> CHANNEL_BITS == node:
+                size += steps[order[at] & CHANNEL_MASK, STEP_LABELS]
+                items += steps[order[at] & CHANNEL_MASK, STEP_COUNT]
                 at += 1
             _pass_up(traffic, queues, collection, node, items, size)
             state[STEP_AT] = at
-        end_steps(traffic)
+        _end_steps(traffic)
         if kept[COMPLETE] > 0:
             return ENDED_ROUND

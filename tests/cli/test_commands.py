@@ -62,7 +62,7 @@ class Point:
 class Study:
     document: object
     points: list
-    notes: list = field(default_factory=lambda: ["a.toml:1:1: learner.delta: not used"])
+    notes: list = field(default_factory=list)
 
 
 def check(document, watch=None):
@@ -77,7 +77,8 @@ def check(document, watch=None):
         if not isinstance(run["seed"], int):
             raise document.error([(("run", "seed"), f"must be an integer, not {run['seed']!r}")])
         points.append(Point(point.parameters, {**point.data, "run": run}))
-    return Study(document, points)
+    set_idly = "learner.delta" in document.parameters
+    return Study(document, points, ["a.toml:1:1: learner.delta: not used"] if set_idly else [])
 
 
 SCENARIO = """
@@ -265,7 +266,7 @@ def test_a_trace_is_written_where_it_is_asked_for(place):
 
 
 def test_check_counts_points_and_runs_and_passes_notes_on(place):
-    done = call("check", "star.toml", "sizes.toml")
+    done = call("check", "star.toml", "sizes.toml", "--set", "learner.delta=0.1")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "star.toml: ok, 1 point, 2 runs",
@@ -274,6 +275,8 @@ def test_check_counts_points_and_runs_and_passes_notes_on(place):
         "a.toml:1:1: learner.delta: not used",
     ]
     assert not (place / "results").exists()
+    done = call("run", "star.toml", "--set", "learner.delta=0.1")
+    assert (done.exit_code, done.stderr) == (0, "a.toml:1:1: learner.delta: not used\n")
 
 
 def test_check_tells_mistakes(place):

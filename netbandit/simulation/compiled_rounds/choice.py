@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.protocols import adapters
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
@@ -14,6 +15,7 @@ from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.sink import Sink
+from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.protocols.vertical import Vertical
 from netbandit.simulation.compiling import announce
 
@@ -21,8 +23,12 @@ if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 
 LEAST_HOPS = 200_000
-"""The fewest hops of a round for which a loop is worth its compilation, or fetching it: below, a round takes less than
-half a second in any case."""
+"""The fewest hops of all rounds that are known ahead, or of one round, for which a loop is worth its compilation, or
+fetching it: below, they take less than half a second in any case."""
+
+_A_ROUND = 1_000
+"""What part of the fewest hops one of many rounds has at the least: with fewer it takes longer to call a loop at each
+slot boundary than to do without one."""
 
 _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
@@ -51,7 +57,33 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     return rounds
 
 
-def fits(protocol: NetworkProtocol, network: Network) -> bool:
+def uncalled_protocol(
+    protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler, rounds: int
+) -> CallProtocol | None:
+    """Return synchronisations over compiled rounds, none of which is called for; None: over others.
+
+    Args:
+        protocol: The protocol.
+        network: The network, over which nothing has been sent yet.
+        sync_handler: What agents do.
+        rounds: How many synchronisations are known of ahead; see `enough_rounds`.
+    """
+    if not fits(protocol, network, rounds):
+        return None
+    calls = TriggeredRounds.over(_compiled(protocol))
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
+    """Return of how many rounds it must be known for a loop to be worth it; how many more there are is all the same."""
+    if type(protocol) not in _HOPS:
+        return 1
+    return -(-LEAST_HOPS // max(1, _HOPS[type(protocol)][0](network), LEAST_HOPS // _A_ROUND))
+
+
+def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
     if type(protocol) not in _HOPS or getattr(protocol, "collect", "sink") == "gis":
         return False
@@ -60,7 +92,8 @@ def fits(protocol: NetworkProtocol, network: Network) -> bool:
         network.agents <= most_agents
         and _nothing_goes_wrong(protocol, network)
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
-        and hops(network) >= LEAST_HOPS
+        and hops(network) * rounds >= LEAST_HOPS
+        and hops(network) * _A_ROUND >= LEAST_HOPS
     )
 
 

@@ -28,7 +28,13 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import answer_problems, apart_problems, fault_notes, outage_problems
+from netbandit.simulation.build_faults import (
+    answer_notes,
+    answer_problems,
+    apart_problems,
+    fault_notes,
+    outage_problems,
+)
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.idle_links import LinkKey, link_keys
 from netbandit.simulation.memory_check import memory_problems
@@ -275,6 +281,7 @@ class PointCheck:
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
         if isinstance(parts.learner, EpochLearner):
             self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])

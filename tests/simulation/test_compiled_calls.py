@@ -17,13 +17,14 @@ FIXED = [
     for every in (1, 2, 7)
 ]
 LATENCIES = ["0 ms", "0.4 ms", "1 ms", "2.5 ms", ("0 ms", "4 ms"), ("0 ms", "3 ns"), ("1 us", "3 s")]
-PROTOCOLS = ["flooding", "gis", "gossip", "relay"]
+PROTOCOLS = ["flooding", "gis", "gossip", "relay", "sink"]
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
 topology = {{ {topology} }}
 links.peer.latency = {latency}
 {bandwidth}
+links.uplink.latency = {uplink}
 bandit = {{ kind = "linear", dimension = 2, arms = 4 }}
 learner = {{ {learner} }}
 protocol = {{ kind = "{protocol}", timing = "{timing}" }}
@@ -43,12 +44,17 @@ def drawn(seed, protocol, learners):
         seed=seed,
         activity=rng.choice(['"every"', '"every"', '"one"', "{ share = 0.4 }", *users]),
         topology=topology,
-        latency=f'"{latency}"' if isinstance(latency, str) else f"{{ uniform = {list(latency)} }}",
+        latency=_written(latency),
         bandwidth=f'links.peer.bandwidth = "{bandwidth}"' if bandwidth else "",
         learner=rng.choice(learners),
         protocol=protocol,
         timing=timing,
+        uplink=_written(rng.choice(LATENCIES)),
     )
+
+
+def _written(latency):
+    return f'"{latency}"' if isinstance(latency, str) else f"{{ uniform = {list(latency)} }}"
 
 
 def point(tmp_path, text):
@@ -73,6 +79,7 @@ def test_rounds_that_are_known_ahead_are_worth_a_loop_together(tmp_path, hops, w
         latency='"0 ms"',
         bandwidth="",
         learner='kind = "oful", schedule = "fixed", every = 5',
+        uplink='"0 ms"',
         protocol="gis",
         timing="slotted",
     )

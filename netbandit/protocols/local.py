@@ -116,6 +116,7 @@ class Local(LocalKeys, CallProtocol):
     In rounds an agent concludes when it has heard all agents within ttl hops, or at its `deadline`.
     """
 
+    uses_uplinks: ClassVar[bool] = False
     counts_slots: ClassVar[bool] = True
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast", "round"})
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {

@@ -39,6 +39,7 @@ SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
 topology = {{ {topology} }}
 links.peer = {{ {links} }}
+links.uplink.latency = {uplink}
 bandit = {{ kind = "linear", dimension = 2, arms = 4 }}
 learner = {{ {learner} }}
 protocol = {{ {protocol}, timing = "{timing}" }}
@@ -54,6 +55,7 @@ def drawn(rng, **given):
         "activity": '"every"',
         "topology": f'family = "{family}", agents = {rng.randint(3, 10)}' + ", p = 0.5" * (family == "random"),
         "links": f"latency = {rng.choice(LATENCIES)}" + (f', bandwidth = "{bandwidth}"' if bandwidth else ""),
+        "uplink": rng.choice(LATENCIES),
         "timing": rng.choice(["slotted", "asynchronous"]),
     }
     return SCENARIO.format(**(values | given))
@@ -72,7 +74,7 @@ def point(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(7))
-@pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay"])
+@pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay", "sink"])
 def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}")
     timing, activity = rng.choice(

@@ -15,6 +15,7 @@ from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
+from netbandit.protocols.sink import Sink
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.protocols.vertical import Vertical
 from netbandit.simulation.compiling import announce
@@ -122,7 +123,7 @@ def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
 
 def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
-    if type(protocol) not in _HOPS:
+    if type(protocol) not in _HOPS or getattr(protocol, "collect", "sink") == "gis":
         return False
     hops, most_agents = _HOPS[type(protocol)]
     return (
@@ -188,7 +189,8 @@ def _hops_of_a_user(network: Network, part_bytes: Sequence[int]) -> int:
 
 
 def _slowest(network: Network) -> int:
-    return max((channel.latency for near in network.channels for channel in near), default=0)
+    peers = (channel.latency for near in network.channels for channel in near)
+    return max(network.slowest_uplink, max(peers, default=0))
 
 
 def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
@@ -206,6 +208,10 @@ def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
         from netbandit.simulation.compiled_rounds import relay
 
         kind = relay.CompiledRelayRounds
+    elif isinstance(protocol, Sink):
+        from netbandit.simulation.compiled_rounds import sink
+
+        kind = sink.CompiledSink
     else:
         from netbandit.simulation.compiled_rounds import gossip
 
@@ -226,11 +232,17 @@ def _each_item_to_each_agent(network: Network) -> int:
     return network.agents**2
 
 
+def _each_item_to_its_sink(network: Network) -> int:
+    parts = zip(network.topology.components, network.topology.extremes, strict=True)
+    return sum(len(members) * extremes.radius for members, extremes in parts) // 2  # about half the way of the farthest
+
+
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
     Flooding: (_each_item_over_each_link, 5_000),
     Gis: (_each_item_over_each_link, 10_000),
     Gossip: (_new_item_a_slot, 50_000),
     Relay: (_each_item_to_each_agent, 10_000),
+    Sink: (_each_item_to_its_sink, 50_000),
 }
 """Of each protocol that has a loop about how many hops a round takes, and for how many agents its arrays fit into some
 gigabytes."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
-from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
+from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
@@ -277,7 +277,7 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = call_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = choice.call_protocol(stage.point.protocol, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]

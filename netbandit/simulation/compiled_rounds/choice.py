@@ -12,6 +12,7 @@ from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.gossip import Gossip
+from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.sink import Sink
@@ -30,9 +31,14 @@ _A_ROUND = 1_000
 """What part of the fewest hops one of many rounds has at the least: with fewer it takes longer to call a loop at each
 slot boundary than to do without one."""
 
+_SYNCHRONISATIONS = 500
+"""How often an agent may release in a run, or in every tenth slot of it, where nobody can know it ahead: a hop of a
+release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
+
 _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
+_MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 
@@ -55,6 +61,38 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     rounds.start(network, aggregation)
     network.attach(rounds.handler)
     return rounds
+
+
+def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol:
+    """Return a protocol of calls, started and attached: compiled, or as `adapters.call_protocol` makes it."""
+    if not isinstance(protocol, Local) or not _calls_fit(protocol, network, sync_handler):
+        return adapters.call_protocol(protocol, network, sync_handler)
+    from netbandit.simulation.compiled_rounds.local import CompiledLocal
+
+    announce(CompiledLocal.compiled, "calls over local")
+    calls = CompiledLocal.model_validate(protocol.table())
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> bool:
+    return (
+        type(protocol) is Local
+        and protocol.ttl > 0
+        and network.agents <= _MOST_IN_CLIQUES
+        and _nothing_goes_wrong(protocol, network)
+        and sync_handler.release_size <= _LARGEST_QUEUEING
+        and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
+        and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= LEAST_HOPS
+    )
+
+
+def _near(protocol: Local, network: Network) -> int:
+    """Return about how many hops it is if every agent releases once."""
+    channels = 2 * len(network.links)
+    degree = max(1, channels // network.agents)
+    return int(channels * min(network.agents, degree ** min(protocol.ttl - 1, network.agents)))
 
 
 def uncalled_protocol(

@@ -22,18 +22,21 @@ def inlined(function: Function) -> Function:
     return cast(Function, njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")(function))
 
 
-_MACHINE_CODE: dict[Callable[..., Any], Callable[..., Any]] = {}
+_MACHINE_CODE: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
-def call(function: Callable[..., Any], *given: Any) -> Any:
-    """Call a compiled *function* whose arguments are of the same types each time, and of each the type is fixed.
+def machine_code(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
+    """Return what a compiled *function* runs when it is called with arguments like *given*.
 
-    Numba looks these types up at each call, which for tuples of arrays takes ten times as long as all else about it.
-    Here that is done at the first call only; after it, arguments of other types are undefined behaviour.
+    Numba looks at the types of arguments at each call, which for tuples of arrays takes ten times as long as all else
+    about a call. What is returned does not look: arguments of other types than *given* are undefined behaviour. Of each
+    tuple of arrays the fields are taken to have one type each, or to be None.
     """
-    found = _MACHINE_CODE.get(function)
+    fields = tuple(type(field) for one in given if isinstance(one, tuple) for field in one)
+    key = (function, *map(type, given), *fields)
+    found = _MACHINE_CODE.get(key)
     if found is None:
         # Where numba is told not to compile, the function is plain Python.
         types = tuple(typeof(one) for one in given)
-        found = _MACHINE_CODE[function] = function.compile(types) if hasattr(function, "compile") else function
-    return found(*given)
+        found = _MACHINE_CODE[key] = function.compile(types) if hasattr(function, "compile") else function
+    return found

@@ -45,6 +45,7 @@ _LAZY = {
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
+    "World": "netbandit.learners.world:World",
     "EpochLearner": "netbandit.learners.learner:EpochLearner",
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",

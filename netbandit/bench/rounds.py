@@ -46,6 +46,11 @@ topology = {{ family = "random", agents = 1_000, mean_degree = 6 }}
 {_RANDOM_LATENCY}
 protocol = {{ kind = "gis", timing = "asynchronous" }}
 """
+_DEEP = f"""
+topology = {{ family = "grid", agents = 10_000 }}
+{_RANDOM_LATENCY}
+protocol = {{ kind = "sink", timing = "asynchronous" }}
+"""
 _MANY = """
 topology = {{ family = "random", agents = 10_000, mean_degree = 20 }}
 protocol = {{ kind = "{kind}" }}
@@ -56,6 +61,7 @@ CASES: Mapping[str, Case] = {
     "complete-event": Case("gis, complete of 500", _COMPLETE, "event", ROUNDS),
     "everybody-hears": Case("gis, 1,000 of degree 6, item by item", _EVERYBODY_HEARS, "compiled", ROUNDS),
     "gossip": Case("gossip, 10,000 of degree 20", _MANY.format(kind="gossip"), "compiled", 1),
+    "sink-deep": Case("sink, grid of 10,000, item by item", _DEEP, "compiled", 1),
     "sink": Case("sink, 10,000 of degree 20", _MANY.format(kind="sink"), "event", 1),
 }
 

@@ -46,6 +46,7 @@ class Vertical(GatherProtocol):
     What is decided at or after the horizon does not count. While agent 0 is down no user comes.
     """
 
+    uses_uplinks: ClassVar[bool] = False
     counts_slots: ClassVar[bool] = True
 
     generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1

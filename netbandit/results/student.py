@@ -27,10 +27,10 @@ def quantile(freedom: int, confidence: float) -> float:
     angle = 0.0
     while True:
         slope = steepest * math.cos(angle) ** (freedom - 1)
-        step = (confidence - _probability(freedom, angle)) / slope
-        if step <= 1e-16 * angle:
+        following = angle + (confidence - _probability(freedom, angle)) / slope
+        if following <= angle:
             return math.sqrt(freedom) * math.tan(angle)
-        angle += step
+        angle = following
 
 
 def _probability(freedom: int, angle: float) -> float:

@@ -70,7 +70,7 @@ def both(tmp_path):
     return runs
 
 
-PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']
+PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"', 'kind = "sink"']
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -87,13 +87,28 @@ def test_a_loop_that_stops_for_room_goes_on_where_it_was(both, monkeypatch, prot
     same(*both(drawn(seed, protocol)))
 
 
+@pytest.mark.parametrize("seed", range(200, 212))
+def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order(both, seed):
+    """Sinks upload while other components still collect, and some begin the next round before others are answered."""
+    rng = random.Random(seed)
+    changes = {
+        "topology": f'family = "random", agents = {rng.randint(8, 20)}, p = 0.12, disconnected = true',
+        "latency": '{ uniform = ["0 ns", "2 ns"] }',
+        "uplink": '{ uniform = ["0 ns", "40 ns"] }',
+        "bandwidth": "",
+        "horizon": 3_000,
+        "learner": "rounds = 6, gap = 0.9",
+    }
+    same(*both(drawn(seed, 'kind = "sink"', **changes).replace('slot = "1 ms"', 'slot = "1 ns"')))
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"latency": '{ uniform = ["0 ms", "4 ms"] }\nlinks.peer.loss = 0.1\nlinks.peer.retry = {}'},
         {"protocol": 'kind = "gis", deadline = "3 slots"'},
         {"protocol": 'kind = "master-worker"'},
-        {"protocol": 'kind = "sink"'},
+        {"protocol": 'kind = "sink", collect = "gis"'},
         {"protocol": 'kind = "gossip"', "topology": 'family = "path", agents = 1'},
     ],
 )

@@ -104,7 +104,11 @@ class CompiledLoop(NetworkProtocol):
     def _step(self, event: Event) -> None:
         if self._next_step is not None and event is self._next_step[1]:
             self._next_step = None
-            self._go_on(my_turn=True)
+            self.step()
+
+    def step(self) -> None:
+        """Go on at the time of a step."""
+        self._go_on(my_turn=True)
 
     def _go_on(self, my_turn: bool) -> None:
         """Play until something outside is due.
@@ -120,13 +124,13 @@ class CompiledLoop(NetworkProtocol):
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
-            why = self._play_on(limit, steps_until)
+            why = self.play_on(limit, steps_until)
             if why == columns.ENDED_ROUND:
                 self.inform()
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
-    def _play_on(self, arrivals_until: int, steps_until: int) -> int:
+    def play_on(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop until a round has ended or something outside is due; return which."""
         while True:
             why = self.play(arrivals_until, steps_until)

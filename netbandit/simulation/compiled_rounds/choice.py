@@ -4,7 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from netbandit.network.loss import BurstLoss
+from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.network import Network
+from netbandit.network.retrying_network import RetryingNetwork
+from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols import adapters
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
@@ -21,6 +25,8 @@ LEAST_HOPS = 200_000
 half a second in any case."""
 
 _LATEST = 1 << 60
+_MOST_CHANNELS = 1 << 21  # of a network with faults: some numbers are kept of each
+_MOST_STAYS = 1 << 22  # of channels in a state, where all have to be known in advance
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 
 
@@ -39,7 +45,7 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
     if aggregation.apart or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
-    rounds = _compiled(protocol)
+    rounds = _compiled(protocol, network.unreliable)
     rounds.start(network, aggregation)
     network.attach(rounds.handler)
     return rounds
@@ -52,7 +58,7 @@ def fits(protocol: NetworkProtocol, network: Network) -> bool:
     hops, most_agents = _HOPS[type(protocol)]
     return (
         1 < network.agents <= most_agents
-        and type(network) is Network
+        and _is_known(network)
         and network.trace is None
         and getattr(protocol, "deadline", None) is None
         and network.clock.end + _slowest(network) < _LATEST
@@ -61,14 +67,33 @@ def fits(protocol: NetworkProtocol, network: Network) -> bool:
     )
 
 
+def _is_known(network: Network) -> bool:
+    """Return whether a loop knows what goes wrong in *network*, if anything does, and can keep what messages draw."""
+    if type(network) is Network:
+        return True
+    if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
+        return False
+    faults, channels = network.peer_faults, 2 * len(network.links)
+    if faults is None or network.link_downtimes is not None or channels > _MOST_CHANNELS:
+        return False
+    if isinstance(faults.loss, BurstLoss) and network.peer_bandwidth is not None:
+        stays = 2 * network.clock.end / (faults.loss.good_for + faults.loss.bad_for)
+        return channels * stays <= _MOST_STAYS
+    return True
+
+
 def _slowest(network: Network) -> int:
     return max((channel.latency for near in network.channels for channel in near), default=0)
 
 
-def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
+def _compiled(protocol: NetworkProtocol, unreliable: bool) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding):
+    if isinstance(protocol, Flooding) and unreliable:
+        from netbandit.simulation.compiled_rounds import flooding_over_queues
+
+        kind = flooding_over_queues.CompiledQueuedFlooding
+    elif isinstance(protocol, Flooding):
         from netbandit.simulation.compiled_rounds import flooding
 
         kind = flooding.CompiledFlooding
@@ -84,7 +109,8 @@ def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
         from netbandit.simulation.compiled_rounds import gossip
 
         kind = gossip.CompiledGossip
-    announce(kind.compiled, f"{kind.name} rounds")
+    loop, *others = kind.loops_with_faults if unreliable else kind.loops
+    announce(loop, f"{kind.name} rounds", *others)
     return kind(timing=protocol.timing)
 
 

@@ -15,6 +15,7 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
+from netbandit.simulation.compiled_rounds.faults import all_kinds
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.traffic import Traffic
@@ -31,8 +32,10 @@ class CompiledRounds(CallbackRoundProtocol):
     """The kinds of its messages, by their numbers in the loop."""
     name: ClassVar[str]
     """What it stands for."""
-    compiled: ClassVar[Any]
-    """Its loop."""
+    loops: ClassVar[tuple[Any, ...]]
+    """Its loop, and what else is compiled."""
+    loops_with_faults: ClassVar[tuple[Any, ...]]
+    """The same where something can go wrong in the network."""
 
     traffic: Traffic = state()
     """What is under way."""
@@ -40,7 +43,8 @@ class CompiledRounds(CallbackRoundProtocol):
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
-        self.traffic = traffic_of(network, self.kinds)
+        self._all_kinds = all_kinds(self.kinds, network)
+        self.traffic = traffic_of(network, self._all_kinds)
         self._turn = self.turn_of(aggregation)
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
@@ -150,7 +154,7 @@ class CompiledRounds(CallbackRoundProtocol):
             settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot
             self._bookings.add(traffic.booked[: self._booked], settled)
             traffic.state[columns.BOOKINGS] = 0
-        for kind, row in zip(self.kinds, traffic.kinds, strict=True):
+        for kind, row in zip(self._all_kinds, traffic.kinds, strict=True):
             if row[columns.KIND_MESSAGES]:
                 counts = self.network.ledger.counts[kind]
                 counts[0] += int(row[columns.KIND_MESSAGES])

@@ -21,7 +21,8 @@ class CompiledGis(QueuedRounds, RoundsTogether):
 
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
     name: ClassVar[str] = "gis"
-    compiled: ClassVar[Any] = loop.play
+    loops: ClassVar[tuple[Any, ...]] = (loop.play,)
+    loops_with_faults: ClassVar[tuple[Any, ...]] = (loop.play_with_faults,)
 
     handshakes: loop.Handshakes = state()
     """The round."""
@@ -58,7 +59,9 @@ class CompiledGis(QueuedRounds, RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledRounds.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
+        why: int = self.for_this[0](
+            self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted
+        )
         return why
 
     def make_room(self, why: int) -> None:

@@ -16,7 +16,6 @@ from netbandit.protocols.relay import RELAY
 from netbandit.simulation.compiled_rounds.queued import QueuedRounds
 from netbandit.simulation.kernels import relay as loop
 from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.queues import UNUSED_COUNT
 
 
 class _Round:
@@ -43,7 +42,8 @@ class CompiledRelayRounds(QueuedRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "relay"
-    compiled: ClassVar[Any] = loop.play
+    loops: ClassVar[tuple[Any, ...]] = (loop.play, loop.tell)
+    loops_with_faults: ClassVar[tuple[Any, ...]] = (loop.play_with_faults, loop.tell_with_faults)
 
     told: loop.Told = state()
     """The rounds that go on."""
@@ -55,7 +55,7 @@ class CompiledRelayRounds(QueuedRounds):
         first, tree = self._trees()
         self._rounds: dict[int, _Round] = {}
         self.told = loop.Told(
-            state=np.zeros(2, dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
             missing=np.zeros((2, agents), dtype=np.int64),
             sizes=np.zeros((2, agents), dtype=np.int64),
             first=first,
@@ -95,14 +95,17 @@ class CompiledRelayRounds(QueuedRounds):
             self.told.missing[odd] = self.network.agents
         found.items[agent] = item
         self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        if self.queues.unused[UNUSED_COUNT] < len(self.network.neighbours[agent]):
-            self.more(columns.MESSAGES_FULL)
-        self.tell()
-        soonest = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
-        self.appoint_arrival(soonest)
+        while (why := self._broadcast(agent, odd)) != columns.ARRIVED:
+            self.tell()
+            self.more(why)
+        self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         informed = found.informed[agent]
         self.inform()
         return informed
+
+    def _broadcast(self, agent: int, odd: int) -> int:
+        why: int = self.for_this[1](self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        return why
 
     def inform(self) -> None:
         """See `CompiledRounds.inform`."""
@@ -120,5 +123,5 @@ class CompiledRelayRounds(QueuedRounds):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledRounds.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
+        why: int = self.for_this[0](self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
         return why

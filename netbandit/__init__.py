@@ -8,8 +8,8 @@ Run a scenario
 
 The parts of a scenario
     ``families`` ``bandits`` ``learners`` ``protocols`` hold them, classes whose fields are their keys; ``Run``,
-    ``Links``, ``Link`` and ``Faults`` are the other tables. ``help(netbandit.bandits.Bernoulli)`` shows keys and
-    defaults.
+    ``Links``, ``Link`` and ``Faults`` are the other tables, ``Topology`` takes a family by its name.
+    ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
@@ -34,6 +34,7 @@ _LAZY = {
     "learners": "netbandit.learners",
     "protocols": "netbandit.protocols",
     "families": "netbandit.network.families",
+    "Topology": "netbandit.api.topology:Topology",
     "Run": "netbandit.scenario.model:RunSettings",
     "Faults": "netbandit.scenario.faults:FaultsSettings",
     "Links": "netbandit.scenario.links:LinksSettings",
@@ -44,6 +45,7 @@ _LAZY = {
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
+    "World": "netbandit.learners.world:World",
     "EpochLearner": "netbandit.learners.learner:EpochLearner",
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",

@@ -11,6 +11,7 @@ from netbandit.api import run as run
 from netbandit.api import sweep as sweep
 from netbandit.api.advice import advise_links as advise_links
 from netbandit.api.auditing import audit as audit
+from netbandit.api.topology import Topology as Topology
 from netbandit.auditing.mechanisms import Mechanism as Mechanism
 from netbandit.bandits.action_set import ActionSetBandit as ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit as ArmBandit

@@ -40,7 +40,8 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     """Return the topology that *source* names.
 
     Args:
-        source: The name of a family, a scenario (``.toml``) or a graph file. A scenario gives the graph of its first
+        source: The name of a family, or ``module:Class`` of one's own, found from the working directory; a scenario
+            (``.toml``) or a graph file. A scenario gives the graph of its first
             replication, and of its first point if it has a sweep.
         agents: The number of agents, as it was written.
         changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the topology, or of the scenario if there is one.
@@ -51,11 +52,13 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     number = [f"topology.agents={agents}"] if agents is not None else []
     if Path(source).suffix.lower() == ".toml":
         return _of_scenario(source, [*changes, *number])
-    names = BUILT_IN["topology"]
-    if source not in names and not Path(source).exists():
-        raise ScenarioError([f"{source}: neither a file nor a family; the families are {', '.join(names)}"])
-    table: dict[str, Any] = {} if source in names else {"file": source}
-    family = source if source in names else "file"
+    named = names_family(source)
+    if not named and not Path(source).exists():
+        names = ", ".join(BUILT_IN["topology"])
+        own = "or one of your own, module:Class"
+        raise ScenarioError([f"{source}: neither a file nor a family; the families are {names}, {own}"])
+    table: dict[str, Any] = {} if named else {"file": source}
+    family = source if named else "file"
     places = {}
     for change in read_overrides([*changes, *number], FIRST_OVERRIDE):
         path = change.path[1:] if change.path[0] == "topology" else change.path
@@ -75,6 +78,11 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     raise ScenarioError(_line(problem, places, source) for problem in problems)
 
 
+def names_family(source: str) -> bool:
+    """Say whether *source* is the name of a family, or that of a class, ``module:Class``, and no file's."""
+    return source in BUILT_IN["topology"] or (":" in source and not Path(source).exists())
+
+
 def figures(topology: Topology) -> list[tuple[str, str]]:
     """Return what `describe` says of *topology*, as names and texts."""
     found = describe(topology)
@@ -89,7 +97,7 @@ def figures(topology: Topology) -> list[tuple[str, str]]:
         ("diameter", f"{found['diameter']}"),
         ("radius", f"{found['radius']}"),
         ("sink" if len(found["sinks"]) == 1 else "sinks", ", ".join(sinks)),
-        ("slots of a round of gis", f"{found['gis_slots']}"),
+        ("hops of a round of gis", f"{found['gis_slots']}"),
         ("links of a round of gis", f"{found['links_per_round']}"),
     ]
 

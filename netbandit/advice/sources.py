@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.advice.describe import Graph, graph_of, own_family
+from netbandit.advice.describe import Graph, graph_of, names_family, own_family
 from netbandit.advice.round_times import HANDSHAKE
 from netbandit.advice.timed_graph import TimedGraph
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import TopologyError
-from netbandit.registry import BUILT_IN
 from netbandit.scenario.load import Document, load
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
@@ -72,7 +71,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     """Return the network that *source* names, with the links of its scenario, or those that *changes* say.
 
     Args:
-        source: The name of a family, a scenario (``.toml``) or a graph file.
+        source: The name of a family (or ``module:Class``), a scenario (``.toml``) or a graph file.
         agents: The number of agents, as it was written.
         changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the scenario; of a family or a file also those of the
             topology without its name, and ``links.*``, ``run.slot`` and ``protocol.timing``.
@@ -87,7 +86,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
         return source_of_scenario(load(source, [*changes, *number]))
     of_topology = [change for change in changes if change.partition(".")[0].strip() not in _TIMING]
     graph = graph_of(source, agents, of_topology)  # says what is wrong with the topology in its own words
-    family = {"family": source} if source in BUILT_IN["topology"] else {"family": "file", "file": source}
+    family = {"family": source} if names_family(source) else {"family": "file", "file": source}
     stand_in = {
         "run": {"horizon": 1},
         "topology": family,

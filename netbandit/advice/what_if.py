@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.advice.handshakes import handshakes_with_link, handshakes_without_links
 from netbandit.advice.resilience import separable_pairs, separable_with_link
 from netbandit.advice.round_times import HANDSHAKE, NEVER, distances, handshakes
 from netbandit.advice.timed_graph import TimedGraph, hop_times
@@ -122,7 +123,7 @@ def _added(graph: TimedGraph, measure: Measure, latency_of: LatencyOf, trips: in
         times = hop_times(latencies, trips, graph.slot if graph.slotted else None)
         values = longest_with_link(distances(graph, graph.hop_times(trips)), candidates, times).astype(np.float64)
         if trips == HANDSHAKE:
-            values = handshakes_with_link(graph, candidates, latencies, times, values, shown)
+            values = handshakes_with_link(graph, candidates, latencies, times, values, before, shown)
     elif measure == "cost":
         unit = distances(graph, np.ones(graph.topology.links, dtype=np.int64))
         values = cost_with_link(unit, graph.topology.edges, candidates)
@@ -138,8 +139,8 @@ def _lost(graph: TimedGraph, measure: Measure, trips: int, shown: int) -> Advice
     """Try to do without each link."""
     edges = graph.topology.edges
     before = measured(graph, measure, trips)
-    if measure == "time" and trips != HANDSHAKE:
-        values = longest_without_links(graph, trips)
+    if measure == "time":
+        values = handshakes_without_links(graph) if trips == HANDSHAKE else longest_without_links(graph, trips)
     else:
         found = [measured(graph.without_link(first, second), measure, trips) for first, second in edges.tolist()]
         values = np.array([np.inf if value is None else value for value in found])
@@ -199,52 +200,6 @@ def longest_without_links(graph: TimedGraph, trips: int) -> NDArray[np.float64]:
         changed = np.asarray(dijkstra(less, directed=False, indices=np.flatnonzero(there)))
         values[place] = max(float(longest[~there].max(initial=0)), float(changed.max(initial=0)))
     return values
-
-
-def handshakes_with_link(
-    graph: TimedGraph,
-    candidates: NDArray[np.int64],
-    latencies: NDArray[np.int64],
-    times: NDArray[np.int64],
-    bounds: NDArray[np.float64],
-    shown: int,
-) -> NDArray[np.float64]:
-    """Return how long a round of gis takes with one link more, for each of *candidates*, exact for the best ones.
-
-    Who is asked for an item is the first to advertise it, so an item may take a longer way than the shortest, never a
-    shorter one: *bounds*, by shortest ways, are lower bounds. Candidates are followed exactly in their order, until no
-    other can be among the best; those keep infinity if they are no better than the best that are *shown*.
-    """
-    from netbandit.advice.kernels import longest_handshake
-
-    starts, neighbours, own_latencies, own_times = _rows(graph)
-    values = np.full(len(candidates), np.inf)
-    exact: list[float] = []
-    # Items that take long already are likely to take too long with the new link as well.
-    sources = np.argsort(-distances(graph, graph.hop_times(HANDSHAKE)).max(axis=1), kind="stable")
-    for place in np.argsort(bounds, kind="stable"):
-        limit = exact[shown - 1] if len(exact) >= shown else float(NEVER)
-        if bounds[place] >= NEVER or bounds[place] > limit:
-            break
-        link = (*candidates[place], latencies[place], times[place])
-        value = longest_handshake(starts, neighbours, own_latencies, own_times, *link, sources, int(limit))
-        if value <= limit:
-            values[place] = value
-            exact = sorted([*exact, float(value)])[: max(shown, 1)]
-    return values
-
-
-def _rows(
-    graph: TimedGraph,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the neighbours of each node, row after row, with where rows start, and latencies and times of the hops."""
-    edges = graph.topology.edges
-    ends = np.concatenate([edges, edges[:, ::-1]])
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    counts = np.bincount(ends[:, 0], minlength=graph.topology.agents)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    latencies, times = np.tile(graph.latencies, 2), np.tile(graph.hop_times(HANDSHAKE), 2)
-    return starts, ends[order, 1], latencies[order], times[order]
 
 
 def cost_with_link(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas
 
 from netbandit.plural import counted
-from netbandit.results.dataframe import dataframe
+from netbandit.results.dataframe import dataframe, groupable
 from netbandit.results.remarks import cost_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
@@ -178,8 +178,7 @@ def _table(study: StudyResult, point: PointResult, columns: Mapping[str, Any]) -
     """Return *columns* of a run behind the keys of its point."""
     found = pandas.DataFrame(columns)
     for place, key in enumerate(parameter_names(study)):
-        value = point.parameters.get(key)
-        found.insert(place, key, [value] * len(found))
+        found.insert(place, key, [groupable(point.value(key))] * len(found))
     return found
 
 

@@ -42,6 +42,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     trace: bool = False,
+    replace: bool = False,
     **overrides: Any,
 ) -> "Results":
     """Run a scenario and its sweep, and return all figures, as `load_results` does.
@@ -55,14 +56,16 @@ def run(
         jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
         scheduler: The address of a dask scheduler to use the workers of.
         trace: Whether each run writes a trace of its messages and phases.
+        replace: Whether the results of another scenario, if *out* holds them, are removed.
         overrides: Keys of the scenario to set, with ``__`` for each dot: ``run__horizon=1000``.
 
     Raises:
         ScenarioError: The scenario has mistakes; nothing is written.
+        OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
-    return run_document(document_of(scenario, overrides), out, jobs, scheduler, trace)
+    return run_document(document_of(scenario, overrides), out, jobs, scheduler, trace, replace)
 
 
 def sweep(
@@ -72,6 +75,7 @@ def sweep(
     jobs: int = 1,
     scheduler: str | None = None,
     trace: bool = False,
+    replace: bool = False,
     **grid: Any,
 ) -> "Results":
     """Run a scenario at all combinations of the values given, and return all figures, as `load_results` does.
@@ -83,15 +87,17 @@ def sweep(
         jobs: As for `run`.
         scheduler: As for `run`.
         trace: As for `run`.
+        replace: As for `run`.
         grid: Keys with ``__`` for each dot: a list or tuple is swept, anything else is set:
             ``topology__agents=[10, 20], run__horizon=1000``.
 
     Raises:
         ScenarioError: The scenario has mistakes; nothing is written.
+        OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
-    return run_document(document_of(scenario, as_sweep(grid)), out, jobs, scheduler, trace)
+    return run_document(document_of(scenario, as_sweep(grid)), out, jobs, scheduler, trace, replace)
 
 
 def load_results(folder: str | PathLike[str]) -> "Results":
@@ -127,7 +133,12 @@ def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_document(
-    document: Document, out: str | PathLike[str] | None, jobs: int, scheduler: str | None, trace: bool
+    document: Document,
+    out: str | PathLike[str] | None,
+    jobs: int,
+    scheduler: str | None,
+    trace: bool,
+    replace: bool,
 ) -> "Results":
     """Check and run a scenario as it was written; see `run`."""
     from netbandit.api.results import Results
@@ -135,7 +146,7 @@ def run_document(
 
     study = check(document)
     folder = Path(out) if out is not None else Path("results") / _folder_name(document, study.points)
-    result = run_study(study, folder, jobs=jobs, scheduler=scheduler, trace=trace)
+    result = run_study(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, replace=replace)
     if result.failed:
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")

@@ -134,6 +134,7 @@ class Scenario:
         out: str | PathLike[str] | None = None,
         trace: bool = False,
         scheduler: str | None = None,
+        replace: bool = False,
     ) -> "Results":
         """Run the scenario and its sweep, and return all figures; what is in the folder already is not done again.
 
@@ -144,14 +145,16 @@ class Scenario:
                 ``results/scenario-HASH8``.
             trace: Whether each run writes a trace of its messages and phases.
             scheduler: The address of a dask scheduler to use the workers of.
+            replace: Whether the results of another scenario, if *out* holds them, are removed.
 
         Raises:
             ScenarioError: The scenario has mistakes; nothing is written.
+            OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
             StorageError: The results cannot be written.
             RunsFailedError: Some runs failed.
         """
         quiet = {} if replications is None else {"run__replications": replications}
-        return running.run_document(self.document(quiet=quiet), out, jobs, scheduler, trace)
+        return running.run_document(self.document(quiet=quiet), out, jobs, scheduler, trace, replace)
 
     def sweep(
         self,
@@ -162,6 +165,7 @@ class Scenario:
         out: str | PathLike[str] | None = None,
         trace: bool = False,
         scheduler: str | None = None,
+        replace: bool = False,
         **more: Any,
     ) -> "Results":
         """Run the scenario at all combinations of values, and return all figures.
@@ -174,18 +178,20 @@ class Scenario:
             out: As for `run`.
             trace: As for `run`.
             scheduler: As for `run`.
+            replace: As for `run`.
             more: The same as keywords with ``__`` for each dot: ``links__peer__latency=["1 ms", "10 ms"]``; what is no
                 list is set.
 
         Raises:
             ScenarioError: The scenario has mistakes; nothing is written.
+            OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
             StorageError: The results cannot be written.
             RunsFailedError: Some runs failed.
         """
         quiet = {} if replications is None else {"run__replications": replications}
         swept = {key.replace(".", "__"): value for key, value in (values or {}).items()}
         document = self.document(running.as_sweep({**swept, **more}), quiet)
-        return running.run_document(document, out, jobs, scheduler, trace)
+        return running.run_document(document, out, jobs, scheduler, trace, replace)
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
         """Return the scenario as a file says it, and write it to *path* if that is given.

@@ -3,9 +3,10 @@
 import sys
 
 from netbandit import describing
-from netbandit.cli import interrupts  # before all else: Ctrl-C may come at once
+from netbandit.cli import garbage, interrupts  # before all else: Ctrl-C may come at once
 
 interrupts.end_at_once()
+garbage.search_rarely()
 if interrupts.is_command() and sys.argv[1:2] in (["check"], ["run"]):
     describing.described = False
 

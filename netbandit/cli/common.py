@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,13 +134,19 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
 
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:
-    """Say on stderr which runs failed and why."""
+    """Say on stderr which runs failed and why, each reason once, with the first run that had it."""
     from netbandit.results.table import cell
 
+    same = Counter(run.failure.text for run in failed)
     if failed:
         click.echo(f"{counted(len(failed), 'run')} failed; the same command tries again:", err=True)
+    first: dict[str, FailedRun] = {}
     for run in failed:
+        first.setdefault(run.failure.text, run)
+    for run in first.values():
         point = ", ".join(f"{key} = {cell(value)}" for key, value in run.parameters.items())
         report = f" (see {run.failure.report})" if run.failure.report is not None else ""
         where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
-        click.echo(f"  {where}: {run.failure.text}{report}", err=True)
+        others = same[run.failure.text] - 1
+        alike = f"; the same in {counted(others, 'other run')}" if others else ""
+        click.echo(f"  {where}: {run.failure.text}{report}{alike}", err=True)

@@ -1,5 +1,6 @@
 """``netbandit plot``, ``compare``, ``report`` and ``trace``: what results say."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -55,30 +56,36 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
     metavar="NAME",
     help="What to compare.  [default: regret; regret_per_decision where users or agents stay away]",
 )
-def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...]) -> None:
+@click.option("--json", "as_object", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
+def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], as_object: bool) -> None:
     """Show how much the points of a folder of results differ, pair by pair.
 
     Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
     the first point. The same replication has the same seed at both: what both draw alike, such as the means of the
-    arms, is no part of the interval of their difference.
+    arms, is no part of the interval of their difference. Points that have no partner are left out, and named.
     """
     from rich.console import Console
 
     from netbandit.api.results import Results
-    from netbandit.results.compare import CompareError, differences, parameters_of, show_differences, whole_keys
+    from netbandit.results.compare import CompareError, as_json, comparison, show_comparison
     from netbandit.results.remarks import cost_lines, unequal_privacy
     from netbandit.results.summary import estimates
     from netbandit.results.telling import main_metric
 
     study = results_of(folder, details=False)
     table = Results.of(study, folder)
-    given = values_of(against, "what to compare with")
+    given = values_of(against, "what to compare with") or None
+    chosen = metrics or (main_metric([estimates(point) for point in study.points]),)
     try:
-        wanted = whole_keys(given, parameters_of(table)) if given else None
-        for metric in metrics or (main_metric([estimates(point) for point in study.points]),):
-            show_differences(differences(table, metric, wanted), metric, wanted, Console(highlight=False))
+        found = [comparison(table, metric, given) for metric in chosen]
+        if as_object:
+            whole = {"scenario": study.name, "comparisons": [as_json(each) for each in found]}
+            click.echo(json.dumps(whole, indent=2, allow_nan=False))
+        else:
+            for each in found:
+                show_comparison(each, Console(highlight=False))
         for line in [*(cost_lines(study) if "cost" in metrics else []), *unequal_privacy(study)]:
-            click.echo(line)
+            click.echo(line, err=as_object)
     except CompareError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(MISTAKE)

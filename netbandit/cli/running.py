@@ -121,6 +121,8 @@ def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
     from netbandit.running import sweeps as sweep
     from netbandit.running.progress import ProgressReport, reading
 
+    for note in study.notes:
+        click.echo(note, err=True)
     with ProgressReport(Console(stderr=True)) as progress, ExitStack() as before:
         watch = before.enter_context(reading(Console(stderr=True)))
 

@@ -71,8 +71,9 @@ def topology(
 
     A round is one in which every agent hears what all others have; gis is Global Information Synchronization.
 
-    FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50), a scenario, or a graph file. Keys of
-    a family are given by --set: --set p=0.1; so are those of links and slots: --set 'links.peer.latency=5 ms'.
+    FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50) or of a class of your own
+    (module:Class, found from the working directory), a scenario, or a graph file. Keys of a family are given by --set:
+    --set p=0.1; so are those of links and slots: --set 'links.peer.latency=5 ms'.
     """
     if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
         raise click.UsageError(f"--plot draws a .png or an .svg file, not {picture}.")

@@ -20,7 +20,7 @@ class World:
         expected_decisions: How many of its slots an agent decides in, in the mean over agents: T where all decide in
             every slot; 0: nobody has said.
         streams: The random streams of this replication, for what each agent draws alone: ``streams.generator(purpose,
-            agent)``; what is drawn for all at once comes from the generator that `SlotLearner.start` is given.
+            agent)``; what is drawn for all at once comes from the generator that `netbandit.Learner.start` is given.
         arms: The number K of arms, or of actions in a slot; 0 in a market.
         sub_gaussian: The sub-Gaussian constant sigma of the rewards, the largest of all arms.
         law: What a reward is, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``.

@@ -107,6 +107,7 @@ class Network:
         self._due: dict[int, list[int]] = {}
         self._by_rank: dict[int, Channel] = {}
         self._instants: list[int] = []
+        self._expected: Callable[[int, Channel], None] = self._expect
         self._appointed: float = Infinity  # the time of the appointment
         self._appointment: Event | None = None
         self._callbacks: list[Callable[[Event], None]] = [self._deliver]
@@ -233,6 +234,14 @@ class Network:
         counts[0] += sent
         counts[1] += sent * size
 
+    def expect_with(self, expect: Callable[[int, Channel], None]) -> None:
+        """Have *expect* told of each channel, and when its first message arrives, in place of the calendar here.
+
+        It holds for uplinks, and for peer links whose bandwidth is limited. Who asks for it takes messages off their
+        channels by :meth:`take`, in the order of times and ranks, and hands them on.
+        """
+        self._expected = expect
+
     def count_before_start(self, message: Message, channel: Channel) -> None:
         """Count *message* on a peer *channel* as one that was delivered before the first slot, in a slot of its own."""
         channel.messages += 1
@@ -305,6 +314,11 @@ class Network:
         """Bits a second of a peer link in each direction; None: unlimited."""
         return self._peer.bandwidth
 
+    @property
+    def slowest_uplink(self) -> int:
+        """The longest latency of an uplink in nanoseconds."""
+        return max(self._uplink_latency, default=0)
+
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
         return self._peer.transmission(size)
@@ -337,7 +351,7 @@ class Network:
             if channel.flight:
                 arrival = max(arrival, channel.flight[-1][0])
             else:
-                self._expect(arrival, channel)
+                self._expected(arrival, channel)
                 if channel.flight is NOTHING_YET:
                     channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
@@ -422,7 +436,7 @@ class Network:
             channel.free_at = start + transmission
             arrival = channel.free_at + channel.latency
             if not channel.flight:
-                self._expect(arrival, channel)
+                self._expected(arrival, channel)
                 if channel.flight is NOTHING_YET:
                     channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
@@ -500,7 +514,7 @@ class Network:
                 if flight:
                     following = flight[0][0]
                     if following == now:
-                        self._take(channel, now, inbox)
+                        self.take(channel, now, inbox)
                     elif following in all_due:  # _expect(), written out
                         all_due[following].append(rank)
                     else:
@@ -525,20 +539,20 @@ class Network:
             if channel.receiver != receiver:
                 receiver = channel.receiver
                 inboxes.append((receiver, []))
-            self._take(channel, now, inboxes[-1][1])
+            self.take(channel, now, inboxes[-1][1])
         for receiver, inbox in inboxes:
             self._handler(receiver, inbox)
         if len(self._fingerprint.pending) > _FLUSH_AT:
             self._fingerprint.flush()
 
-    def _take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
-        """Move what arrives now from *channel* to *inbox*, and expect what follows."""
+    def take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
+        """Move what arrives *now* (ns) from *channel* to *inbox*, and expect what follows."""
         flight = channel.flight
         pending = self._fingerprint.pending
         while flight:
             arrival = flight[0]
             if arrival[0] != now:
-                self._expect(arrival[0], channel)
+                self._expected(arrival[0], channel)
                 break
             flight.popleft()
             inbox.append(arrival)

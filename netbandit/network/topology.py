@@ -157,9 +157,9 @@ class Topology:
 def describe(topology: Topology) -> dict[str, Any]:
     """Return the figures of *topology* as plain data.
 
-    ``gis_slots`` is how long a round of ``gis`` takes, one hop a slot: the diameter. ``links_per_round`` is the number
-    of its link activations, exactly: an agent advertises in slot t if something new reached it then, which is so while
-    t is at most its eccentricity, and not after the end of its component's round.
+    ``gis_slots`` is how many hops a round of ``gis`` takes, each a slot where links take none: the diameter.
+    ``links_per_round`` is the number of its link activations, exactly: an agent advertises in slot t if something new
+    reached it then, which is so while t is at most its eccentricity, and not after the end of its component's round.
     """
     diameters = np.array([component.diameter for component in topology.extremes])
     first, second = topology.edges[:, 0], topology.edges[:, 1]

@@ -101,9 +101,10 @@ def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, st
         for point in part.points:
             value = value_of(point, key)
             texts[str(value)] = texts[shown(value)] = value
-        if text not in texts:
+        meant = text if text in texts else text.partition(":")[2]  # a class of one's own is drawn by its name alone
+        if meant not in texts:
             known = ", ".join(dict.fromkeys(shown(value) for value in texts.values()))
             raise UnknownNameError(f"{name}={text}: {key} has no such value here, only {known}")
-        found[key] = texts[text]
-        part = part.only({key: texts[text]})
+        found[key] = texts[meant]
+        part = part.only({key: texts[meant]})
     return found

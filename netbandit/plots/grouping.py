@@ -7,6 +7,7 @@ from typing import Any
 
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
+from netbandit.results.columns import class_names
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.table import parameter_names
@@ -106,7 +107,7 @@ def arrange(study: StudyResult) -> Arrangement:
 
     Points that differ in nothing but the seed are one point with more replications.
     """
-    finished = [point for point in study.points if point.finished]
+    finished = _with_class_names([point for point in study.points if point.finished], parameter_names(study))
     keys = [
         key
         for key in parameter_names(study)
@@ -122,6 +123,18 @@ def arrange(study: StudyResult) -> Arrangement:
     ranks = {key: [identity(value) for value in choices[key]] for key in keys}
     points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
     return Arrangement(study.name, tuple(ordered), tuple(points), {key: choices[key] for key in ordered})
+
+
+def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:
+    """Return *points* with classes of the user's own called by their names, where these tell them apart."""
+    found = list(points)
+    for key in keys:
+        names = class_names([point.value(key) for point in points])
+        for place, point in enumerate(found):
+            value = point.value(key)
+            if isinstance(value, str) and value in names:
+                found[place] = replace(point, parameters={**point.parameters, key: names[value]})
+    return found
 
 
 def _merged(points: Sequence[PointResult]) -> PointResult:

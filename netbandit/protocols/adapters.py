@@ -118,7 +118,7 @@ def gather_protocol(
     network: Network,
     part_bytes: Sequence[int],
     mask_bytes: Sequence[int],
-    decide: Callable[[int], None],
+    decide: Callable[[int, int], None],
 ) -> GatherProtocol:
     """Return a protocol of gathers, started and attached: as *protocol*."""
     gathers = _stand_in(protocol, "gather")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class Consensus(DeadlineKey, ExchangeProtocol):
 
     Learners decide at boundaries, so both timings are alike: a row told in slot t is used in slot t + 1 or later.
     """
+
+    uses_uplinks: ClassVar[bool] = False
 
     weights: Literal["max-degree", "metropolis", "uniform"] = "max-degree"
     """P: ``max-degree``: ``I - (step / d_max) L``; ``metropolis``: ``1 / max(d_i + 1, d_j + 1)``; ``uniform``: ``1 /

@@ -39,6 +39,7 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
     down, goes on at once: with what all have concluded, or, where agents conclude apart, with what it holds of it.
     """
 
+    uses_uplinks: ClassVar[bool] = False
     ends_without: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
 

@@ -36,8 +36,8 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
     """Bytes of each agent's part of a user's contexts; 0: it sends nothing. Agent 0's does not travel."""
     mask_bytes: Sequence[int] = state()
     """Bytes of the mask of each agent; 0: none."""
-    decide: Callable[[int], None] = state()
-    """Called with the slot of a user for whom is to be decided; see :meth:`complete`."""
+    decide: Callable[[int, int], None] = state()
+    """Called with the slot of a user for whom is to be decided, and when (ns); see :meth:`complete`."""
     setup: int = state(default=0)
     """The time (ns) that handing out the masks took before the first slot."""
     waited: int = state(default=0)
@@ -63,7 +63,7 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
         network: Network,
         part_bytes: Sequence[int],
         mask_bytes: Sequence[int],
-        decide: Callable[[int], None],
+        decide: Callable[[int, int], None],
     ) -> None:
         """Begin to talk over *network*; the event loop has not run yet.
 
@@ -71,7 +71,7 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
             network: The network.
             part_bytes: Bytes of each agent's part of a user's contexts; 0: it sends nothing.
             mask_bytes: Bytes of the mask of each agent; 0: none.
-            decide: Called with the slot of a user when all of its contexts are there.
+            decide: Called with the slot of a user when all of its contexts are there, and with when (ns) that was.
         """
         self.connect(network)
         self.part_bytes = part_bytes
@@ -98,11 +98,14 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
 
     def complete(self, user: int) -> None:
         """Decide for the *user* of a slot, now that all its parts are at agent 0, unless the horizon has passed."""
-        now = self.clock.now
-        if now < self.clock.end:
+        self.complete_at(user, self.clock.now)
+
+    def complete_at(self, user: int, time: int) -> None:
+        """As `complete`, of a user whose parts were all there at a *time* (ns) that may have passed."""
+        if time < self.clock.end:
             self.decisions += 1
-            self.waited += now - user * self.clock.slot
-            self.decide(user)
+            self.waited += time - user * self.clock.slot
+            self.decide(user, time)
 
     def turn_away(self, user: int) -> None:
         """Let the *user* of a slot go away unserved."""

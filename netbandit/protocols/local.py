@@ -40,7 +40,7 @@ class Meeting(NamedTuple):
     slot: int
 
 
-class _Progress:
+class Progress:
     """How far a meeting has come.
 
     Who takes part in it and each of its messages hold on to it, and nothing else does: when none is left, be it that
@@ -64,17 +64,17 @@ class _Progress:
         self.adopted = 0
 
 
-class _Part:
+class Part:
     """A meeting that an agent takes part in, until it adopts or goes down."""
 
     __slots__ = ("meeting", "progress")
 
-    def __init__(self, meeting: Meeting, progress: _Progress) -> None:
+    def __init__(self, meeting: Meeting, progress: Progress) -> None:
         self.meeting = meeting
         self.progress = progress
 
 
-class _Word(NamedTuple):
+class Word(NamedTuple):
     """What a message says.
 
     Attributes:
@@ -87,14 +87,14 @@ class _Word(NamedTuple):
     """
 
     meeting: Meeting
-    progress: _Progress
+    progress: Progress
     source: int
     item: Item | None
     left: int
     begun: int
 
 
-_Copy = tuple[int, _Word]
+_Copy = tuple[int, Word]
 """Who has sent it, and what it says."""
 
 
@@ -116,6 +116,7 @@ class Local(LocalKeys, CallProtocol):
     In rounds an agent concludes when it has heard all agents within ttl hops, or at its `deadline`.
     """
 
+    uses_uplinks: ClassVar[bool] = False
     counts_slots: ClassVar[bool] = True
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast", "round"})
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {
@@ -159,17 +160,17 @@ class Local(LocalKeys, CallProtocol):
         self._members = [0] * (max(self.groups, default=-1) + 1)
         for clique in self.groups:
             self._members[clique] += 1
-        self._meetings: WeakValueDictionary[Meeting, _Progress] = WeakValueDictionary()
+        self._meetings: WeakValueDictionary[Meeting, Progress] = WeakValueDictionary()
         self._met = 0
         self._naming = network.may_lose or self.deadline is not None
         self._sums = [NamedSums(sync_handler.aggregate) for _ in range(self.sets)]
         self._releasing = Releasing(network.agents, self.sets)
         # Of each agent and set of parameters, where something can be lost.
         self._held: defaultdict[tuple[int, int], NewestReleases] = defaultdict(NewestReleases)
-        self._joined: list[dict[int, _Part]] = [{} for _ in self.groups]
+        self._joined: list[dict[int, Part]] = [{} for _ in self.groups]
         self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
-        self._adoptions: InstantQueue[_Part] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
-        self._releases: InstantQueue[_Part] = InstantQueue(self.clock, self._release, SENDS)
+        self._adoptions: InstantQueue[Part] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
+        self._releases: InstantQueue[Part] = InstantQueue(self.clock, self._release, SENDS)
 
     def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
@@ -201,7 +202,7 @@ class Local(LocalKeys, CallProtocol):
         meeting = Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot)
         progress = self._progress(meeting)
         self._join(agent, meeting, progress, self.delay)
-        self._say(agent, _Word(meeting, progress, agent, None, self.ttl, self.clock.now))
+        self._say(agent, Word(meeting, progress, agent, None, self.ttl, self.clock.now))
 
     def begin(self, agent: int, param_set: int) -> None:
         """Release at once: the whole clique does."""
@@ -214,7 +215,7 @@ class Local(LocalKeys, CallProtocol):
             self._hear(node, [(sender, message.value) for _, sender, message in arrivals])
             return
         for arrived, sender, message in arrivals:
-            word: _Word = message.value
+            word: Word = message.value
             self._hops.at(self.clock.effective_time(word.begun, arrived), node, (sender, word))
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
@@ -223,7 +224,7 @@ class Local(LocalKeys, CallProtocol):
 
     def _hear(self, node: int, copies: list[_Copy]) -> None:
         """Let *node* hear all that it hears at once: of copies of one word, the one that may go furthest counts."""
-        best: dict[tuple[Meeting, int, bool], _Word] = {}
+        best: dict[tuple[Meeting, int, bool], Word] = {}
         senders: dict[tuple[Meeting, int, bool], list[int]] = {}
         for sender, word in copies:
             key = word.meeting, word.source, word.item is None
@@ -240,7 +241,7 @@ class Local(LocalKeys, CallProtocol):
                 if known < 0 and self.groups[node] == word.meeting.clique:
                     self._note(node, word, progress)
 
-    def _note(self, agent: int, word: _Word, progress: _Progress) -> None:
+    def _note(self, agent: int, word: Word, progress: Progress) -> None:
         """Let *agent* act on a word of its own clique that it has not heard before."""
         if word.item is None:
             self._join(agent, word.meeting, progress, self.delay)
@@ -253,30 +254,28 @@ class Local(LocalKeys, CallProtocol):
             else:
                 self.late += 1
 
-    def _say(self, node: int, word: _Word, told_by: Sequence[int] = ()) -> None:
+    def _say(self, node: int, word: Word, told_by: Sequence[int] = ()) -> None:
         """Put *word* on the channels of *node*, with one hop less to go, but not to those who have told it."""
         channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
         if not word.left or not channels:
             return
         further = word._replace(left=word.left - 1)
-        labels = 2 if word.item is None else 1
-        size = HEADER_BYTES + labels * LABEL_BYTES + (0 if word.item is None else word.item.size)
         kind = SYNC if word.item is None else RELEASE
-        self.network.send(Message(kind, size, further, word.progress.number), channels)
+        self.network.send(Message(kind, size_of(word), further, word.progress.number), channels)
 
-    def _progress(self, meeting: Meeting) -> _Progress:
+    def _progress(self, meeting: Meeting) -> Progress:
         progress = self._meetings.get(meeting)
         if progress is None:
             self._met += 1
-            progress = self._meetings[meeting] = _Progress(self._met)
+            progress = self._meetings[meeting] = Progress(self._met)
         return progress
 
-    def _join(self, agent: int, meeting: Meeting, progress: _Progress, wait: int) -> None:
+    def _join(self, agent: int, meeting: Meeting, progress: Progress, wait: int) -> None:
         """Let *agent* take part in *meeting*, *wait* slots after it was called for, unless it takes part in one."""
         joined = self._joined[agent]
         if meeting.param_set in joined:
             return
-        part = joined[meeting.param_set] = _Part(meeting, progress)
+        part = joined[meeting.param_set] = Part(meeting, progress)
         progress.joined += 1
         self.ended.pop(progress.number, None)  # it is not over yet
         self.sync_handler.sync_started(agent, meeting.param_set)
@@ -302,7 +301,7 @@ class Local(LocalKeys, CallProtocol):
                 for place in [place for place in progress.furthest if place[0] == agent]:
                     del progress.furthest[place]
 
-    def _release(self, due: list[tuple[int, list[_Part]]]) -> None:
+    def _release(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now >= self.clock.end:
             return
         for agent, parts in due:
@@ -315,9 +314,9 @@ class Local(LocalKeys, CallProtocol):
                     item = self._releasing.name(agent, item, meeting.param_set)
                     self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
-                self._say(agent, _Word(meeting, progress, agent, item, self.ttl, self.clock.now))
+                self._say(agent, Word(meeting, progress, agent, item, self.ttl, self.clock.now))
 
-    def _adopt(self, due: list[tuple[int, list[_Part]]]) -> None:
+    def _adopt(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now > self.clock.end:
             return
         for agent, parts in due:
@@ -338,15 +337,22 @@ class Local(LocalKeys, CallProtocol):
                 progress.adopted += 1
                 self._end_if_over(progress)
 
-    def _end_if_over(self, progress: _Progress) -> None:
+    def _end_if_over(self, progress: Progress) -> None:
         """Note that all who take part in a meeting have adopted, if they have; others may still hear of it."""
         if progress.adopted and progress.adopted == progress.joined:
             self.end(progress.number)
 
-    def _conclusion(self, progress: _Progress, heard: dict[int, Item]) -> Item:
+    def _conclusion(self, progress: Progress, heard: dict[int, Item]) -> Item:
         """Return what follows from what was *heard*; the same for all who heard the same, so it is made once."""
         sources = tuple(sorted(heard))
         found = progress.concluded.get(sources)
         if found is None:
             found = progress.concluded[sources] = self.sync_handler.aggregate([heard[source] for source in sources])
         return found
+
+
+def size_of(word: Word) -> int:
+    """Return the bytes of a message with *word*."""
+    if word.item is None:
+        return HEADER_BYTES + 2 * LABEL_BYTES
+    return HEADER_BYTES + LABEL_BYTES + word.item.size

@@ -14,7 +14,7 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.deposits import DepositHandler, DepositProtocol
-from netbandit.protocols.protocol import Item
+from netbandit.protocols.protocol import Item, Links
 from netbandit.protocols.server import ANSWER, UPLOAD
 
 PUSH = Kind("PUSH")
@@ -53,6 +53,11 @@ class ParameterServer(DeadlineKey, DepositProtocol):
     server: Annotated[Literal["uplink", "centre"] | Annotated[int, Field(ge=0)], WrapValidator(_server)] = "uplink"
     """Where the server is: at the end of each agent's ``uplink``; at the ``centre``, the agent with the smallest
     eccentricity, lowest number; or at the agent of this number."""
+
+    @property
+    def used_links(self) -> frozenset[Links]:
+        """The uplinks, or where an agent hosts the server the links between agents."""
+        return frozenset({"uplink" if self.server == "uplink" else "peer"})
 
     @property
     def slotted(self) -> bool:

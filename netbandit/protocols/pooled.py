@@ -27,6 +27,7 @@ class Pooled(BroadcastProtocol):
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round"})
     uses_peer_links: ClassVar[bool] = False
+    uses_uplinks: ClassVar[bool] = False
     out_of_band: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
 

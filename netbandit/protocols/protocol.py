@@ -19,6 +19,9 @@ act; ``exchange``: in every step each agent tells its neighbours a row of number
 ``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits;
 ``ask``: an agent asks one neighbour, which answers."""
 
+Links = Literal["peer", "uplink"]
+"""A table of ``[links]``: those between agents, and those between an agent and the server."""
+
 
 class Item(NamedTuple):
     """What an agent contributes, or hears in the end: a size and a value, both opaque to the protocol.
@@ -93,6 +96,8 @@ class NetworkProtocol(Part, ABC):
     """Whether there is somebody (a server) who can choose the participants of a round."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
+    uses_uplinks: ClassVar[bool] = True
+    """Whether agents talk to a server; what is said of links that nobody uses has no effect, and ``check`` says so."""
 
     ends_without: ClassVar[bool] = False
     """Whether a round may end without agents that are down, who then know something else than the others."""
@@ -119,6 +124,12 @@ class NetworkProtocol(Part, ABC):
     def differs(self) -> bool:
         """Whether agents may conclude a round from different items; by default where they wait for a deadline only."""
         return getattr(self, "deadline", None) is not None and not self.isolated
+
+    @property
+    def used_links(self) -> frozenset[Links]:
+        """The tables of ``[links]`` that say something about links it may use."""
+        tables: dict[Links, bool] = {"peer": self.uses_peer_links, "uplink": self.uses_uplinks}
+        return frozenset(table for table, used in tables.items() if used)
 
     @property
     def slotted(self) -> bool:

@@ -30,6 +30,7 @@ class Relay(DeadlineKey, BroadcastProtocol):
     when it has heard everybody, or at its `deadline`.
     """
 
+    uses_uplinks: ClassVar[bool] = False
     forgetful: ClassVar[bool] = True
 
     hops: int | None = state(default=None)

@@ -124,6 +124,7 @@ class Silent(CallbackRoundProtocol):
         "ask": AskedSilent,
     }
     uses_peer_links: ClassVar[bool] = False
+    uses_uplinks: ClassVar[bool] = False
     forgetful: ClassVar[bool] = True
 
     @property

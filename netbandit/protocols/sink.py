@@ -115,8 +115,12 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         if self._sizes[component] == 1:
             self._collected(round, component, [item])
         else:
-            self._collection.contribute(round, agent, item)
+            self._collect(round, agent, item)
         return self._patience.wait(round, agent) if self._apart else self._server.informed(round, agent)
+
+    def _collect(self, round: int, agent: int, item: Item) -> None:
+        """Send the item of an agent that is not alone on its way to the sink of its component."""
+        self._collection.contribute(round, agent, item)
 
     def done(self, agent: int, round: int) -> None:
         """Tell the sink of its component, which tells the server when all of them are done."""

@@ -46,6 +46,7 @@ class Vertical(GatherProtocol):
     What is decided at or after the horizon does not count. While agent 0 is down no user comes.
     """
 
+    uses_uplinks: ClassVar[bool] = False
     counts_slots: ClassVar[bool] = True
 
     generator: Annotated[int | Literal["third-party"], WrapValidator(_generator)] = 1
@@ -77,7 +78,7 @@ class Vertical(GatherProtocol):
         network: Network,
         part_bytes: Sequence[int],
         mask_bytes: Sequence[int],
-        decide: Callable[[int], None],
+        decide: Callable[[int, int], None],
     ) -> None:
         """See `GatherProtocol.start`."""
         super().start(network, part_bytes, mask_bytes, decide)

@@ -9,7 +9,7 @@ from netbandit.plots.values import words
 from netbandit.results.columns import column, parameter_cells, short_names
 from netbandit.results.numbers import scaled
 from netbandit.results.portable_json import LABELS
-from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, spread
+from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replications
 from netbandit.results.table import cell
@@ -135,7 +135,7 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
     """Return what privacy was spent, and in what unit: a row for each point; no rows where nobody asked for it."""
     points = [point for point in study.points if any(run.privacy_unit for run in point.finished)]
     units = list(dict.fromkeys(run.privacy_unit for point in points for run in point.finished if run.privacy_unit))
-    bounded = [point for point in points if any(run.metrics.get("epsilon") is not None for run in point.finished)]
+    bounded = [point for point in points if any(map(asked_for, point.finished))]
     table = by_point("Privacy spent by the agent worst off", study, points if bounded else [])
     table.headings[len(table.headings) :] = [
         ("epsilon spent", "what the accountant finds; 0 where a large delta covers all"),
@@ -156,7 +156,7 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
 
 def privacy_notes(study: StudyResult) -> list[str]:
     """Return what an account of privacy means, how each was found, and what it does not cover."""
-    runs = [run for point in study.points for run in point.finished if run.metrics.get("epsilon") is not None]
+    runs = [run for point in study.points for run in point.finished if asked_for(run)]
     found = dict.fromkeys(f"found by: {run.privacy_accountant}" for run in runs if run.privacy_accountant)
     caveats = dict.fromkeys(f"not covered: {caveat}" for run in runs for caveat in run.privacy_caveats)
     return [MEANING, *found, *caveats]

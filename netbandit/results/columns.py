@@ -1,6 +1,8 @@
 """The text of a table's columns: metrics with their half-widths, and the values of keys, each lined up."""
 
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -112,11 +114,23 @@ def short_names(keys: Sequence[str]) -> list[str]:
 
 def parameter_cells(values: Sequence[object]) -> list[str]:
     """Return the values of one key as short texts, numbers below one another."""
-    texts = [_repeated(value) or cell(value) for value in values]
+    names = class_names(values)
+    texts = [_repeated(value) or names.get(cell(value)) or cell(value) for value in values]
     texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return lined_up(texts)
     return texts
+
+
+_CLASS = re.compile(r"[\w.]+:[^\W\d][\w.]*")
+
+
+def class_names(values: Sequence[object]) -> dict[str, str]:
+    """Return the classes among the values of a key, ``module:Class`` -> ``Class``, but those that differ by module."""
+    texts = list(dict.fromkeys(value for value in values if isinstance(value, str)))
+    names = {text: text.partition(":")[2] for text in texts if _CLASS.fullmatch(text)}
+    count = Counter(names.get(text, text) for text in texts)
+    return {text: name for text, name in names.items() if count[name] == 1}
 
 
 def _repeated(value: object) -> str:

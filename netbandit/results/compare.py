@@ -7,14 +7,17 @@ latencies) is the same; another epsilon or another number of agents leads to oth
 pairs gain little. The interval is right in any case.
 """
 
+import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netbandit.plural import counted
 from netbandit.results.statistics import CONFIDENCE, Interval, mean
-from netbandit.results.summary import Estimate
+from netbandit.results.summary import Estimate, finite
 from netbandit.results.table import FIXED, cell
 
 if TYPE_CHECKING:
@@ -44,6 +47,36 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A point that is compared with no other.
+
+    Attributes:
+        parameters: What the sweep varied, key -> value.
+        why: What it lacks.
+    """
+
+    parameters: dict[str, Any]
+    why: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All points of a study beside those they are compared with.
+
+    Attributes:
+        metric: The metric.
+        against: Whole keys with the values to compare with; None: with the first point that has the metric.
+        differences: The points that have a partner, in the order of the study.
+        left_out: Those that have none, in the same order.
+    """
+
+    metric: str
+    against: Mapping[str, Any] | None
+    differences: list[Difference]
+    left_out: list[LeftOut]
+
+
+@dataclass(frozen=True)
 class _Point:
     parameters: dict[str, Any]
     values: dict[tuple[Any, ...], float]
@@ -66,20 +99,25 @@ def compare(
         confidence: The probability with which such intervals cover the difference.
 
     Returns:
-        One row for each point that is not compared with itself: its parameters, ``value`` and ``baseline`` (means of
-        the metric over the pairs), ``difference`` (value minus baseline), ``low`` and ``high`` (the ends of its
-        interval; NaN with one pair, or where all pairs differ alike) and ``pairs``, the number of replications that
-        both have.
+        One row for each point that is not compared with itself: its parameters (an empty text for a key that its
+        parts do not have), ``value`` and ``baseline`` (means of the metric over the pairs), ``difference`` (value
+        minus baseline), ``low`` and ``high`` (the ends of its interval; NaN with one pair, or where all pairs differ
+        alike) and ``pairs``, the number of replications that both have. The points that have no partner are in its
+        ``attrs["left_out"]``, a table of their parameters each, with ``why`` beside them.
 
     Raises:
         CompareError: There is no such metric, key or value.
+
+    Warns:
+        UserWarning: Some points have no partner; the text says which and why.
     """
     from pandas import DataFrame
 
     names = parameters_of(results)
+    found = comparison(results, metric, against, confidence)
     rows = [
         {
-            **each.parameters,
+            **{name: "" if value is None else value for name, value in each.parameters.items()},
             "value": each.value,
             "baseline": each.baseline,
             "difference": each.interval.value,
@@ -87,9 +125,14 @@ def compare(
             "high": each.interval.high if math.isfinite(each.interval.high) else math.nan,
             "pairs": each.interval.replications,
         }
-        for each in differences(results, metric, against, confidence)
+        for each in found.differences
     ]
-    return DataFrame.from_records(rows, columns=[*names, "value", "baseline", "difference", "low", "high", "pairs"])
+    columns = [*names, "value", "baseline", "difference", "low", "high", "pairs"]
+    table = DataFrame.from_records(rows, columns=columns)
+    table.attrs["left_out"] = [{**each.parameters, "why": each.why} for each in found.left_out]
+    if found.left_out:
+        warnings.warn(" ".join(left_out_lines(found)), stacklevel=2)
+    return table
 
 
 def parameters_of(results: "DataFrame") -> list[str]:
@@ -114,10 +157,10 @@ def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     return whole
 
 
-def differences(
+def comparison(
     results: "DataFrame", metric: str, against: Mapping[str, Any] | None = None, confidence: float = CONFIDENCE
-) -> list[Difference]:
-    """Return what `compare` does, row by row.
+) -> Comparison:
+    """Return what `compare` does, and which points it leaves out.
 
     Raises:
         CompareError: There is no such metric, key or value.
@@ -127,36 +170,89 @@ def differences(
     if metric not in metrics:
         raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
     points = _points(results, names, metric)
-    wanted = next(iter(points.values())).parameters if against is None else whole_keys(against, names)
-    chosen = {name: _chosen(name, value, points, names) for name, value in wanted.items()}
-    found = []
+    first = next(each.parameters for each in points.values() if each.values)
+    whole = None if against is None else whole_keys(against, names)
+    chosen = {name: _chosen(name, value, points, names) for name, value in (whole or first).items()}
+    found: list[Difference] = []
+    left_out: list[LeftOut] = []
     for identity, point in points.items():
         other = tuple(chosen.get(name, text) for name, text in zip(names, identity, strict=True))
-        if other == identity or other not in points:
+        if other == identity:
+            continue
+        if other not in points:
+            left_out.append(LeftOut(point.parameters, f"no point with {_places(chosen)} is like it in all other keys"))
             continue
         base = points[other].values
         pairs = [(value, base[key]) for key, value in point.values.items() if key in base]
         pairs = [pair for pair in pairs if all(map(math.isfinite, pair))]
-        if pairs:
-            interval = mean([value - baseline for value, baseline in pairs], confidence)
-            means = [math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True)]
-            found.append(Difference(point.parameters, means[0], means[1], interval))
+        if not pairs:
+            why = f"no replication has a {metric} both there and where it is compared with"
+            left_out.append(LeftOut(point.parameters, why))
+            continue
+        interval = mean([value - baseline for value, baseline in pairs], confidence)
+        means = [math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True)]
+        found.append(Difference(point.parameters, means[0], means[1], interval))
     if not found:
-        places = ", ".join(f"{name} = {text}" for name, text in chosen.items()) or "the only point"
-        raise CompareError(f"no point differs from another in nothing but {places}: nothing can be compared")
-    return found
+        raise CompareError(
+            f"no point differs from another in nothing but {_places(chosen) or 'the only point'}: "
+            "nothing can be compared"
+        )
+    return Comparison(metric, whole, found, left_out)
 
 
-def show_differences(
-    found: Sequence[Difference], metric: str, against: Mapping[str, Any] | None, console: "Console"
-) -> None:
-    """Print *found*, a line for each point."""
+def _places(chosen: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {text}" for name, text in chosen.items())
+
+
+_MOST_NAMED = 10
+
+
+def left_out_lines(found: Comparison) -> list[str]:
+    """Return how many points have no partner, and for each reason which they are; nothing where all have one."""
+    lines = []
+    # What is the same in all of them tells none from another.
+    names = [name for name in _names(found) if _several(found.left_out, name)] or _names(found)
+    for why in dict.fromkeys(each.why for each in found.left_out):
+        alike = [each.parameters for each in found.left_out if each.why == why]
+        texts = [_places({name: cell(each[name]) for name in names if each[name] is not None}) for each in alike]
+        more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+        lines.append(f"{counted(len(alike), 'point')} left out, {why}: {'; '.join(texts[:_MOST_NAMED])}{more}")
+    return lines
+
+
+def _names(found: Comparison) -> list[str]:
+    return list(found.differences[0].parameters)
+
+
+def as_json(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as an object for JSON; null stands for what a point does not have."""
+    return {
+        "metric": found.metric,
+        "against": None if found.against is None else finite(dict(found.against)),
+        "differences": [
+            {
+                "parameters": finite(each.parameters),
+                "value": each.value,
+                "baseline": each.baseline,
+                "difference": each.interval.value,
+                "ci95": None if each.interval.half_width is None else [each.interval.low, each.interval.high],
+                "pairs": each.interval.replications,
+            }
+            for each in found.differences
+        ],
+        "left_out": [{"parameters": finite(each.parameters), "why": each.why} for each in found.left_out],
+    }
+
+
+def show_comparison(comparison: Comparison, console: "Console") -> None:
+    """Print a *comparison*, a line for each point, and which points it leaves out."""
     from rich.text import Text
 
     from netbandit.results.columns import column, parameter_cells, short_names
     from netbandit.results.display import plain_table, sign_of
 
     sign = sign_of(console)
+    metric, against, found = comparison.metric, comparison.against, comparison.differences
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
     baseline = column(metric, [Estimate(each.baseline, None, []) for each in found])
     pairs = [str(each.interval.replications) for each in found]
@@ -191,18 +287,31 @@ def show_differences(
     alike = any(each.interval.why_none for each in found)
     without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if alike else ""
     console.print(Text(f"difference {sign} half-width of its 95 % interval {over}{without}"), soft_wrap=True)
+    for line in left_out_lines(comparison):
+        console.print(Text(line), soft_wrap=True)
 
 
 def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Point]:
-    """Return each point under its parameters as text, with its values by seed and replication."""
+    """Return each point under its parameters as text, with its values of *metric* by seed and replication."""
     points: dict[tuple[str, ...], _Point] = {}
-    rows = results[results["metric"] == metric]
-    columns = [rows[name].tolist() for name in (*names, "seed", "replication", "value")]
-    for *values, seed, replication, value in zip(*columns, strict=True):
-        parameters = dict(zip(names, values, strict=True))
-        point = points.setdefault(tuple(_text(one) for one in values), _Point(parameters, {}))
-        point.values[seed, replication] = float(value)
+    columns = [results[name].tolist() for name in (*names, "metric", "seed", "replication", "value")]
+    for *values, own, seed, replication, value in zip(*columns, strict=True):
+        identity = tuple(_text(one) for one in values)
+        if identity not in points:
+            points[identity] = _Point(dict(zip(names, map(_parameter, values), strict=True)), {})
+        if own == metric:
+            points[identity].values[seed, replication] = float(value)
     return points
+
+
+def _parameter(value: Any) -> Any:
+    """Return a value of a key as it was before pandas: None for none, and a list for the text of one."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def _chosen(name: str, value: Any, points: Mapping[tuple[str, ...], _Point], names: Sequence[str]) -> str:
@@ -223,7 +332,7 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else cell(value)
 
 
-def _several(found: Sequence[Difference], name: str) -> bool:
+def _several(found: Sequence[Difference | LeftOut], name: str) -> bool:
     return len({_text(each.parameters[name]) for each in found}) > 1
 
 

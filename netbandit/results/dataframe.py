@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas
 
@@ -12,9 +13,18 @@ from netbandit.results.table import FIXED, PARQUET, cell, parameter_names, recor
 
 def dataframe(study: StudyResult) -> pandas.DataFrame:
     """Return all figures of *study*, long and tidy: one row for each point, replication and metric."""
-    table = pandas.DataFrame.from_records(list(records(study)), columns=[*parameter_names(study), *FIXED])
+    names = parameter_names(study)
+    table = pandas.DataFrame.from_records(list(records(study)), columns=[*names, *FIXED])
+    for name in names:
+        if table[name].dtype == object:
+            table[name] = [groupable(value) for value in table[name]]
     table["value"] = table["value"].astype(float)
     return table
+
+
+def groupable(value: Any) -> Any:
+    """Return *value* as pandas can group by it: of a list or a table the text that ``table.csv`` has."""
+    return cell(value) if isinstance(value, list | tuple | dict) else value
 
 
 def write_parquet(out: Path, study: StudyResult) -> Path:

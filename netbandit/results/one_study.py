@@ -42,7 +42,7 @@ def refuse_other(out: Path, name: str) -> None:
     lost += [file for file in _DERIVED if (out / file).exists()]
     raise OtherStudyError(
         f"{out} holds the results of another scenario, {other!r}, which would be lost: {', '.join(lost)}; "
-        f"name another folder by --out, or let {name!r} take its place by --replace"
+        f"name another folder by --out (in Python out=), or let {name!r} take its place by --replace (replace=True)"
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from netbandit.results.numbers import shortest
-from netbandit.results.store import StudyResult, lookup
+from netbandit.results.store import PointResult, StudyResult, lookup
+from netbandit.results.which_points import which_points
 from netbandit.simulation.result import RunResult
 
 INFINITE = "infinite"
@@ -40,15 +41,14 @@ def cost_lines(study: StudyResult) -> list[str]:
 def privacy_lines(study: StudyResult) -> list[str]:
     """Return what an agent's privacy came to, beside the paper's own statement, what it protects, and what it omits.
 
-    One account for each unit. Of agents alone, which release nothing and need no noise, there is nothing to say.
+    One account for each unit; none where nobody asked for privacy. Of agents alone, which release nothing and need no
+    noise, there is nothing to say.
     """
     lines = []
     runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
-    if runs and all(run.metrics.get("epsilon") is None for run in runs):
-        return [NOT_ASKED]
     for unit in dict.fromkeys(run.privacy_unit for run in runs):
         alike = [run for run in runs if run.privacy_unit == unit]
-        asked = [run for run in alike if run.metrics.get("epsilon") is not None]
+        asked = [run for run in alike if asked_for(run)]
         if not asked:
             continue
         found, claimed, basic = (
@@ -83,13 +83,23 @@ def unequal_privacy(study: StudyResult) -> list[str]:
     return [f"privacy differs between these points, epsilon {spread(spent)}: what costs less regret may have told more"]
 
 
+def asked_for(run: RunResult) -> bool:
+    """Say whether *run* bounds what is told of anybody: its account has an epsilon, and not because nothing is told."""
+    return run.metrics.get("epsilon") is not None and not _kept_all(run)
+
+
 def _kept_all(run: RunResult) -> bool:
-    return run.metrics.get("epsilon") == 0 == run.metrics.get("epsilon_claimed")
+    return run.metrics.get("epsilon") == 0 and not run.metrics.get("epsilon_claimed")
 
 
 def remarks(study: StudyResult) -> list[str]:
-    """Return what must be known to read the metrics, each line once."""
-    return list(dict.fromkeys(line for point in study.points for run in point.finished for line in run.remarks))
+    """Return what must be known to read the metrics, each line once; what holds at some points only names them."""
+    there: dict[str, list[PointResult]] = {}
+    for point in study.points:
+        for line in dict.fromkeys(line for run in point.finished for line in run.remarks):
+            there.setdefault(line, []).append(point)
+    named = ((line, which_points(study, points)) for line, points in there.items())
+    return [f"at {where}: {line}" if where else line for line, where in named]
 
 
 def spread(values: Sequence[float | int | None]) -> str:

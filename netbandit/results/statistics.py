@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results import repeated_values
+from netbandit.results.student import quantile
 
 CONFIDENCE = 0.95
 """The probability with which the intervals of tables and pictures cover."""
@@ -67,7 +68,7 @@ def mean(samples: Samples, confidence: float) -> Interval:
     if count == 1 or repeated_values.alike(samples):
         return _none(float(samples[0]), confidence, count)
     centre, variance = _moments(samples)
-    half = _quantile(count - 1, confidence) * math.sqrt(variance / count)
+    half = quantile(count - 1, confidence) * math.sqrt(variance / count)
     if repeated_values.repeat(samples):
         half = max(half, repeated_values.half_width(samples, confidence))
     return Interval(centre, centre - half, centre + half, confidence, count)
@@ -86,7 +87,7 @@ def half_widths(samples: NDArray[np.float64], confidence: float = CONFIDENCE) ->
     count = len(samples)
     if count < 2:
         return np.full(samples.shape[1:], math.nan)
-    half = _quantile(count - 1, confidence) * samples.std(axis=0, ddof=1) / math.sqrt(count)
+    half = quantile(count - 1, confidence) * samples.std(axis=0, ddof=1) / math.sqrt(count)
     # In floats the mean of equal values may differ from them in the last digit.
     return np.where(samples.max(axis=0) == samples.min(axis=0), math.nan, half)
 
@@ -143,7 +144,7 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
         return _none(value, confidence, count)
     (above, spread), (below, width) = _moments(first), _moments(second)
     common = _covariance(first, second, above, below) / count if paired else 0.0
-    square = _quantile(count - 1, confidence) ** 2
+    square = quantile(count - 1, confidence) ** 2
     # mean(first)^2 - 2 theta ... <= t^2 var: a quadratic in theta, opened downwards only if the lower mean is sure.
     leading = below**2 - square * width / len(second)
     middle = above * below - square * common
@@ -248,14 +249,3 @@ def _moments(samples: Samples) -> tuple[float, float]:
 def _covariance(first: Samples, second: Samples, one: float, other: float) -> float:
     products = ((a - one) * (b - other) for a, b in zip(first, second, strict=True))
     return math.fsum(products) / (len(first) - 1)
-
-
-def _quantile(freedom: float, confidence: float) -> float:
-    """Return Student's quantile.
-
-    ``scipy.stats.ttest_1samp`` gives the same interval, but takes half a second more to import, which every run whose
-    table is printed would wait for.
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, (1 + confidence) / 2))

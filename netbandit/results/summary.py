@@ -67,7 +67,7 @@ def _estimate(point: PointResult, name: str) -> Estimate:
 def _point_as_json(point: PointResult) -> dict[str, Any]:
     remarks = list(dict.fromkeys(remark for run in point.finished for remark in run.remarks))
     return {
-        "parameters": {key: _finite(value) for key, value in point.parameters.items()},
+        "parameters": {key: finite(value) for key, value in point.parameters.items()},
         "topology": {name: over_replications(point, name) for name in TOPOLOGY},
         "metrics": {name: _as_json(estimate) for name, estimate in estimates(point).items()},
         **_privacy(point),
@@ -99,9 +99,10 @@ def over_replications(point: PointResult, name: str) -> Metric:
     return numbers[0] if min(numbers) == max(numbers) else math.fsum(numbers) / len(numbers)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Return *value* as JSON can hold it: what is infinite or no number is None."""
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
+        return [finite(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -28,16 +28,19 @@ def parameter_names(study: StudyResult) -> list[str]:
 def records(study: StudyResult) -> Iterator[dict[str, Any]]:
     """Yield one record for each point, replication and metric, in the order of the study.
 
-    A record has the parameters of its point, then ``replication``, ``seed``, ``metric``, ``value`` (None where it
-    does not exist or is infinite) and ``run``, the name of the run folder.
+    A record has what the sweep or ``--set`` varied, with what the scenario says where this point does not set it (None
+    where its parts have no such key), then ``replication``, ``seed``, ``metric``, ``value`` (None where it does not
+    exist or is infinite) and ``run``, the name of the run folder.
     """
+    names = parameter_names(study)
     for point in study.points:
+        parameters = {name: point.value(name) for name in names}
         for key, run in zip(point.keys, point.runs, strict=True):
             if run is None:
                 continue
             for metric, value in run.metrics.items():
                 found = (run.replication, run.seed, metric, value, key)
-                yield {**point.parameters, **dict(zip(FIXED, found, strict=True))}
+                yield {**parameters, **dict(zip(FIXED, found, strict=True))}
 
 
 def write_table(out: Path, study: StudyResult) -> Path:

@@ -66,6 +66,11 @@ class Document:
         origin = self._origin(path)
         return origin.folder if isinstance(origin, Source | Given) else self.folder
 
+    def inherited(self, path: KeyPath) -> bool:
+        """Say whether the value at *path* stands in a file that the scenario extends."""
+        origin = self._origin(path)
+        return isinstance(origin, Source | Given) and origin is not self._top
+
     def other_kinds(self, table: str, key: str) -> list[str]:
         """Return the other kinds of part that a key of a part's table may have been written for.
 

@@ -12,6 +12,7 @@ from netbandit.protocols.protocol import Item
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
+from netbandit.simulation.told_rows import answer_of
 
 _FIRST = EventPriority(-1)
 """Who asks does so before anything arrives at the boundary."""
@@ -41,6 +42,7 @@ class Asks(Communication):
         """Take the learner, and wake when agents first ask."""
         super().open(learners)
         (self._learner,) = learners
+        self._answers_of = answer_of(self._learner)
         self._appoint(0)
 
     def _appoint(self, slot: int) -> None:
@@ -65,7 +67,7 @@ class Asks(Communication):
 
     def _answer(self, agent: int) -> Item:
         slot = self.clock.now // self.clock.slot
-        (row,) = self._learner.answer(slot, self.everybody[agent : agent + 1])
+        (row,) = self._answers_of(slot, self.everybody[agent : agent + 1])
         self._answers[agent] += 1
         return Item(self._learner.item_bytes(row.size), row)
 

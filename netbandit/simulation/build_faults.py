@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
+from typing import Literal
 
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner
@@ -181,22 +182,46 @@ def answer_problems(links: LinksSettings, faults: FaultsSettings, protocol: Netw
         faults: ``[faults]``.
         protocol: The protocol.
     """
-    if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
-        return
-    name = "uplink" if protocol.server == "uplink" else "peer"
-    table = links.uplink if name == "uplink" else links.peer
-    # Who is down itself tests again when it comes back.
-    if name == "uplink":
-        down = faults.server is not None or any(outage.server for outage in faults.outages)
-    else:
-        cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
-        down = faults.links is not None or faults.nodes is not None or any(cuts)
-    if table.retry is None and (table.loss or down):
+    name = _answered_over(links, faults, protocol)
+    if name is not None and getattr(links, name).retry is None:
         text = (
             f"messages may be lost on links.{name} and are not repeated, and an agent whose answer is lost would never "
             f"test again: this key ends its wait, and so does links.{name}.retry"
         )
         yield ("protocol", "deadline"), f"is missing: {text}"
+
+
+def answer_notes(links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+    """Yield answers that are repeated, but not for ever, to agents that would wait for them for ever.
+
+    Args:
+        links: ``[links]``.
+        faults: ``[faults]``.
+        protocol: The protocol.
+    """
+    name = _answered_over(links, faults, protocol)
+    if name is None or (retry := getattr(links, name).retry) is None:
+        return
+    text = (
+        f"an agent whose upload or answer is lost {retry.attempts} times waits for ever and never uploads again: "
+        "protocol.deadline ends its wait, and more attempts make that rarer"
+    )
+    yield ("links", name, "retry", "attempts"), text
+
+
+def _answered_over(
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol
+) -> Literal["peer", "uplink"] | None:
+    """Return the links that may lose the answer to an agent that waits for it without a deadline; None: none may."""
+    if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
+        return None
+    # Who is down itself tests again when it comes back.
+    if protocol.server == "uplink":
+        down = faults.server is not None or any(outage.server for outage in faults.outages)
+        return "uplink" if links.uplink.loss or down else None
+    cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
+    down = faults.links is not None or faults.nodes is not None or any(cuts)
+    return "peer" if links.peer.loss or down else None
 
 
 def _no_node(node: NodeName, topology: Topology) -> str:

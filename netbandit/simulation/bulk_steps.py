@@ -79,7 +79,7 @@ class BulkSteps(Communication):
         """Let those who have stepped tell their rows, and where messages are lost all others theirs once more."""
         agents = np.flatnonzero(self._ready)
         if len(agents):
-            rows = self._learner.share(slot, agents)
+            rows = self.shares[0](slot, agents)
             if rows is None:
                 assert not self._times.any(), "who has begun to exchange tells something in every step"
                 return

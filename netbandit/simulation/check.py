@@ -15,6 +15,7 @@ from netbandit.scenario.load import Document
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Point
 from netbandit.settings import KeyPath, Problem
+from netbandit.simulation.idle_links import LinkKey, idle_link_notes
 from netbandit.simulation.point_check import PointCheck
 from netbandit.simulation.simulation import RunnablePoint
 
@@ -51,6 +52,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     idle_notes: list[Problem] = []
     idle: dict[KeyPath, list[Problem]] = {}
     wrong: dict[Problem, list[Point]] = {}
+    link_keys: list[tuple[Point, list[LinkKey]]] = []
     count = 0
     for point in sweep.expand(document.data, document.parameters):
         count += 1
@@ -63,6 +65,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
             idle.setdefault(problem[0], []).append(point.origin(problem))
         if made is not None:
             points.append(made)
+            link_keys.append((point, checked.link_keys))
     problems += [
         sweep.named(document.data, having, problem) if len(having) < count else problem
         for problem, having in wrong.items()
@@ -77,6 +80,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         raise document.error(problems)
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
+    idle_notes += idle_link_notes(document, link_keys)
     return RunPlan(document, points, document.error([*everywhere, *idle_notes]).lines)
 
 

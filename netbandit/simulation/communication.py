@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
-from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
+from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
+from netbandit.simulation.told_rows import Share, combined, share_of
 from netbandit.simulation.trace_phases import Phases
 
 Learners = Sequence[Learner]
@@ -42,6 +44,7 @@ class Communication:
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that have decided in the turn after which they may talk, ascending.
         eigenvalue, matrix: Where agents exchange: see `World`.
+        shares: How the agents of each learner tell.
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
@@ -62,10 +65,12 @@ class Communication:
         self.eigenvalue = 0.0
         self.matrix: Callable[[], NDArray[np.float64]] = lambda: np.eye(agents)
         self.learners: Learners = ()
+        self.shares: list[Share] = []
 
     def open(self, learners: Learners) -> None:
         """Take the started learners, before the first slot."""
         self.learners = learners
+        self.shares = [share_of(learner) for learner in learners]
 
     def last(self, first: int, last: int) -> int:
         """Return the slot before which agents must stop to talk, if they play from *first* on to before *last*."""
@@ -169,7 +174,7 @@ class Broadcasts(Communication):
         """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
         agents = self.present if self._all_tell else self.deciding
-        told = self._learner.share(slot, agents) if len(agents) else None
+        told = self.shares[0](slot, agents) if len(agents) else None
         if told is None:
             return
         self._said.append(slot)
@@ -272,7 +277,7 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = call_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = choice.call_protocol(stage.point.protocol, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
@@ -295,6 +300,17 @@ class Synchronisations(Communication):
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
+        if not (self.isolated or (self._wanted and learners[0].called)):
+            self._compile(learners[0])
+
+    def _compile(self, learner: Learner) -> None:
+        """Let rounds for which nobody calls be played in a compiled loop, if the rounds that are known are worth it."""
+        protocol, network = self.stage.point.protocol, self.stage.network
+        slot, known, enough = learner.next_share(0), 0, choice.enough_rounds(protocol, network)
+        while slot is not None and slot < self.clock.horizon and known < enough:
+            known += 1
+            slot = learner.next_share(slot + 1)
+        self._protocol = choice.uncalled_protocol(protocol, network, self, known) or self._protocol
 
     def last(self, first: int, last: int) -> int:
         """Stop after the next slot in which a round begins that is known ahead."""
@@ -337,18 +353,17 @@ class Synchronisations(Communication):
         """Ask the learner; see `SyncHandler`."""
         now = self.clock.now
         self.hand_on(now // self.clock.slot)
-        learner = self.learners[param_set]
         self._released_at[agent, param_set] = now
         self._releases[param_set, agent] += 1
-        shared = learner.share(now // self.clock.slot, self.everybody[agent : agent + 1])
+        shared = self.shares[param_set](now // self.clock.slot, self.everybody[agent : agent + 1])
         assert shared is not None, "in a round every agent shares"
-        return Item(learner.item_bytes(shared[0].size), shared[0])
+        return Item(self.learners[param_set].item_bytes(shared[0].size), shared[0])
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Ask the learner; see `SyncHandler`."""
         learner = self.learners[0]
-        combined = learner.combine([item.value for item in items], weights)
-        return Item(learner.item_bytes(combined.size), combined)
+        row = combined(learner, self.clock.now // self.clock.slot, [item.value for item in items], weights)
+        return Item(learner.item_bytes(row.size), row)
 
     def gone(self, agent: int, *, forgets: bool) -> None:
         """See `Communication.gone`: it takes no part in what is under way any more."""
@@ -462,7 +477,7 @@ class Exchanges(Communication):
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let those who have stepped tell their rows."""
         agents = self.present[self._ready()]
-        rows = self._learner.share(slot, agents)
+        rows = self.shares[0](slot, agents)
         if rows is None:
             assert not self._told.any(), "who has begun to exchange tells something in every step"
             return

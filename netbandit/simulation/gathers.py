@@ -12,9 +12,9 @@ from netbandit.learners.linear import GatherLearner
 from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
-from netbandit.protocols.adapters import gather_protocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
+from netbandit.simulation.compiled_rounds.choice import gather_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.epoch_regret import thinned
 from netbandit.simulation.result import Curve, Metric
@@ -93,7 +93,7 @@ class Gathers(Driver):
         parts = [NUMBER_BYTES * bandit.arm_count * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
         network = self.stage.network
-        self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
+        self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided, bandit.block)
         self._protocol.serve()
         outages = network.outages
         if outages is not None and outages.any_agents and outages.forgets:
@@ -242,17 +242,17 @@ class Gathers(Driver):
             "mask_bytes": kinds.get(MASK.name, (0, 0))[1],
         }
 
-    def _decided(self, user: int) -> None:
-        """Note that the contexts of the user of a slot are complete."""
+    def _decided(self, user: int, time: int) -> None:
+        """Note that the contexts of the user of a slot were complete at a *time* (ns)."""
         block = user // self._bandit.block
         if block != self._block:
             self._flush()
             self._block = block
-        clock, trace = self.stage.clock, self.stage.network.trace
+        trace = self.stage.network.trace
         if trace is not None and self._settings.pipeline == 1:  # else agent 0 gathers for several, and has one track
-            trace.phase("gather", 0, user, user * clock.slot, clock.now)
+            trace.phase("gather", 0, user, user * self.stage.clock.slot, time)
         self._due.append(user)
-        self._times.append(clock.now)
+        self._times.append(time)
 
     def _flush(self) -> None:
         """Let the learner decide for all users of the block whose contexts are complete."""

@@ -58,7 +58,7 @@ class InTurn(Communication):
             learner.learn(slot, who, arms, rewards)
             world.digest(account.digests, who, arms, rewards)
             missed.append(regret)
-            told = learner.share(slot, who)
+            told = self.shares[0](slot, who)
             if told is not None and len(others):
                 sources, said = np.full(len(others), agent), np.full(len(others), slot)
                 learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)

@@ -28,8 +28,15 @@ from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
-from netbandit.simulation.build_faults import answer_problems, apart_problems, fault_notes, outage_problems
+from netbandit.simulation.build_faults import (
+    answer_notes,
+    answer_problems,
+    apart_problems,
+    fault_notes,
+    outage_problems,
+)
 from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.idle_links import LinkKey, link_keys
 from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
@@ -50,6 +57,7 @@ class PointCheck:
         problems: What is wrong.
         notes: What is valid, but has no effect.
         idle: Keys that vary, but that the kind of this point does not have.
+        link_keys: The keys of links that are written.
     """
 
     def __init__(
@@ -62,6 +70,7 @@ class PointCheck:
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
         self.idle: list[Problem] = []
+        self.link_keys: list[LinkKey] = []
 
     def made(self) -> RunnablePoint | None:
         """Return the point, or None if there are problems."""
@@ -100,6 +109,7 @@ class PointCheck:
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
+        self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
         point = RunnablePoint(
             parameters=plain(self._point.parameters),
             resolved=_resolved(scenario, known["kinds"], family, (bandit, learner, protocol)),
@@ -271,6 +281,7 @@ class PointCheck:
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
         if isinstance(parts.learner, EpochLearner):
             self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])

@@ -3,7 +3,6 @@
 import platform
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -113,5 +112,9 @@ class RunResult:
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of all that makes the numbers."""
+    from importlib.metadata import (
+        version,
+    )  # brings a reader of e-mail along, for which whoever only plots need not wait
+
     libraries = {name: version(name) for name in ("numpy", "scipy", "numba", "simpy", "networkx")}
     return {"netbandit": __version__, "python": platform.python_version(), **libraries}

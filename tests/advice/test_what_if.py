@@ -51,10 +51,10 @@ def test_each_link_that_could_be_added_is_measured_exactly(graph, measure, slott
 
 
 @settings(max_examples=40)
-@given(connected_graphs(9), st.sampled_from(MEASURES))
-def test_each_link_that_could_be_lost_is_measured_exactly(graph, measure):
-    network = timed(graph)
-    found = what_if(network, 1, measure, lengths, lose=True, shown=1000)
+@given(connected_graphs(9), st.sampled_from(MEASURES), st.booleans(), st.sampled_from([1, 3]), st.integers(0, 99))
+def test_each_link_that_could_be_lost_is_measured_exactly(graph, measure, slotted, trips, seed):
+    network = timed(graph, seed, slotted=slotted)
+    found = what_if(network, 1, measure, lengths, lose=True, trips=trips, shown=1000)
     if not graph.number_of_edges():
         assert found == []
         return
@@ -62,6 +62,7 @@ def test_each_link_that_could_be_lost_is_measured_exactly(graph, measure):
     for change in advice.best:
         less = graph.copy()
         less.remove_edge(*change.link)
+        assert change.value == measured(network.without_link(*change.link), measure, trips)
         if measure == "resilience":
             continue
         assert (change.value is None) == (not nx.is_connected(less))

@@ -8,6 +8,7 @@ import pytest
 from helpers.scenes import SMALL
 
 import netbandit as nb
+from netbandit.results.one_study import OtherStudyError
 
 
 class Fair(nb.bandits.Bernoulli):
@@ -60,6 +61,25 @@ def test_objects_dictionaries_and_files_are_the_same_scenario(place):
     assert nb.run(tables, out="a")["run"].tolist() == first["run"].tolist()
     assert nb.run(objects, out="a")["run"].tolist() == first["run"].tolist()
     assert len(list((place / "a" / "runs").iterdir())) == 1
+
+
+def test_another_scenario_takes_the_place_of_one_only_if_that_is_asked_for(place):
+    small(name="one").run(out="a")
+    with pytest.raises(OtherStudyError, match="replace=True"):
+        small(name="two").run(out="a")
+    assert set(small(name="two").run(out="a", replace=True)["replication"]) == {0}
+    with pytest.raises(OtherStudyError, match="'two'"):
+        nb.sweep(small(name="one"), run__horizon=[300, 400], out="a")
+    assert set(nb.sweep(small(name="one"), run__horizon=[300, 400], out="a", replace=True)["run.horizon"]) == {300, 400}
+
+
+def test_a_family_by_its_name_is_that_family():
+    named, itself = small(topology=nb.Topology(family="ring", agents=3)), small()
+    assert named.to_toml() == itself.to_toml()
+    assert small(topology=nb.Topology(family=nb.families.Ring, agents=3)).to_toml() == itself.to_toml()
+    assert (
+        small(topology=nb.Topology(family="rings", agents=3)).check()[0].startswith("topology=...: topology.family: ")
+    )
 
 
 def test_all_mistakes_are_said_at_once_each_with_its_keyword():

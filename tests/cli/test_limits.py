@@ -98,6 +98,7 @@ def test_a_full_disk_as_standard_output_is_one_line(tmp_path, command):
 
 INTERRUPTED = """\
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 sys.argv[0] = "netbandit"
 class Presses:
     def find_spec(self, name, path=None, target=None):

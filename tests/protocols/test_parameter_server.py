@@ -197,3 +197,22 @@ def test_what_cannot_be_is_refused(keys, key, text):
 def test_what_has_no_effect_is_noted(keys, key):
     (note,) = check(load("scenario.toml", keys, text=SCENARIO)).notes
     assert f"{key}: " in note
+
+
+REPEATED = 'retry={ timeout = "9 ms", attempts = 3 }'
+
+
+@pytest.mark.parametrize(
+    ("keys", "table"),
+    [
+        (["links.uplink.loss=0.1", f"links.uplink.{REPEATED}"], "uplink"),
+        (['faults.server={ up_for = "90 ms", down_for = "9 ms" }', f"links.uplink.{REPEATED}"], "uplink"),
+        (["protocol.server=0", "links.peer.loss=0.1", f"links.peer.{REPEATED}"], "peer"),
+    ],
+)
+def test_an_uploader_that_may_wait_for_ever_is_noted_with_what_ends_it(keys, table):
+    (note,) = check(load("scenario.toml", keys, text=SCENARIO)).notes
+    assert f"links.{table}.retry.attempts: an agent whose upload or answer is lost 3 times waits for ever" in note
+    assert "protocol.deadline ends its wait, and more attempts" in note
+    for mended in ('protocol.deadline="30 ms"', LAGGING):
+        assert check(load("scenario.toml", [*keys, mended], text=SCENARIO)).notes == []

@@ -1,19 +1,22 @@
 """Paired differences: what two points have in common is no part of their interval."""
 
 import io
+import json
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas
 import pytest
 from click.testing import CliRunner
-from helpers.fake_study import fake_study
+from helpers.fake_study import FakeStudy, fake_study
 from rich.console import Console
 from scipy import stats
 
 import netbandit
 from netbandit.cli import main
-from netbandit.results.compare import CompareError, compare, differences, show_differences
+from netbandit.results.compare import CompareError, compare, comparison, show_comparison
 from netbandit.running import sweeps as sweep
 
 
@@ -157,8 +160,66 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, words, text):
 
 
 def test_a_difference_of_one_pair_has_no_interval():
-    found = differences(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.5)]), "regret")
+    found = comparison(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.5)]), "regret")
     stream = io.StringIO()
-    show_differences(found, "regret", None, Console(file=stream, width=80))
+    show_comparison(found, Console(file=stream, width=80))
     assert "1.5" in stream.getvalue().split()
     assert "±" not in stream.getvalue().splitlines()[4]
+
+
+def with_cases(tmp_path):
+    """Points of which one sets the family, and another an epsilon: what a case does not set the scenario says."""
+    cases = [{"topology.family": "ring"}, {"topology.family": "star"}, {"learner.epsilon": math.inf}]
+    resolved = {"topology": {"family": "ring", "agents": 3}, "learner": {}}
+    points = [
+        replace(point, parameters=case, resolved=nested(point.resolved | resolved, case))
+        for case, point in zip(cases, fake_study(3, 4, 5, replications=2).points, strict=True)
+    ]
+    sweep.run(FakeStudy(points), tmp_path)
+    return tmp_path
+
+
+def nested(tables, case):
+    found = {name: dict(table) if isinstance(table, dict) else table for name, table in tables.items()}
+    for key, value in case.items():
+        name, last = key.split(".")
+        found[name][last] = value
+    return found
+
+
+def test_what_a_case_does_not_set_is_what_the_scenario_says_and_a_key_it_does_not_have_is_empty(tmp_path):
+    found = compare(netbandit.load_results(with_cases(tmp_path)), "cost")
+    assert found[["topology.family", "learner.epsilon"]].values.tolist() == [["star", ""], ["ring", math.inf]]
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), "--metric", "cost"])
+    assert "nan" not in done.stdout.lower()
+    assert ["star", "300.5", "0"] in [line.split() for line in done.stdout.splitlines()]
+
+
+def test_points_without_a_partner_are_counted_and_named(tmp_path):
+    text = (
+        "1 point left out, no point with topology.family = star is like it in all other keys: "
+        "topology.family = ring, learner.epsilon = inf"
+    )
+    table = netbandit.load_results(with_cases(tmp_path))
+    with pytest.warns(UserWarning, match=f"^{re.escape(text)}$"):
+        found = compare(table, "cost", {"family": "star"})
+    assert [each["topology.family"] for each in found.attrs["left_out"]] == ["ring"]
+    words = ["compare", str(tmp_path), "family=star", "--metric", "cost"]
+    assert CliRunner().invoke(main, words).stdout.splitlines()[-1] == text
+    (whole,) = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["comparisons"]
+    assert whole["against"] == {"topology.family": "star"}
+    assert [each["parameters"]["topology.family"] for each in whole["differences"]] == ["ring"]
+    assert whole["left_out"][0]["parameters"] == {"topology.family": "ring", "learner.epsilon": None}
+
+
+def test_a_point_without_the_metric_is_left_out():
+    found = table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.0), ("path", 1, 0, 3.0)])
+    found.loc[2, "metric"] = "other"
+    with pytest.warns(UserWarning, match="1 point left out, no replication has a regret both there .*: .* = path"):
+        assert compare(found)["topology.family"].tolist() == ["ring"]
+
+
+def test_many_points_that_are_left_out_are_not_all_named():
+    found = table([("star", 1, 0, 1.0), ("ring", 1, 0, 1.0), *[("ring", latency, 0, 1.0) for latency in range(2, 14)]])
+    with pytest.warns(UserWarning, match="12 points left out.*latency = 11; and 2 more$"):
+        compare(found, "regret", {"topology.family": "star"})

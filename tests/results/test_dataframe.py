@@ -83,6 +83,20 @@ def test_values_of_several_kinds_are_text_in_a_parquet_file(tmp_path):
     assert table["d"].isna().tolist() == [False, True]
 
 
+def test_lists_and_tables_can_be_grouped_by(tmp_path):
+    values = [{"a": [1, 2], "b": {"c": 1}}, {"a": [3], "b": 4}]
+    points = [
+        replace(point, parameters=parameters)
+        for parameters, point in zip(values, fake_study(3, 4, replications=1).points, strict=True)
+    ]
+    sweep.run(FakeStudy(points), tmp_path)
+    found = netbandit.load_results(tmp_path)
+    costs = found[found["metric"] == "cost"].groupby(["a", "b"])["value"].sum()
+    assert costs.to_dict() == {("[1, 2]", '{"c": 1}'): 300.0, ("[3]", 4): 400.0}
+    assert found.links().groupby("a")["link"].count().to_dict() == {"[1, 2]": 2, "[3]": 3}
+    assert netbandit.compare(found, "cost", {"a": [1, 2], "b": {"c": 1}})["difference"].tolist() == [100.0]
+
+
 def test_a_parquet_file_that_cannot_be_written_is_one_clear_error(tmp_path):
     result = sweep.run(fake_study(3), tmp_path)
     (tmp_path / "table.parquet").mkdir()

@@ -42,7 +42,8 @@ def test_a_study_of_another_name_is_refused_and_nothing_changes(tmp_path):
         run(named("second", 3), tmp_path)
     assert str(caught.value) == (
         f"{tmp_path} holds the results of another scenario, 'first', which would be lost: 4 runs, table.csv, "
-        "report.html; name another folder by --out, or let 'second' take its place by --replace"
+        "report.html; name another folder by --out (in Python out=), or let 'second' take its place by --replace "
+        "(replace=True)"
     )
     assert files(tmp_path) == before
 

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 import pytest
 from helpers.made_up_runs import made_up
 
-from netbandit.results.remarks import MEANING, cost_lines, privacy_lines, unequal_privacy
+from netbandit.results.remarks import MEANING, cost_lines, privacy_lines, remarks, unequal_privacy
 from netbandit.results.run_folder import load_run, save_run
+from netbandit.results.store import PointResult, StudyResult
 
 UNIT = "one reward of one agent"
 
@@ -34,11 +35,16 @@ def test_privacy_is_told_with_its_unit_and_what_it_means(spent, found, stated):
     ]
 
 
-def test_who_asked_for_no_privacy_is_told_so():
+def test_who_asked_for_no_privacy_is_told_so_beside_others():
     line, *_ = privacy_lines(study((3.0, 4.0), (None, None)))
     assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4 (elsewhere no privacy was asked for)")
-    assert privacy_lines(study((None, None))) == ["no privacy was asked for"]
-    assert privacy_lines(study((None, None), (0.0, 0.0))) == ["no privacy was asked for"]  # the latter alone
+
+
+@pytest.mark.parametrize("alone", [(0.0, 0.0), (0.0, None)])
+def test_where_nobody_asked_for_privacy_nothing_is_said_of_it(alone):
+    assert privacy_lines(study((None, None))) == []
+    assert privacy_lines(study((None, None), alone)) == []
+    assert unequal_privacy(study((None, None), alone)) == []
 
 
 def test_the_delta_is_told_with_it():
@@ -108,3 +114,34 @@ def test_points_that_spend_different_privacy_are_no_like_for_like():
     assert line.startswith("privacy differs between these points, epsilon 3, 60 or infinite")
     assert unequal_privacy(study((3.0, 4.0), (3.0, 4.0), (0.0, 0.0))) == []  # the last one alone
     assert unequal_privacy(study((None, None), (None, None))) == []
+
+
+def remarked(*points):
+    """A study whose points have parameters and remarks."""
+    found = [PointResult(keys, ["a"], [replace(made_up(), remarks=lines)]) for keys, lines in points]
+    return StudyResult("s", found)
+
+
+def test_a_remark_that_holds_everywhere_names_no_point():
+    assert remarks(remarked(({"a.kind": "x"}, ("one",)), ({"a.kind": "y"}, ("one",)))) == ["one"]
+    assert remarks(remarked(({}, ("one",)))) == ["one"]
+
+
+def test_a_remark_of_some_points_names_them():
+    grid = [({"a.kind": kind, "b": number}, kind, number) for kind in ("x", "y", "z") for number in (1, 2)]
+
+    def at(holds):
+        return remarks(remarked(*((keys, ("one",) * holds(kind, number)) for keys, kind, number in grid)))
+
+    assert at(lambda kind, number: kind == "x") == ["at a = x: one"]
+    assert at(lambda kind, number: kind != "y") == ["at a = x or z: one"]
+    assert at(lambda kind, number: kind != "y" and number == 2) == ["at a = x or z, b = 2: one"]
+    assert at(lambda kind, number: (kind, number) in (("x", 1), ("y", 2))) == [
+        "at 2 of 6 points: a = x, b = 1; a = y, b = 2: one"
+    ]
+    assert at(lambda kind, number: (kind, number) != ("z", 2))[0].endswith("a = y, b = 1; and 2 more: one")
+
+
+def test_a_point_without_a_key_is_told_by_that():
+    points = [({"a.kind": "x", "b": 1}, ("one",)), ({"a.kind": "x"}, ()), ({"a.kind": "y"}, ("other",))]
+    assert remarks(remarked(*points)) == ["at b = 1: one", "at a = y: other"]

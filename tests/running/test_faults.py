@@ -162,11 +162,11 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
     starts = [
         "4 runs failed; the same command tries again:",
         "  topology.agents = 8, replication 0: the worker process died, each time it was tried",
-        "  topology.agents = 8, replication 1: the worker process died, each time it was tried",
         f"  topology.agents = 7, replication 0: ArithmeticError: poisoned, in {place / 'slow.py'}, line {line} (see ",
-        f"  topology.agents = 7, replication 1: ArithmeticError: poisoned, in {place / 'slow.py'}, line {line} (see ",
     ]
-    assert [line[: len(start)] for line, start in zip(errors.splitlines(), starts, strict=True)] == starts
+    lines = errors.splitlines()[-len(starts) :]  # where the machine is slow the progress stands before them
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
+    assert [line.rpartition("; ")[2] for line in lines[1:]] == ["the same in 1 other run"] * 2
     finished = load_study(place / "out", details=False)
     assert [len(point.finished) for point in finished.points] == [0, 2, 0, 2]
     assert Counter(agents for _, agents in said(place)) == {8: 6, 5: 2, 7: 2, 6: 2}  # a run may cost three processes

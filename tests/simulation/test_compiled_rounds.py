@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from helpers.both_ways import both_ways, same
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -88,39 +89,19 @@ def some_faults(rng):
 
 
 @pytest.fixture
-def both(tmp_path, monkeypatch):
+def both(tmp_path):
     """Run a scenario with its rounds compiled, and event by event."""
 
     def runs(text):
         file = tmp_path / "rounds.toml"
         file.write_text(text)
-        point = check(load(file)).points[0]
-        started = []
-        start = CompiledRounds.start
-        with monkeypatch.context() as patch:
-            patch.setattr(CompiledRounds, "start", lambda self, *given: (started.append(self), start(self, *given))[1])
-            with choice.worth_it_from(0):
-                compiled = point.simulation(0).run()
-        assert started  # else there is nothing to compare
-        with monkeypatch.context() as patch:
-            patch.setattr(choice, "fits", lambda *_: False)
-            return compiled, point.simulation(0).run()
+        return both_ways(check(load(file)).points[0])
 
     return runs
 
 
-def same(compiled, events):
-    assert compiled.fingerprint == events.fingerprint
-    assert list(compiled.metrics) == list(events.metrics)
-    for name in compiled.metrics.keys() - {"wall_s"}:
-        assert compiled.metrics[name] == events.metrics[name], name
-    assert compiled.kinds == events.kinds
-    assert (compiled.curves["regret"].values == events.curves["regret"].values).all()
-    for name in ("messages", "bytes", "activations", "lost"):
-        assert (getattr(compiled.links, name) == getattr(events.links, name)).all()
-
-
-PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']
+OVER_FAULTS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']
+PROTOCOLS = [*OVER_FAULTS, 'kind = "sink"']
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -138,14 +119,14 @@ def test_a_loop_that_stops_for_room_goes_on_where_it_was(both, monkeypatch, prot
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_what_goes_wrong_is_the_same_as_event_by_event(both, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}/faults")
     same(*both(drawn(seed, protocol, faults=some_faults(rng), horizon=rng.choice([40, 400]))))
 
 
 @pytest.mark.parametrize("seed", range(100, 104))
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, protocol, seed):
     monkeypatch.setattr(links, "_EVENTS", 3)
     for module in (links, faults):
@@ -157,13 +138,28 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkey
     same(*both(drawn(seed, protocol, faults=some_faults(rng), horizon=100)))
 
 
+@pytest.mark.parametrize("seed", range(200, 212))
+def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order(both, seed):
+    """Sinks upload while other components still collect, and some begin the next round before others are answered."""
+    rng = random.Random(seed)
+    changes = {
+        "topology": f'family = "random", agents = {rng.randint(8, 20)}, p = 0.12, disconnected = true',
+        "latency": '{ uniform = ["0 ns", "2 ns"] }',
+        "uplink": '{ uniform = ["0 ns", "40 ns"] }',
+        "bandwidth": "",
+        "horizon": 3_000,
+        "learner": "rounds = 6, gap = 0.9",
+    }
+    same(*both(drawn(seed, 'kind = "sink"', **changes).replace('slot = "1 ms"', 'slot = "1 ns"')))
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
         {"protocol": 'kind = "gis", deadline = "3 slots"'},
         {"protocol": 'kind = "master-worker"'},
-        {"protocol": 'kind = "sink"'},
+        {"protocol": 'kind = "sink", collect = "gis"'},
         {"protocol": 'kind = "gossip"', "topology": 'family = "path", agents = 1'},
     ],
 )

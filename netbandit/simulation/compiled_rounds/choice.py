@@ -1,33 +1,51 @@
 """Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from netbandit.network.loss import BurstLoss
 from netbandit.network.lossy_network import LossyNetwork
+from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.network.retrying_network import RetryingNetwork
 from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols import adapters
+from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.gossip import Gossip
+from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
+from netbandit.protocols.sink import Sink
+from netbandit.protocols.triggered_rounds import TriggeredRounds
+from netbandit.protocols.vertical import Vertical
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 
 LEAST_HOPS = 200_000
-"""The fewest hops of a round for which a loop is worth its compilation, or fetching it: below, a round takes less than
-half a second in any case."""
+"""The fewest hops of all rounds that are known ahead, or of one round, for which a loop is worth its compilation, or
+fetching it: below, they take less than half a second in any case."""
+
+_A_ROUND = 1_000
+"""What part of the fewest hops one of many rounds has at the least: with fewer it takes longer to call a loop at each
+slot boundary than to do without one."""
+
+_SYNCHRONISATIONS = 500
+"""How often an agent may release in a run, or in every tenth slot of it, where nobody can know it ahead: a hop of a
+release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
 
 _LATEST = 1 << 60
 _MOST_CHANNELS = 1 << 21  # of a network with faults: some numbers are kept of each
 _MOST_STAYS = 1 << 22  # of channels in a state, where all have to be known in advance
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
+_LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
+_MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
+_MOST_UNDER_WAY = 10**7  # each takes a number
 
 
 @contextmanager
@@ -51,26 +69,81 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     return rounds
 
 
-def fits(protocol: NetworkProtocol, network: Network) -> bool:
-    """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
+def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol:
+    """Return a protocol of calls, started and attached: compiled, or as `adapters.call_protocol` makes it."""
+    if not isinstance(protocol, Local) or not _calls_fit(protocol, network, sync_handler):
+        return adapters.call_protocol(protocol, network, sync_handler)
+    from netbandit.simulation.compiled_rounds.local import CompiledLocal
+
+    announce(CompiledLocal.compiled, "calls over local")
+    calls = CompiledLocal.model_validate(protocol.table())
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> bool:
+    return (
+        type(protocol) is Local
+        and protocol.ttl > 0
+        and network.agents <= _MOST_IN_CLIQUES
+        and _nothing_goes_wrong(protocol, network)
+        and sync_handler.release_size <= _LARGEST_QUEUEING
+        and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
+        and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= LEAST_HOPS
+    )
+
+
+def _near(protocol: Local, network: Network) -> int:
+    """Return about how many hops it is if every agent releases once."""
+    channels = 2 * len(network.links)
+    degree = max(1, channels // network.agents)
+    return int(channels * min(network.agents, degree ** min(protocol.ttl - 1, network.agents)))
+
+
+def uncalled_protocol(
+    protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler, rounds: int
+) -> CallProtocol | None:
+    """Return synchronisations over compiled rounds, none of which is called for; None: over others.
+
+    Args:
+        protocol: The protocol.
+        network: The network, over which nothing has been sent yet.
+        sync_handler: What agents do.
+        rounds: How many synchronisations are known of ahead; see `enough_rounds`.
+    """
+    if not fits(protocol, network, rounds):
+        return None
+    calls = TriggeredRounds.over(_compiled(protocol, network.unreliable))
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
+    """Return of how many rounds it must be known for a loop to be worth it; how many more there are is all the same."""
     if type(protocol) not in _HOPS:
+        return 1
+    return -(-LEAST_HOPS // max(1, _HOPS[type(protocol)][0](network), LEAST_HOPS // _A_ROUND))
+
+
+def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
+    """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
+    if type(protocol) not in _HOPS or getattr(protocol, "collect", "sink") == "gis":
         return False
     hops, most_agents = _HOPS[type(protocol)]
     return (
-        1 < network.agents <= most_agents
-        and _is_known(network)
-        and network.trace is None
-        and getattr(protocol, "deadline", None) is None
-        and network.clock.end + _slowest(network) < _LATEST
+        network.agents <= most_agents
+        and (type(network) is Network or (type(protocol) is not Sink and _is_known(network)))
+        and _nobody_waits_in_vain(protocol, network)
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
-        and hops(network) >= LEAST_HOPS
+        and hops(network) * rounds >= LEAST_HOPS
+        and hops(network) * _A_ROUND >= LEAST_HOPS
     )
 
 
 def _is_known(network: Network) -> bool:
-    """Return whether a loop knows what goes wrong in *network*, if anything does, and can keep what messages draw."""
-    if type(network) is Network:
-        return True
+    """Return whether loops know what goes wrong between agents of *network*, and can keep what messages draw."""
     if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
         return False
     faults, channels = network.peer_faults, 2 * len(network.links)
@@ -82,8 +155,66 @@ def _is_known(network: Network) -> bool:
     return True
 
 
+def _nothing_goes_wrong(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether messages all arrive, in times that are small enough, and nothing is waited for in vain."""
+    return type(network) is Network and _nobody_waits_in_vain(protocol, network)
+
+
+def _nobody_waits_in_vain(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether times are small enough, and nobody goes on without the others."""
+    return (
+        network.agents > 1
+        and network.trace is None
+        and getattr(protocol, "deadline", None) is None
+        and network.clock.end + _slowest(network) < _LATEST
+    )
+
+
+def gather_protocol(
+    protocol: NetworkProtocol,
+    network: Network,
+    part_bytes: Sequence[int],
+    mask_bytes: Sequence[int],
+    decide: Callable[[int, int], None],
+    block: int,
+) -> GatherProtocol:
+    """Return a protocol of gathers, started and attached: compiled, or as `adapters.gather_protocol` makes it.
+
+    Compiled, *decide* is called for the users of a *block* (in slots) no later than for the first of another one, and
+    then before anything else happens.
+    """
+    if not gathers_fit(protocol, network, part_bytes):
+        return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
+    from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
+
+    announce(CompiledVertical.compiled, "gathers")
+    gathers = CompiledVertical.model_validate(protocol.table())
+    gathers.block = block
+    gathers.start(network, part_bytes, mask_bytes, decide)
+    network.attach(gathers.handler)
+    return gathers
+
+
+def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequence[int]) -> bool:
+    """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
+    return (
+        type(protocol) is Vertical
+        and _nothing_goes_wrong(protocol, network)
+        and max(part_bytes) <= _LARGEST_QUEUEING
+        and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
+        and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY
+        and network.clock.horizon * _hops_of_a_user(network, part_bytes) >= max(1, LEAST_HOPS)
+    )
+
+
+def _hops_of_a_user(network: Network, part_bytes: Sequence[int]) -> int:
+    distances = network.topology.hops(0).tolist()
+    return sum(hops for hops, size in zip(distances, part_bytes, strict=True) if size)
+
+
 def _slowest(network: Network) -> int:
-    return max((channel.latency for near in network.channels for channel in near), default=0)
+    peers = (channel.latency for near in network.channels for channel in near)
+    return max(network.slowest_uplink, max(peers, default=0))
 
 
 def _compiled(protocol: NetworkProtocol, unreliable: bool) -> CallbackRoundProtocol:
@@ -105,12 +236,16 @@ def _compiled(protocol: NetworkProtocol, unreliable: bool) -> CallbackRoundProto
         from netbandit.simulation.compiled_rounds import relay
 
         kind = relay.CompiledRelayRounds
+    elif isinstance(protocol, Sink):
+        from netbandit.simulation.compiled_rounds import sink
+
+        kind = sink.CompiledSink
     else:
         from netbandit.simulation.compiled_rounds import gossip
 
         kind = gossip.CompiledGossip
-    loop, *others = kind.loops_with_faults if unreliable else kind.loops
-    announce(loop, f"{kind.name} rounds", *others)
+    loop = kind.compiled_with_faults if unreliable else kind.compiled
+    announce(loop, f"{kind.name} rounds", *kind.compiled_beside)
     return kind(timing=protocol.timing)
 
 
@@ -126,11 +261,17 @@ def _each_item_to_each_agent(network: Network) -> int:
     return network.agents**2
 
 
+def _each_item_to_its_sink(network: Network) -> int:
+    parts = zip(network.topology.components, network.topology.extremes, strict=True)
+    return sum(len(members) * extremes.radius for members, extremes in parts) // 2  # about half the way of the farthest
+
+
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
     Flooding: (_each_item_over_each_link, 5_000),
     Gis: (_each_item_over_each_link, 10_000),
     Gossip: (_new_item_a_slot, 50_000),
     Relay: (_each_item_to_each_agent, 10_000),
+    Sink: (_each_item_to_its_sink, 50_000),
 }
 """Of each protocol that has a loop about how many hops a round takes, and for how many agents its arrays fit into some
 gigabytes."""

@@ -1,4 +1,4 @@
-"""Rounds of a protocol that are played in one compiled call from one outside event to the next."""
+"""What a protocol does, played in one compiled call from one outside event to the next."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -13,16 +13,17 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.faults import all_kinds
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.compiled import machine_code
 from netbandit.simulation.kernels.traffic import Traffic
 
 
-class CompiledRounds(CallbackRoundProtocol):
-    """What stands for a protocol of rounds whose loop is compiled: same messages, same fingerprint, same figures.
+class CompiledLoop(NetworkProtocol):
+    """What stands for a protocol whose loop is compiled: same messages, same fingerprint, same figures.
 
     SimPy's queue holds an event for the next arrival and one for the next step; from there the loop goes on for as long
     as nothing outside is due before.
@@ -32,20 +33,26 @@ class CompiledRounds(CallbackRoundProtocol):
     """The kinds of its messages, by their numbers in the loop."""
     name: ClassVar[str]
     """What it stands for."""
-    loops: ClassVar[tuple[Any, ...]]
-    """Its loop, and what else is compiled."""
-    loops_with_faults: ClassVar[tuple[Any, ...]]
-    """The same where something can go wrong in the network."""
+    compiled: ClassVar[Any]
+    """Its loop."""
+    compiled_with_faults: ClassVar[Any] = None
+    """Its loop where something can go wrong in the network; None: it has none."""
+    compiled_beside: ClassVar[tuple[Any, ...]] = ()
+    """What else is compiled."""
 
     traffic: Traffic = state()
     """What is under way."""
 
-    def start(self, network: Network, aggregation: Aggregation) -> None:
-        """See `CallbackRoundProtocol.start`."""
-        super().start(network, aggregation)
+    def prepare(self, network: Network, turn: EventPriority) -> None:
+        """Make the arrays of *network*, to which it is connected; nothing has been sent.
+
+        Args:
+            network: The network.
+            turn: The turn of an instant in which steps are made.
+        """
         self._all_kinds = all_kinds(self.kinds, network)
         self.traffic = traffic_of(network, self._all_kinds)
-        self._turn = self.turn_of(aggregation)
+        self._turn = turn
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
         self._bookings = Bookings(len(network.links))
@@ -55,15 +62,20 @@ class CompiledRounds(CallbackRoundProtocol):
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
         self._next_step: tuple[int, Event] | None = None
+        self._run: Callable[..., int] | None = None
         network.before_close(self.count)
-
-    def turn_of(self, aggregation: Aggregation) -> EventPriority:
-        """Return the turn of an instant in which steps are made."""
-        return aggregation.turn
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop; see `advance` for the arguments. Return why it stopped."""
+
+    def run(self, *given: Any) -> int:
+        """Call the loop, each time with arguments of the same types; return why it stopped."""
+        if self._run is None:
+            kind = type(self)  # of an instance it would be a method
+            loop = kind.compiled_with_faults if self.network.unreliable else kind.compiled
+            self._run = machine_code(loop, *given)
+        return self._run(*given)
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""
@@ -77,11 +89,11 @@ class CompiledRounds(CallbackRoundProtocol):
 
     @abstractmethod
     def inform(self) -> None:
-        """Tell agents of what has ended, now."""
+        """Tell agents of what has happened, now."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`; what arrives is handled in the loop."""
-        raise RuntimeError("messages of compiled rounds are not on the network")
+        raise RuntimeError("messages of a compiled loop are not on the network")
 
     def appoint_arrival(self, time: int) -> None:
         """Have the loop go on at *time*, when something arrives, unless it does so earlier."""
@@ -108,7 +120,11 @@ class CompiledRounds(CallbackRoundProtocol):
     def _step(self, event: Event) -> None:
         if self._next_step is not None and event is self._next_step[1]:
             self._next_step = None
-            self._go_on(my_turn=True)
+            self.step()
+
+    def step(self) -> None:
+        """Go on at the time of a step."""
+        self._go_on(my_turn=True)
 
     def _go_on(self, my_turn: bool) -> None:
         """Play until something outside is due.
@@ -124,13 +140,13 @@ class CompiledRounds(CallbackRoundProtocol):
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
-            why = self._play_on(limit, steps_until)
+            why = self.play_on(limit, steps_until)
             if why == columns.ENDED_ROUND:
                 self.inform()
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
-    def _play_on(self, arrivals_until: int, steps_until: int) -> int:
+    def play_on(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop until a round has ended or something outside is due; return which."""
         while True:
             why = self.play(arrivals_until, steps_until)
@@ -173,3 +189,16 @@ class CompiledRounds(CallbackRoundProtocol):
             self.traffic = traffic._replace(steps=doubled(traffic.steps), order=doubled(traffic.order))
         else:
             self.make_room(why)
+
+
+class CompiledRounds(CompiledLoop, CallbackRoundProtocol):
+    """What stands for a protocol of rounds; see `CompiledLoop`."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self.prepare(network, self.turn_of(aggregation))
+
+    def turn_of(self, aggregation: Aggregation) -> EventPriority:
+        """Return the turn of an instant in which steps are made."""
+        return aggregation.turn

@@ -21,7 +21,7 @@ class CompiledFlooding(RoundsTogether):
 
     kinds: ClassVar[tuple[Kind, ...]] = (FLOOD,)
     name: ClassVar[str] = "flooding"
-    loops: ClassVar[tuple[Any, ...]] = (loop.play,)
+    compiled: ClassVar[Any] = loop.play
 
     flood: loop.Flood = state()
     """The round."""
@@ -84,7 +84,7 @@ class CompiledFlooding(RoundsTogether):
         super().count()
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         assert why == columns.LISTS_FULL
         self.flood = self.flood._replace(copies=doubled(self.flood.copies))
 
@@ -96,7 +96,6 @@ class CompiledFlooding(RoundsTogether):
         self.traffic.state[columns.STEPS] += 1
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
+        """See `CompiledLoop.play`."""
         self.flood = self.flood._replace(fresh=roomy(self.flood.fresh, self.traffic))
-        why: int = loop.play(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)

@@ -10,18 +10,18 @@ from netbandit.part import state
 from netbandit.protocols.flooding import FLOOD
 from netbandit.protocols.protocol import Aggregation
 from netbandit.simulation.compiled_rounds.fresh_items import nothing_fresh, roomy
-from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import flooding_over_queues as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledQueuedFlooding(QueuedRounds, RoundsTogether):
+class CompiledQueuedFlooding(QueuedLoop, RoundsTogether):
     """Stands for `Flooding` where messages may be lost, late, doubled or repeated, and agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (FLOOD,)
     name: ClassVar[str] = "flooding"
-    loops_with_faults: ClassVar[tuple[Any, ...]] = (loop.play,)
+    compiled_with_faults: ClassVar[Any] = loop.play
 
     flood: loop.QueuedFlood = state()
     """The round."""
@@ -50,7 +50,6 @@ class CompiledQueuedFlooding(QueuedRounds, RoundsTogether):
         self.traffic.state[columns.STEPS] += 1
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
+        """See `CompiledLoop.play`."""
         self.flood = self.flood._replace(fresh=roomy(self.flood.fresh, self.traffic))
-        why: int = self.for_this[0](self.traffic, self.queues, self.flood, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.flood, arrivals_until, steps_until, self.slotted)

@@ -10,19 +10,19 @@ from netbandit.part import state
 from netbandit.protocols.gis import ADV, DATA, REQ
 from netbandit.protocols.protocol import Aggregation
 from netbandit.simulation.compiled_rounds.links import doubled
-from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import synchronization as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGis(QueuedRounds, RoundsTogether):
+class CompiledGis(QueuedLoop, RoundsTogether):
     """Stands for `Gis` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
     name: ClassVar[str] = "gis"
-    loops: ClassVar[tuple[Any, ...]] = (loop.play,)
-    loops_with_faults: ClassVar[tuple[Any, ...]] = (loop.play_with_faults,)
+    compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     handshakes: loop.Handshakes = state()
     """The round."""
@@ -58,14 +58,11 @@ class CompiledGis(QueuedRounds, RoundsTogether):
         self.traffic.state[columns.STEPS] += 1
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
-        why: int = self.for_this[0](
-            self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted
-        )
-        return why
+        """See `CompiledLoop.play`."""
+        return self.run(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         if why == columns.LISTS_FULL:
             self.handshakes = self.handshakes._replace(labels=doubled(self.handshakes.labels))
         else:

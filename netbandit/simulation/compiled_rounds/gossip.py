@@ -10,19 +10,19 @@ from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
 from netbandit.simulation.compiled_rounds.links import doubled
-from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import gossip as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGossip(QueuedRounds, RoundsTogether):
+class CompiledGossip(QueuedLoop, RoundsTogether):
     """Stands for `Gossip` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
     name: ClassVar[str] = "gossip"
-    loops: ClassVar[tuple[Any, ...]] = (loop.play,)
-    loops_with_faults: ClassVar[tuple[Any, ...]] = (loop.play_with_faults,)
+    compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     rumours: loop.Rumours = state()
     """The round."""
@@ -64,12 +64,11 @@ class CompiledGossip(QueuedRounds, RoundsTogether):
         self.traffic.state[columns.STEPS] += 1
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
-        why: int = self.for_this[0](self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
-        return why
+        """See `CompiledLoop.play`."""
+        return self.run(self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         if why == columns.CHOICES_USED:
             self._draw()
             return

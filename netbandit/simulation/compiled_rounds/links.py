@@ -71,6 +71,26 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
     )
 
 
+def with_uplinks(traffic: Traffic, network: Network) -> Traffic:
+    """Return *traffic*, on which nothing is under way, with rows for uplinks, which have no link there and no latency.
+
+    Each agent has one up, one down, and behind that one for what is broadcast to it.
+    """
+    agents, server = np.arange(network.agents), np.full(network.agents, network.server)
+    more = np.zeros((3 * network.agents, columns.CHANNEL_COLUMNS), dtype=np.int64)
+    more[:, columns.RECEIVER] = np.concatenate([server, agents, agents])
+    more[:, columns.SENDER] = np.concatenate([agents, server, server])
+    more[:, [columns.FIRST, columns.LINK]] = -1
+    channels = np.concatenate([traffic.channels, more])
+    order = np.lexsort((channels[:, columns.SENDER], channels[:, columns.RECEIVER]))
+    rows = np.empty_like(order)
+    rows[order] = np.arange(len(order))
+    channels[:, columns.REVERSE] = rows[channels[:, columns.REVERSE]]
+    return traffic._replace(
+        channels=channels[order], out=rows[traffic.out], window=np.zeros(2 * len(channels) + 2, dtype=np.int64)
+    )
+
+
 def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of the link of each channel, given its two ends."""
     links = np.array([sorted((link.first, link.second)) for link in network.links], dtype=np.int64).reshape(-1, 2)
@@ -79,6 +99,14 @@ def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     wanted = ends.min(axis=1, initial=network.agents) * network.agents + ends.max(axis=1, initial=0)
     found: NDArray[np.int64] = order[np.searchsorted(keys[order], wanted)]
     return found
+
+
+def rows_of(channels: NDArray[np.int64], senders: NDArray[np.int64], receivers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the row in `Traffic.channels` of each channel, given its ends, between which there is one; shape (n,)."""
+    nodes = channels[:, [columns.RECEIVER, columns.SENDER]].max(initial=0) + 1
+    keys = channels[:, columns.RECEIVER] * nodes + channels[:, columns.SENDER]  # ascending
+    rows: NDArray[np.int64] = np.searchsorted(keys, receivers * nodes + senders)
+    return rows
 
 
 Integer = TypeVar("Integer", np.int32, np.int64)

@@ -1,13 +1,11 @@
-"""Compiled rounds whose channels each have messages of their own under way, or over which something can go wrong."""
-
-from typing import Any
+"""Compiled loops whose channels each have messages of their own under way, or over which something can go wrong."""
 
 import numpy as np
+from simpy.events import EventPriority
 
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.protocol import Aggregation
-from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.compiled_rounds.faults import WhatGoesWrong
 from netbandit.simulation.kernels import message_rows as columns
 from netbandit.simulation.kernels import traffic
@@ -16,45 +14,39 @@ from netbandit.simulation.kernels.queues import Queues
 _ROOM_FOR = 1 << 10
 
 
-class QueuedRounds(CompiledRounds):
-    """See `CompiledRounds`."""
+class QueuedLoop(CompiledLoop):
+    """See `CompiledLoop`."""
 
     queues: Queues = state()
     """The messages under way."""
 
-    def start(self, network: Network, aggregation: Aggregation) -> None:
-        """See `CallbackRoundProtocol.start`."""
-        super().start(network, aggregation)
+    def prepare(self, network: Network, turn: EventPriority) -> None:
+        """See `CompiledLoop.prepare`."""
+        super().prepare(network, turn)
         self._wrong = WhatGoesWrong(network, self.traffic, len(self.kinds)) if network.unreliable else None
         self.queues = Queues(
             np.empty((0, columns.COLUMNS_WITH_FAULTS if self._wrong else columns.MESSAGE_COLUMNS), dtype=np.int64),
             np.array([-1, 0]),
             None if self._wrong is None else self._wrong.faults,
         )
-        self.more_messages(max(_ROOM_FOR, 2 * len(self.traffic.channels)))
-
-    @property
-    def for_this(self) -> tuple[Any, ...]:
-        """What is compiled for this network."""
-        return self.loops if self._wrong is None else self.loops_with_faults
+        self._more_messages(max(_ROOM_FOR, 2 * len(self.traffic.channels)))
 
     def make_room(self, why: int) -> None:
-        """See `CompiledRounds.make_room`."""
+        """See `CompiledLoop.make_room`."""
         if why == traffic.MESSAGES_FULL:
-            self.more_messages(len(self.queues.messages))
+            self._more_messages(len(self.queues.messages))
         elif self._wrong is not None and self._wrong.more(why, self.traffic):
             self.queues = self.queues._replace(faults=self._wrong.faults)
         else:
             super().make_room(why)
 
     def count(self) -> None:
-        """See `CompiledRounds.count`."""
+        """See `CompiledLoop.count`."""
         super().count()
         if self._wrong is not None:
             self._wrong.write_back(self.traffic, self.network)
 
-    def more_messages(self, more: int) -> None:
-        """Make room for so many messages more."""
+    def _more_messages(self, more: int) -> None:
         unused = self.queues.unused
         before = len(self.queues.messages)
         messages = np.empty((before + more, self.queues.messages.shape[1]), dtype=np.int64)

@@ -13,7 +13,8 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.protocols.relay import RELAY
-from netbandit.simulation.compiled_rounds.queued import QueuedRounds
+from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import relay as loop
 from netbandit.simulation.kernels import traffic as columns
 
@@ -37,13 +38,14 @@ class _Round:
         self.conclusion: Item | None = None
 
 
-class CompiledRelayRounds(QueuedRounds):
+class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     """Stands for `RoundsOverBroadcast` over `Relay`."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "relay"
-    loops: ClassVar[tuple[Any, ...]] = (loop.play, loop.tell)
-    loops_with_faults: ClassVar[tuple[Any, ...]] = (loop.play_with_faults, loop.tell_with_faults)
+    compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.tell,)
 
     told: loop.Told = state()
     """The rounds that go on."""
@@ -95,20 +97,20 @@ class CompiledRelayRounds(QueuedRounds):
             self.told.missing[odd] = self.network.agents
         found.items[agent] = item
         self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        while (why := self._broadcast(agent, odd)) != columns.ARRIVED:
+        while (soonest := self._broadcast(agent, odd)) < 0:
             self.tell()
-            self.more(why)
-        self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
+            self.more(-soonest)
+        self.appoint_arrival(soonest)
         informed = found.informed[agent]
         self.inform()
         return informed
 
     def _broadcast(self, agent: int, odd: int) -> int:
-        why: int = self.for_this[1](self.traffic, self.queues, self.told, agent, odd, self.clock.now)
-        return why
+        soonest: int = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        return soonest
 
     def inform(self) -> None:
-        """See `CompiledRounds.inform`."""
+        """See `CompiledLoop.inform`."""
         complete = self.told.complete[: self.told.state[loop.COMPLETE]].tolist()
         self.told.state[loop.COMPLETE] = 0
         for agent, odd in complete:
@@ -122,6 +124,5 @@ class CompiledRelayRounds(QueuedRounds):
                 self.end(round.number)
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledRounds.play`."""
-        why: int = self.for_this[0](self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
-        return why
+        """See `CompiledLoop.play`."""
+        return self.run(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)

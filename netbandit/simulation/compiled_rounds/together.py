@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 
+import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.network.network import Network
@@ -20,6 +22,7 @@ class RoundsTogether(CompiledRounds):
         self._items: list[Item | None] = []
         self._informed = Event(self.clock.environment)
         self._goes_on = False
+        self._aside: tuple[int, NDArray[np.int64]] | None = None
 
     @abstractmethod
     def begin(self, round: int) -> None:
@@ -42,7 +45,8 @@ class RoundsTogether(CompiledRounds):
         self._items[agent] = item
         now = self.clock.now
         state = self.traffic.state
-        assert state[columns.STEP_TIME] in (columns.NEVER, now), "what is due next is due at this boundary"
+        if state[columns.STEP_TIME] not in (columns.NEVER, now):
+            self._set_aside()
         if state[columns.STEPS] == len(self.traffic.steps):
             self.more(columns.STEPS_FULL)
         self.take(agent, item.size)
@@ -50,8 +54,33 @@ class RoundsTogether(CompiledRounds):
         self.appoint_step(now)
         return self._informed
 
+    def _set_aside(self) -> None:
+        """Put away what is due at the next boundary: a contribution after the decision of a slot comes before it."""
+        state = self.traffic.state
+        assert self._aside is None, "all steps of an instant are made before the next"
+        self._aside = int(state[columns.STEP_TIME]), self.traffic.steps[: state[columns.STEPS]].copy()
+        state[columns.STEPS] = 0
+
+    def step(self) -> None:
+        """See `CompiledRounds.step`."""
+        if self._aside is not None:
+            now = self.clock.now
+            while self.play_on(now, now) == columns.ENDED_ROUND:
+                self.inform()
+            time, rows = self._aside
+            self._aside = None
+            state = self.traffic.state
+            added = self.traffic.steps[: state[columns.STEPS]].copy()
+            both = np.concatenate([rows, added])
+            while len(self.traffic.steps) < len(both):
+                self.more(columns.STEPS_FULL)
+            self.traffic.steps[: len(both)] = both
+            state[columns.STEPS] = len(both)
+            state[columns.STEP_TIME] = time
+        super().step()
+
     def inform(self) -> None:
-        """See `CompiledRounds.inform`."""
+        """See `CompiledLoop.inform`."""
         self._goes_on = False
         self.end(self._number)
         items = [item for item in self._items if item is not None]

@@ -330,6 +330,17 @@ def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int
     return int(arrival)
 
 
+@inlined
+def _soonest(faults: Faults) -> int:
+    """Return when (ns) next something arrives, or somebody stops waiting."""
+    time = NEVER
+    if faults.state[DELIVERIES] > 0:
+        time = faults.deliveries[0, 0]
+    if faults.state[TIMERS] > 0:
+        time = min(time, faults.timers[0, 0])
+    return int(time)
+
+
 @compiled
 def send(
     traffic: Traffic,
@@ -343,12 +354,13 @@ def send(
     begun: int,
     labels: int,
     count: int,
-) -> None:
-    """Put a message on a channel now; there is room for it, and numbers are left."""
+) -> int:
+    """Put a message on a channel now, for which there is room and what it draws; return when (ns) anything is due."""
     message = _new(messages, unused, kind, size, round, begun, labels, count)
     _transmit(traffic, messages, faults, channel, message, kind)
     if messages[message, REFERENCES] == 0:
         give_back(messages, unused, message)
+    return int(_soonest(faults))
 
 
 @inlined
@@ -469,17 +481,6 @@ def _look_at_timers(traffic: Traffic, messages: Integers, unused: Integers, faul
     return ARRIVED
 
 
-@inlined
-def soonest(faults: Faults) -> int:
-    """Return when (ns) next something arrives, or somebody stops waiting."""
-    time = NEVER
-    if faults.state[DELIVERIES] > 0:
-        time = faults.deliveries[0, 0]
-    if faults.state[TIMERS] > 0:
-        time = min(time, faults.timers[0, 0])
-    return int(time)
-
-
 @compiled
 def advance(
     traffic: Traffic,
@@ -502,7 +503,7 @@ def advance(
             why: int = _look_at_timers(traffic, messages, unused, faults)
             if why != ARRIVED:
                 return why
-        time = state[NEXT_ARRIVAL] = soonest(faults)
+        time = state[NEXT_ARRIVAL] = _soonest(faults)
         state[NEXT_STEP] = step
         if time > step:
             if step > steps_until:

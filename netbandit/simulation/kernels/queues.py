@@ -5,7 +5,6 @@ from typing import NamedTuple
 from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.faults import Faults, can_draw, can_send, deliver, drop, send
 from netbandit.simulation.kernels.faults import advance as advance_with_faults
-from netbandit.simulation.kernels.faults import soonest as soonest_with_faults
 from netbandit.simulation.kernels.message_rows import (
     ARRIVAL,
     FOLLOWING,
@@ -116,12 +115,14 @@ def put(
     begun: int,
     labels: int,
     count: int,
-) -> None:
+) -> int:
     """Put a message on a channel now, before the horizon; there is `room` for it.
 
-    It is not sent if it would have to queue up to the horizon.
+    Return when (ns) it arrives, or, where something can go wrong, when anything is due; `NEVER`: it would have to queue
+    up to the horizon, and is not sent.
     """
-    _put(traffic, queues.messages, queues.unused, queues.faults, channel, kind, size, round, begun, labels, count)
+    faults = queues.faults
+    return int(_put(traffic, queues.messages, queues.unused, faults, channel, kind, size, round, begun, labels, count))
 
 
 @inlined
@@ -137,16 +138,15 @@ def _put(
     begun: int,
     labels: int,
     count: int,
-) -> None:
+) -> int:
     if faults is not None:
-        send(traffic, messages, unused, faults, channel, kind, size, round, begun, labels, count)
-        return
+        return int(send(traffic, messages, unused, faults, channel, kind, size, round, begun, labels, count))
     channels = traffic.channels
     limited = traffic.state[BANDWIDTH] > 0
     arrival = traffic.state[NOW] + channels[channel, LATENCY]
     if limited:
         if not queue(traffic, channel, size, traffic.state[NOW]):
-            return
+            return NEVER
         arrival = channels[channel, FREE_AT] + channels[channel, LATENCY]
     message = use_row(messages, unused, kind, size, round, begun, labels, count)
     messages[message, ARRIVAL] = arrival
@@ -165,6 +165,7 @@ def _put(
         traffic.links[link, ACTIVATIONS] += 1
     traffic.kinds[kind, KIND_MESSAGES] += 1
     traffic.kinds[kind, KIND_BYTES] += size
+    return int(arrival)
 
 
 @inlined
@@ -238,17 +239,3 @@ def _advance(
     if faults is None:
         return int(advance_without_faults(traffic, arrivals_until, steps_until, step))
     return int(advance_with_faults(traffic, messages, unused, faults, arrivals_until, steps_until, step))
-
-
-@inlined
-def soonest(queues: Queues, channels: Integers, channel: int) -> int:
-    """Return when (ns) the first message on *channel* arrives, or, where something can go wrong, of all there are."""
-    return int(_soonest(queues.messages, queues.faults, channels, channel))
-
-
-@inlined
-def _soonest(messages: Integers, faults: Faults | None, channels: Integers, channel: int) -> int:
-    if faults is not None:
-        return int(soonest_with_faults(faults))
-    first = channels[channel, FIRST]
-    return NEVER if first < 0 else int(messages[first, ARRIVAL])

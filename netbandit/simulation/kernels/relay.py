@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
-from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, soonest, take
+from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
@@ -20,7 +20,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_END,
     MESSAGE,
     NEVER,
-    NEXT_ARRIVAL,
     NODE,
     NOW,
     PASS_END,
@@ -79,36 +78,32 @@ def _count(told: Told, node: int, odd: int) -> None:
 
 @inlined
 def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: int, odd: int) -> int:
-    """Let *node* pass on what comes from *source*, if the horizon has not come; return why it cannot, or `ARRIVED`."""
+    """Let *node* pass on what comes from *source*, if the horizon has not come.
+
+    Return when (ns) something is first due of that; below zero: nothing was sent for want of room, and why.
+    """
     at = source * told.missing.shape[1] + node
     first, last = told.first[at], told.first[at + 1]
     why: int = room(traffic, queues, node, last - first, 1)
+    if why != ARRIVED:
+        return -why
+    soonest = NEVER
     now = traffic.state[NOW]
-    if why == ARRIVED and now < traffic.state[END]:
+    if now < traffic.state[END]:
         for place in range(first, last):
-            put(traffic, queues, told.tree[place], 0, told.sizes[odd, source], odd, now, source, 0)
-    return why
+            channel = told.tree[place]
+            soonest = min(soonest, put(traffic, queues, channel, 0, told.sizes[odd, source], odd, now, source, 0))
+    return soonest
 
 
 @compiled
 def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now: int) -> int:
-    """Let *agent* tell its item to all others; return why it cannot, or `ARRIVED`.
-
-    When the first of that arrives is then in `NEXT_ARRIVAL`.
-    """
+    """Let *agent* tell its item to all others; return as `_pass_on`."""
     move_to(traffic.state, now)
-    why: int = _pass_on(traffic, queues, told, agent, agent, odd)
-    if why == ARRIVED:
+    soonest: int = _pass_on(traffic, queues, told, agent, agent, odd)
+    if soonest >= 0:
         _count(told, agent, odd)
-        first = agent * told.missing.shape[1] + agent
-        time = NEVER
-        for place in range(told.first[first], told.first[first + 1]):
-            time = min(time, soonest(queues, traffic.channels, told.tree[place]))
-        traffic.state[NEXT_ARRIVAL] = time
-    return why
-
-
-tell_with_faults = for_faults(tell)
+    return soonest
 
 
 @inlined
@@ -197,9 +192,9 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
                     told.state[COUNTED] += 1
                 while told.state[PASSED_ON] < end - at:
                     message = inbox[at + told.state[PASSED_ON], MESSAGE]
-                    why = _pass_on(traffic, queues, told, node, messages[message, LABELS], messages[message, ROUND])
-                    if why != ARRIVED:
-                        return why
+                    due = _pass_on(traffic, queues, told, node, messages[message, LABELS], messages[message, ROUND])
+                    if due < 0:
+                        return -due
                     told.state[PASSED_ON] += 1
                 told.state[COUNTED] = told.state[PASSED_ON] = 0
             for number in range(at, end):
@@ -220,9 +215,9 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
         while state[STEP_AT] < told.state[DUE_STEPS]:
             place = order[state[STEP_AT]] & CHANNEL_MASK
             node, what = steps[place, NODE], steps[place, STEP_LABELS]
-            why = _pass_on(traffic, queues, told, node, what >> 1, what & 1)
-            if why != ARRIVED:
-                return why
+            due = _pass_on(traffic, queues, told, node, what >> 1, what & 1)
+            if due < 0:
+                return -due
             state[STEP_AT] += 1
         _end_steps(traffic)
         if told.state[COMPLETE]:

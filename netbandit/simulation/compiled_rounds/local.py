@@ -1,0 +1,187 @@
+"""Compiled synchronisations over `local`."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from netbandit.network.clock import AGENTS
+from netbandit.network.message import Kind
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.calls import SyncHandler
+from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word, size_of
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.simulation.kernels import local as loop
+from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.message_rows import UNUSED_COUNT
+
+
+class _Memory:
+    """What the loop keeps of a meeting.
+
+    Attributes:
+        rows: For (source, whether it is a call) the row of what this agent has said, if anything.
+        under_way: How many words of it are.
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[int, bool], int] = {}
+        self.under_way = 0
+
+
+class CompiledLocal(QueuedLoop, Local):
+    """Stands for `Local` where agents never fail, and wait for all that may still come.
+
+    The loop passes words on; who takes part in which meeting, releases and adopts is as there.
+    """
+
+    kinds: ClassVar[tuple[Kind, ...]] = (SYNC, RELEASE)
+    name: ClassVar[str] = "local"
+    compiled: ClassVar[Any] = loop.play
+
+    words: loop.Words = state()
+    """What is being told."""
+
+    def start(self, network: Network, sync_handler: SyncHandler) -> None:
+        """See `CallProtocol.start`."""
+        super().start(network, sync_handler)
+        self.prepare(network, AGENTS)
+        agents = network.agents
+        self._degrees = np.array([len(near) for near in network.neighbours])
+        self._saying: list[Word] = []
+        self._said: list[Word | None] = []  # what is under way, by its number in the loop
+        self._memories: dict[int, _Memory] = {}
+        self._unused_words: list[int] = []
+        self._unused_rows: list[int] = []
+        self.words = loop.Words(
+            state=np.zeros(3, dtype=np.int64),
+            words=np.empty((0, loop.WORD_COLUMNS), dtype=np.int64),
+            furthest=np.empty((0, agents), dtype=np.int32),
+            cliques=np.array(self.groups, dtype=np.int64),
+            heard=np.empty((0, 2), dtype=np.int64),
+            over=np.empty(0, dtype=np.int64),
+            copies=np.empty((0, 3), dtype=np.int64),
+            alike=np.empty((0, 4), dtype=np.int64),
+            group=np.empty(0, dtype=np.int64),
+            told_by=np.zeros(len(self.traffic.channels), dtype=np.uint8),
+        )
+
+    def call(self, agent: int, param_set: int) -> None:
+        """See `CallProtocol.call`."""
+        super().call(agent, param_set)
+        self._put_words()
+
+    def _release(self, due: list[tuple[int, list[Part]]]) -> None:
+        super()._release(due)
+        self._put_words()
+
+    def _say(self, node: int, word: Word, told_by: Sequence[int] = ()) -> None:
+        """Keep what a source says until all that say something in this turn have."""
+        self._saying.append(word)
+
+    def _put_words(self) -> None:
+        """Let the loop take what has been said."""
+        said, self._saying = self._saying, []
+        if not said:
+            return
+        self.tell()
+        rows = np.array([self._row(word) for word in said])
+        numbers = np.array([self._number(word) for word in said])
+        words = self.words
+        sources = np.array([word.source for word in said])
+        words.words[numbers, loop.CLIQUE] = [word.meeting.clique for word in said]
+        words.words[numbers, loop.SOURCE] = sources
+        words.words[numbers, loop.KIND] = [loop.SYNC if word.item is None else loop.RELEASE for word in said]
+        words.words[numbers, loop.SIZE] = [size_of(word) for word in said]
+        words.words[numbers, loop.COPIES] = 0
+        words.words[numbers, loop.ROW] = rows
+        messages = int(self._degrees[sources].sum())
+        while self.queues.unused[UNUSED_COUNT] < messages:
+            self.more(columns.MESSAGES_FULL)
+        while self.traffic.state[columns.BANDWIDTH] and len(self.traffic.booked) < messages:
+            self.more(columns.BOOKINGS_FULL)
+        self.appoint_arrival(loop.say(self.traffic, self.queues, words, numbers, self.ttl, self.clock.now))
+
+    def _row(self, word: Word) -> int:
+        """Return the row of *word*, of which nobody has heard unless its source has said the like in the meeting."""
+        memory = self._memories.setdefault(word.progress.number, _Memory())
+        memory.under_way += 1
+        key = word.source, word.item is None
+        row = memory.rows.get(key)
+        if row is None:
+            if not self._unused_rows:
+                before = self.words.furthest
+                more = len(before) + self.network.agents
+                self.words = self.words._replace(
+                    furthest=np.concatenate([before, np.empty((more, self.network.agents), dtype=np.int32)]),
+                    group=np.full(len(before) + more, -1, dtype=np.int64),
+                )
+                self._unused_rows += range(len(before), len(before) + more)
+            row = memory.rows[key] = self._unused_rows.pop()
+            self.words.furthest[row] = -1
+        return row
+
+    def _number(self, word: Word) -> int:
+        """Return a number for *word* that no other one under way has."""
+        if not self._unused_words:
+            before = self.words.words
+            more = len(before) + self.network.agents
+            self.words = self.words._replace(
+                words=np.concatenate([before, np.empty((more, loop.WORD_COLUMNS), dtype=np.int64)]),
+                over=np.concatenate([self.words.over, np.empty(more, dtype=np.int64)]),
+            )
+            self._said += [None] * more
+            self._unused_words += range(len(before), len(before) + more)
+        number = self._unused_words.pop()
+        self._said[number] = word
+        return number
+
+    def play(self, arrivals_until: int, steps_until: int) -> int:
+        """See `CompiledLoop.play`."""
+        room = max(len(self.traffic.inbox), len(self.traffic.steps))
+        if len(self.words.copies) < room:  # as many may reach a node at once
+            self.words = self.words._replace(
+                heard=np.empty((room, 2), dtype=np.int64),
+                copies=np.empty((room, 3), dtype=np.int64),
+                alike=np.empty((room, 4), dtype=np.int64),
+            )
+        return self.run(self.traffic, self.queues, self.words, arrivals_until, steps_until, self.slotted)
+
+    def tell(self) -> None:
+        """See `CompiledLoop.tell`; members of cliques act on what they have heard."""
+        super().tell()
+        state = self.words.state
+        heard = self.words.heard[: state[loop.HEARD]].tolist()
+        over = self.words.over[: state[loop.OVER]].tolist()
+        state[loop.HEARD] = state[loop.OVER] = 0
+        for agent, number in heard:
+            word = self._said[number]
+            assert word is not None, "it has just been heard"
+            self._note(agent, word, word.progress)
+        for number in over:
+            word, self._said[number] = self._said[number], None
+            assert word is not None, "it was under way"
+            self._unused_words.append(number)
+            self._memories[word.progress.number].under_way -= 1
+            self._forget(word.progress)
+
+    def _end_if_over(self, progress: Progress) -> None:
+        super()._end_if_over(progress)
+        self._forget(progress)
+
+    def _forget(self, progress: Progress) -> None:
+        """Let go of a meeting in which nobody takes part, and of which nobody can hear any more."""
+        memory = self._memories.get(progress.number)
+        if memory is not None and not memory.under_way and progress.adopted == progress.joined:
+            self._unused_rows += memory.rows.values()
+            del self._memories[progress.number]
+
+    def inform(self) -> None:
+        """See `CompiledLoop.inform`: who has heard a call has been told."""
+        self.words.state[loop.CALLED] = 0
+
+    def make_room(self, why: int) -> None:
+        """See `CompiledLoop.make_room`."""
+        if why != columns.LISTS_FULL:  # else there is room now, as all has been told
+            super().make_room(why)

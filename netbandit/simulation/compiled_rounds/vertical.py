@@ -1,0 +1,76 @@
+"""Compiled gathers of `vertical`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from netbandit.network.clock import SENDS
+from netbandit.network.message import HEADER_BYTES, Kind
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.vertical import CONTEXT, Vertical
+from netbandit.simulation.compiled_rounds.links import rows_of
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.simulation.kernels import gather as loop
+from netbandit.simulation.kernels import traffic as columns
+
+_OUTCOMES = 1 << 12
+
+
+class CompiledVertical(QueuedLoop, Vertical):
+    """Stands for `Vertical` where agents never fail, and users wait for ever."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = (CONTEXT,)
+    name: ClassVar[str] = "vertical"
+    compiled: ClassVar[Any] = loop.play
+
+    block: int = state()
+    """The slots of a block: decisions for users of one block may be noted in any order with what arrives."""
+    gather: loop.Gather = state()
+    """The users under way."""
+
+    def start(
+        self,
+        network: Network,
+        part_bytes: Sequence[int],
+        mask_bytes: Sequence[int],
+        decide: Callable[[int, int], None],
+    ) -> None:
+        """See `GatherProtocol.start`."""
+        super().start(network, part_bytes, mask_bytes, decide)
+        self.prepare(network, SENDS)
+        channels = self.traffic.channels
+        parents = network.topology.bfs_tree(0)
+        up = np.full(network.agents, -1)
+        up[1:] = rows_of(channels, np.arange(1, network.agents), parents[1:])
+        sizes = np.array(part_bytes)
+        senders = np.flatnonzero(sizes[1:]) + 1
+        horizon, in_passes = self.clock.horizon, (channels[:, columns.LATENCY] == 0).any()
+        self.gather = loop.Gather(
+            state=np.zeros(loop.STATES, dtype=np.int64),
+            missing=np.zeros(min(self.pipeline, horizon), dtype=np.int64),
+            senders=np.column_stack([up[senders], HEADER_BYTES + sizes[senders]]),
+            up=up,
+            outcomes=np.empty((_OUTCOMES, 2), dtype=np.int64),
+        )
+        self.gather.state[[loop.HORIZON, loop.PIPELINE]] = horizon, len(self.gather.missing)
+        self.gather.state[[loop.BLOCK_SLOTS, loop.IN_PASSES]] = self.block, in_passes
+
+    def inform(self) -> None:
+        """See `CompiledLoop.inform`."""
+        outcomes = self.gather.outcomes[: self.gather.state[loop.OUTCOMES]].tolist()
+        self.gather.state[loop.OUTCOMES] = 0
+        for user, decided_at in outcomes:
+            if decided_at == loop.WENT_AWAY:
+                self.turn_away(user)
+            else:
+                self.complete_at(user, decided_at)
+
+    def play(self, arrivals_until: int, steps_until: int) -> int:
+        """See `CompiledLoop.play`."""
+        assert arrivals_until == columns.NEVER, "where nothing goes wrong, nothing outside is due"
+        return self.run(self.traffic, self.queues, self.gather, self.slotted)
+
+    def _schedule(self, slot: int) -> None:
+        self.appoint_step(slot * self.clock.slot)

@@ -1,0 +1,231 @@
+"""The compiled loop of `sink`: items go up a tree to the root of each component; uplinks are looked after outside."""
+
+from typing import NamedTuple
+
+from netbandit.simulation.kernels.compiled import compiled, inlined
+from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
+from netbandit.simulation.kernels.sorting import sort
+from netbandit.simulation.kernels.traffic import (
+    ARRIVED,
+    BOOKINGS_FULL,
+    CHANNEL,
+    CHANNEL_BITS,
+    CHANNEL_MASK,
+    END,
+    ENDED_ROUND,
+    INBOX_AT,
+    INBOX_END,
+    LINK,
+    MESSAGE,
+    MESSAGES_FULL,
+    NEVER,
+    NODE,
+    NOW,
+    PASS_END,
+    RECEIVER,
+    STATES,
+    STEP,
+    STEP_AT,
+    STEP_COUNT,
+    STEP_LABELS,
+    STEP_TIME,
+    STEPS,
+    STEPS_BEGUN,
+    STEPS_FULL,
+    WINDOW_AT,
+    Integers,
+    Traffic,
+    advance,
+    can_book,
+    expect,
+    step_time,
+)
+
+# Places in `Collection.state`: where in the window the present pass ends; where what arrives on uplinks begins and ends
+# there, and whether anything has in this pass; how many steps are due in this instant, how many rows of `complete` are
+# new, and the bytes of a header.
+WHOLE_PASS, UPLINKS_AT, UPLINKS_END, OUTSIDE_HEARD, DUE_STEPS, COMPLETE, HEADER = range(7)
+COLLECTION_STATES = 7
+
+STEP_DUE = 3
+"""The column of steps that says when each is due: what is contributed now may be due before what has arrived."""
+
+ON_UPLINK = 200
+"""Why the loop returns: what arrives on uplinks is to be taken off them, and comes next."""
+
+
+class Collection(NamedTuple):
+    """A round's items on their way; only how many they are, and their bytes.
+
+    Attributes:
+        state: Numbers by the places above.
+        up: The channel of each node to its parent, -1 for a root, shape (n,).
+        component: The component of each node, shape (n,).
+        missing: How many items the root of each component has not.
+        complete: Components whose roots have just got all items.
+    """
+
+    state: Integers
+    up: Integers
+    component: Integers
+    missing: Integers
+    complete: Integers
+
+
+@compiled
+def expect_on_uplinks(traffic: Traffic, expected: Integers) -> None:
+    """Have channels over uplinks looked at when their next messages arrive; a row is a channel and when (ns)."""
+    for number in range(len(expected)):
+        expect(traffic, expected[number, 0], expected[number, 1])
+
+
+@inlined
+def _is_uplink(traffic: Traffic, place: int) -> bool:
+    """Return whether what is at a place of the window is on an uplink."""
+    return bool(traffic.channels[traffic.window[place] & CHANNEL_MASK, LINK] < 0)
+
+
+@inlined
+def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
+    """Take off the channels what arrives in this pass, up to uplinks; return why it stopped, or that all is taken."""
+    state, kept = traffic.state, collection.state
+    while state[WINDOW_AT] < kept[WHOLE_PASS]:
+        first = state[WINDOW_AT]
+        on_uplink, end = _is_uplink(traffic, first), first + 1
+        while end < kept[WHOLE_PASS] and _is_uplink(traffic, end) == on_uplink:
+            end += 1
+        if on_uplink:
+            kept[UPLINKS_AT] = first
+            kept[UPLINKS_END] = state[WINDOW_AT] = end
+            kept[OUTSIDE_HEARD] = 1
+            return ON_UPLINK
+        state[PASS_END] = end
+        why: int = take(traffic, queues)
+        if why != ARRIVED:
+            return why
+    kept[WHOLE_PASS] = 0
+    return ARRIVED
+
+
+@inlined
+def _begin_steps(traffic: Traffic, collection: Collection) -> None:
+    """Sort what is due in this step by node."""
+    state, order, steps = traffic.state, traffic.order, traffic.steps
+    due = 0
+    for place in range(state[STEPS]):
+        if steps[place, STEP_DUE] <= state[NOW]:
+            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
+            due += 1
+    sort(order, 0, due, state, STATES)
+    collection.state[DUE_STEPS] = due
+    state[STEPS_BEGUN] = 1
+    state[STEP_AT] = 0
+
+
+@inlined
+def _end_steps(traffic: Traffic) -> None:
+    """Forget what was due; what is due at the next boundary stays."""
+    state, steps = traffic.state, traffic.steps
+    kept, soonest = 0, NEVER
+    for place in range(state[STEPS]):
+        if steps[place, STEP_DUE] > state[NOW]:
+            for column in range(4):
+                steps[kept, column] = steps[place, column]
+            soonest = min(soonest, steps[place, STEP_DUE])
+            kept += 1
+    state[STEPS] = kept
+    state[STEP_TIME] = soonest
+    state[STEPS_BEGUN] = 0
+
+
+@inlined
+def _keep(traffic: Traffic, queues: Queues, header: int, channel: int, message: int, slotted: bool) -> None:
+    """Let what has arrived on a channel be dealt with at the boundary that ends its hop, or else in this instant."""
+    state, steps, messages = traffic.state, traffic.steps, queues.messages
+    due = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
+    place = state[STEPS]
+    steps[place, NODE] = traffic.channels[channel, RECEIVER]
+    steps[place, STEP_LABELS] = messages[message, SIZE] - header
+    steps[place, STEP_COUNT] = messages[message, COUNT]
+    steps[place, STEP_DUE] = due
+    state[STEPS] = place + 1
+    state[STEP_TIME] = min(state[STEP_TIME], due)
+    release(queues, message)
+
+
+@inlined
+def _pass_up(traffic: Traffic, queues: Queues, collection: Collection, node: int, items: int, size: int) -> None:
+    """Let *node* send on what it has, if the horizon has not come, or keep it if it is a root."""
+    state = traffic.state
+    if collection.up[node] >= 0:
+        if state[NOW] < state[END]:
+            size += collection.state[HEADER]
+            put(traffic, queues, collection.up[node], 0, size, 0, state[NOW], 0, items)
+        return
+    component = collection.component[node]
+    collection.missing[component] -= items
+    if collection.missing[component] == 0:
+        collection.complete[collection.state[COMPLETE]] = component
+        collection.state[COMPLETE] += 1
+
+
+@compiled
+def play(
+    traffic: Traffic,
+    queues: Queues,
+    collection: Collection,
+    arrivals_until: int,
+    steps_until: int,
+    slotted: bool,
+) -> int:
+    """Let items go up, until a root has them all or something outside is due; return why it stopped.
+
+    Args:
+        traffic: The links, and rows for uplinks.
+        queues: What is under way on them.
+        collection: The items.
+        arrivals_until: See `advance`.
+        steps_until: See `advance`.
+        slotted: Whether what arrives goes on at a slot boundary, or in a step of the same instant. A step has four
+            columns: the node, bytes without a header, items, and when it is due.
+    """
+    state, inbox, steps, order, kept = traffic.state, traffic.inbox, traffic.steps, traffic.order, collection.state
+    while True:
+        if kept[WHOLE_PASS] > 0:
+            why: int = _take_pass(traffic, queues, collection)
+            if why != ARRIVED:
+                return why
+        while state[INBOX_AT] < state[INBOX_END]:
+            at = state[INBOX_AT]
+            if state[STEPS] == len(steps):
+                return STEPS_FULL
+            _keep(traffic, queues, kept[HEADER], inbox[at, CHANNEL], inbox[at, MESSAGE], slotted)
+            state[INBOX_AT] = at + 1
+        if kept[OUTSIDE_HEARD]:
+            kept[OUTSIDE_HEARD] = 0
+            return ENDED_ROUND
+        if not state[STEPS_BEGUN]:
+            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            if why == ARRIVED:
+                kept[WHOLE_PASS] = state[PASS_END]
+                continue
+            if why != STEP:
+                return why
+            _begin_steps(traffic, collection)
+        while state[STEP_AT] < kept[DUE_STEPS]:
+            if queues.unused[UNUSED_COUNT] == 0:
+                return MESSAGES_FULL
+            if not can_book(traffic, 1):
+                return BOOKINGS_FULL
+            at, size, items = state[STEP_AT], 0, 0
+            node = order[at] >> CHANNEL_BITS
+            while at < kept[DUE_STEPS] and order[at] >> CHANNEL_BITS == node:
+                size += steps[order[at] & CHANNEL_MASK, STEP_LABELS]
+                items += steps[order[at] & CHANNEL_MASK, STEP_COUNT]
+                at += 1
+            _pass_up(traffic, queues, collection, node, items, size)
+            state[STEP_AT] = at
+        _end_steps(traffic)
+        if kept[COMPLETE] > 0:
+            return ENDED_ROUND

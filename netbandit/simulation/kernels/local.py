@@ -1,0 +1,261 @@
+"""The compiled loop of `local`: words of a source that go from neighbour to neighbour, and live for a few hops."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.simulation.kernels.compiled import compiled, inlined
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
+from netbandit.simulation.kernels.traffic import (
+    ARRIVED,
+    BOOKINGS_FULL,
+    CHANNEL,
+    END,
+    ENDED_ROUND,
+    INBOX_AT,
+    INBOX_END,
+    LISTS_FULL,
+    MESSAGE,
+    MESSAGES_FULL,
+    NODE,
+    NOW,
+    PASS_END,
+    RECEIVER,
+    REVERSE,
+    STEP,
+    STEP_AT,
+    STEP_COUNT,
+    STEP_LABELS,
+    STEP_TIME,
+    STEPS,
+    STEPS_BEGUN,
+    STEPS_FULL,
+    WINDOW_AT,
+    Traffic,
+    add_step,
+    advance,
+    begin_steps,
+    can_book,
+    end_steps,
+    inbox_of_one,
+    move_to,
+    next_arrival,
+    step_time,
+)
+
+SYNC, RELEASE = range(2)
+"""The kinds of words: a call, and what a member of a clique releases."""
+
+# Places in `Words.state`: how many rows of `heard` are new, whether a call is among them, how many words are `over`.
+HEARD, CALLED, OVER = range(3)
+
+# Columns of `Words.words`: the clique that it is for, who says it, its kind, the bytes of its messages, how many of
+# these are under way, and the row of `furthest`.
+CLIQUE, SOURCE, KIND, SIZE, COPIES, ROW = range(6)
+WORD_COLUMNS = 6
+
+
+class Words(NamedTuple):
+    """What is being told; n agents.
+
+    Attributes:
+        state: See above.
+        words: A row a word, see above; and unused rows.
+        furthest: For each row and node how many hops the copy that got furthest may still go; -1: it has none. Who
+            releases twice in a meeting says two words of one row: to others they are copies of one.
+        cliques: The clique of each agent, shape (n,).
+        heard: Agents that have heard a word for their own clique for the first time, and the word.
+        over: Words of which nothing is under way any more.
+        copies: Of the copies that a node hears at once the message, the channel, and the next one of the same row.
+        alike: Of each row among them the word that may go furthest, how far, and the first and the last copy.
+        group: For each row its place in `alike`, or -1.
+        told_by: Marks channels to those that have told a word.
+    """
+
+    state: NDArray[np.int64]
+    words: NDArray[np.int64]
+    furthest: NDArray[np.int32]
+    cliques: NDArray[np.int64]
+    heard: NDArray[np.int64]
+    over: NDArray[np.int64]
+    copies: NDArray[np.int64]
+    alike: NDArray[np.int64]
+    group: NDArray[np.int64]
+    told_by: NDArray[np.uint8]
+
+
+@inlined
+def _say(traffic: Traffic, queues: Queues, words: Words, node: int, word: int, left: int) -> None:
+    """Let *node* tell all its neighbours a word that may go *left* hops, but those that are marked."""
+    now = traffic.state[NOW]
+    if not left or now >= traffic.state[END]:
+        return
+    kind, size = words.words[word, KIND], words.words[word, SIZE]
+    for place in range(traffic.starts[node], traffic.starts[node + 1]):
+        channel = traffic.out[place]
+        if not words.told_by[channel]:
+            before = queues.unused[UNUSED_COUNT]
+            put(traffic, queues, channel, kind, size, word, now, left - 1, 0)
+            words.words[word, COPIES] += before - queues.unused[UNUSED_COUNT]
+
+
+@inlined
+def _let_go(words: Words, word: int) -> None:
+    """Note if nothing of a word is under way any more."""
+    if words.words[word, COPIES] == 0:
+        words.over[words.state[OVER]] = word
+        words.state[OVER] += 1
+
+
+@compiled
+def say(traffic: Traffic, queues: Queues, words: Words, said: NDArray[np.int64], ttl: int, now: int) -> int:
+    """Let sources tell the words that they have *said*, for whose messages there is room.
+
+    Return when (ns) the first message arrives of all that are under way.
+    """
+    move_to(traffic.state, now)
+    for word in said:
+        _say(traffic, queues, words, words.words[word, SOURCE], word, ttl)
+        _let_go(words, word)
+    return int(next_arrival(traffic))
+
+
+@inlined
+def _sort_copies(queues: Queues, words: Words, number: int) -> int:
+    """List the copies that a node hears at once by their rows, in order of arrival; return how many rows these are."""
+    found = 0
+    for copy in range(number):
+        message = words.copies[copy, 0]
+        word, left = queues.messages[message, ROUND], queues.messages[message, LABELS]
+        words.copies[copy, 2] = -1
+        row = words.words[word, ROW]
+        place = words.group[row]
+        if place < 0:
+            place = words.group[row] = found
+            words.alike[place, 0] = word
+            words.alike[place, 1] = left
+            words.alike[place, 2] = copy
+            found += 1
+        else:
+            if left > words.alike[place, 1]:
+                words.alike[place, 0] = word
+                words.alike[place, 1] = left
+            words.copies[words.alike[place, 3], 2] = copy
+        words.alike[place, 3] = copy
+    return found
+
+
+@inlined
+def _hear(traffic: Traffic, queues: Queues, words: Words, node: int, number: int) -> None:
+    """Let *node* hear so many copies at once, and pass on what may go further than any before."""
+    found = _sort_copies(queues, words, number)
+    for place in range(found):
+        word, left = words.alike[place, 0], words.alike[place, 1]
+        row = words.words[word, ROW]
+        known = words.furthest[row, node]
+        words.group[row] = -1
+        if words.words[word, SOURCE] != node and left > known:
+            words.furthest[row, node] = left
+            copy = words.alike[place, 2]
+            while copy >= 0:
+                words.told_by[traffic.channels[words.copies[copy, 1], REVERSE]] = 1
+                copy = words.copies[copy, 2]
+            _say(traffic, queues, words, node, word, left)
+            copy = words.alike[place, 2]
+            while copy >= 0:
+                words.told_by[traffic.channels[words.copies[copy, 1], REVERSE]] = 0
+                copy = words.copies[copy, 2]
+            if known < 0 and words.cliques[node] == words.words[word, CLIQUE]:
+                news = words.state[HEARD]
+                words.heard[news, 0] = node
+                words.heard[news, 1] = word
+                words.state[HEARD] = news + 1
+                if words.words[word, KIND] == SYNC:
+                    words.state[CALLED] = 1
+    for copy in range(number):
+        message = words.copies[copy, 0]
+        word = queues.messages[message, ROUND]
+        words.words[word, COPIES] -= 1
+        _let_go(words, word)
+        release(queues, message)
+
+
+@inlined
+def _room(traffic: Traffic, queues: Queues, words: Words, node: int, copies: int) -> int:
+    """Return why *node* cannot hear so many copies at once, or `ARRIVED`: there is room for what it makes of them."""
+    messages = copies * (traffic.starts[node + 1] - traffic.starts[node])
+    if words.state[HEARD] + copies > len(words.heard):
+        return LISTS_FULL
+    if queues.unused[UNUSED_COUNT] < messages:
+        return MESSAGES_FULL
+    if not can_book(traffic, messages):
+        return BOOKINGS_FULL
+    return ARRIVED
+
+
+@compiled
+def play(traffic: Traffic, queues: Queues, words: Words, arrivals_until: int, steps_until: int, slotted: bool) -> int:
+    """Let messages be delivered and passed on, until something outside is due; return why it stopped.
+
+    That is also when a call has been heard: what an agent does then is for others to say.
+
+    Args:
+        traffic: The links.
+        queues: What is under way on them.
+        words: What it says.
+        arrivals_until: See `advance`.
+        steps_until: See `advance`.
+        slotted: Whether a hop takes effect at a slot boundary.
+    """
+    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
+    order = traffic.order
+    while True:
+        if state[WINDOW_AT] < state[PASS_END]:
+            why: int = take(traffic, queues)
+            if why != ARRIVED:
+                return why
+        while state[INBOX_AT] < state[INBOX_END]:
+            at, end = state[INBOX_AT], inbox_of_one(traffic)
+            node = channels[inbox[at, CHANNEL], RECEIVER]
+            if slotted:
+                if state[STEPS] + end - at > len(steps):
+                    return STEPS_FULL
+                for number in range(at, end):
+                    message = inbox[number, MESSAGE]
+                    time = step_time(traffic, queues.messages[message, BEGUN])
+                    add_step(traffic, time, node, message, inbox[number, CHANNEL])
+            else:
+                why = _room(traffic, queues, words, node, end - at)
+                if why != ARRIVED:
+                    return why
+                for number in range(at, end):
+                    words.copies[number - at, 0] = inbox[number, MESSAGE]
+                    words.copies[number - at, 1] = inbox[number, CHANNEL]
+                _hear(traffic, queues, words, node, end - at)
+            state[INBOX_AT] = end
+        if not state[STEPS_BEGUN]:
+            if words.state[CALLED]:
+                return ENDED_ROUND
+            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            if why == ARRIVED:
+                continue
+            if why != STEP:
+                return why
+            begin_steps(traffic)
+        while state[STEP_AT] < state[STEPS]:
+            at = state[STEP_AT]
+            node = steps[order[at], NODE]
+            end = at
+            while end < state[STEPS] and steps[order[end], NODE] == node:
+                end += 1
+            why = _room(traffic, queues, words, node, end - at)
+            if why != ARRIVED:
+                return why
+            for number in range(at, end):
+                words.copies[number - at, 0] = steps[order[number], STEP_LABELS]
+                words.copies[number - at, 1] = steps[order[number], STEP_COUNT]
+            _hear(traffic, queues, words, node, end - at)
+            state[STEP_AT] = end
+        end_steps(traffic)

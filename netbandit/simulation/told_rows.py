@@ -1,0 +1,91 @@
+"""What a learner of one's own tells, looked at before others hear it: numpy would repeat, cut and pass on much."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+
+Rows = NDArray[np.float64]
+Share = Callable[[int, NDArray[np.int64]], Rows | None]
+"""`netbandit.learners.slots.Learner.share`."""
+
+
+def share_of(learner: Learner) -> Share:
+    """Return how agents of *learner* tell; of a learner of one's own, what is no row for each agent is an error."""
+    if _is_ours(learner):
+        return learner.share
+    rows_of = _checked(learner, "share", learner.share)
+    return lambda slot, agents: rows_of(slot, agents)
+
+
+def answer_of(learner: Learner) -> Callable[[int, NDArray[np.int64]], Rows]:
+    """Return how agents of *learner* answer, looked at as what they share is."""
+    if _is_ours(learner):
+        return learner.answer
+    rows_of = _checked(learner, "answer", learner.answer, or_none=False)
+
+    def answer(slot: int, agents: NDArray[np.int64]) -> Rows:
+        rows = rows_of(slot, agents)
+        assert rows is not None, "refused above"
+        return rows
+
+    return answer
+
+
+def combined(learner: Learner, slot: int, shared: Sequence[Rows], weights: Sequence[int] | None) -> Rows:
+    """Return what *learner* makes of the rows of a round; of one of one's own, what is no number is an error."""
+    row = learner.combine(shared, weights)
+    if not _is_ours(learner):
+        wrong = "" if isinstance(row, np.ndarray) else type(row).__name__
+        wrong = wrong or _no_numbers(row)
+        if wrong:
+            name = type(learner).__qualname__
+            raise ValueError(f"{name}.combine must return a row of numbers, not {wrong} (slot {slot})")
+    return row
+
+
+def _is_ours(learner: Learner) -> bool:
+    return type(learner).__module__.startswith("netbandit.")
+
+
+def _checked(learner: Learner, method: str, told: Share, *, or_none: bool = True) -> Share:
+    """Return *told*, a *method* of *learner*, that raises a ValueError where it returns no row of numbers an agent."""
+    width: int | None = None
+
+    def rows_of(slot: int, agents: NDArray[np.int64]) -> Rows | None:
+        nonlocal width
+        rows = told(slot, agents)
+        if rows is None and or_none:
+            return None
+        wrong = _wrong(rows, agents, width)
+        if wrong:
+            shape = f"({len(agents)}, {'k' if width is None else width})"
+            wanted = f"a row of numbers for each of its {len(agents)} agents, shape {shape}"
+            name = f"{type(learner).__qualname__}.{method}"
+            raise ValueError(f"{name} must return {wanted}{', or None' if or_none else ''}, not {wrong} (slot {slot})")
+        assert rows is not None
+        width = rows.shape[1]
+        return rows
+
+    return rows_of
+
+
+def _wrong(rows: Any, agents: NDArray[np.int64], width: int | None) -> str:
+    """Return what *rows* are instead of *width* numbers (None: any) for each of *agents*; nothing if they are that."""
+    if not isinstance(rows, np.ndarray):
+        return type(rows).__name__
+    if rows.ndim != 2 or len(rows) != len(agents) or width not in (None, rows.shape[1]):
+        return f"{rows.dtype} of shape {rows.shape}"
+    return _no_numbers(rows, agents)
+
+
+def _no_numbers(rows: NDArray[Any], agents: NDArray[np.int64] | None = None) -> str:
+    if rows.dtype.kind not in "biuf":
+        return f"{rows.dtype} of shape {rows.shape}"
+    unknown = np.isnan(rows)
+    if not unknown.any():
+        return ""
+    return "NaN" if agents is None else f"NaN for agent {agents[unknown.any(axis=1).argmax()]}"

@@ -1,0 +1,163 @@
+"""Synchronisations played in compiled loops: the same messages, fingerprint and figures as event by event."""
+
+import random
+from collections import Counter
+from unittest.mock import patch
+
+import pytest
+from helpers.both_ways import both_ways, same
+
+from netbandit.protocols.local import Local
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+from netbandit.simulation.compiled_rounds import choice, links
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
+
+FIXED = [
+    'kind = "oful", schedule = "fixed", every = 1',
+    'kind = "oful", schedule = "fixed", every = 3',
+    'kind = "feducb", epsilon = inf, schedule = "fixed", every = 2',
+    'kind = "feducb", epsilon = inf, schedule = "fixed", every = 7',
+]
+TESTED = [
+    'kind = "oful", threshold = 0.5',
+    'kind = "oful", threshold = 2.0',
+    'kind = "feducb", epsilon = inf, threshold = 0.05',
+    'kind = "feducb", epsilon = inf, threshold = 1.0',
+]
+LATENCIES = [
+    '"0 ms"',
+    '"0.4 ms"',
+    '"1 ms"',
+    '"2.5 ms"',
+    '{ uniform = ["0 ms", "4 ms"] }',
+    '{ uniform = ["0 ms", "3 ns"] }',
+    '{ uniform = ["1 us", "30 ms"] }',
+]
+
+SCENARIO = """\
+run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
+topology = {{ {topology} }}
+links.peer = {{ {links} }}
+links.uplink.latency = {uplink}
+bandit = {{ kind = "linear", dimension = 2, arms = 4 }}
+learner = {{ {learner} }}
+protocol = {{ {protocol}, timing = "{timing}" }}
+"""
+
+
+def drawn(rng, **given):
+    family = rng.choice(["ring", "star", "complete", "path", "random", "grid"])
+    bandwidth = rng.choice(["", "", "1 Mbit/s", "100 kbit/s"])
+    values = {
+        "horizon": rng.choice([20, 60]),
+        "seed": rng.randrange(1_000),
+        "activity": '"every"',
+        "topology": f'family = "{family}", agents = {rng.randint(3, 10)}' + ", p = 0.5" * (family == "random"),
+        "links": f"latency = {rng.choice(LATENCIES)}" + (f', bandwidth = "{bandwidth}"' if bandwidth else ""),
+        "uplink": rng.choice(LATENCIES),
+        "timing": rng.choice(["slotted", "asynchronous"]),
+    }
+    return SCENARIO.format(**(values | given))
+
+
+@pytest.fixture
+def point(tmp_path):
+    """Check a scenario; return its point."""
+
+    def checked(text):
+        file = tmp_path / "calls.toml"
+        file.write_text(text)
+        return check(load(file)).points[0]
+
+    return checked
+
+
+@pytest.mark.parametrize("seed", range(7))
+@pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay", "sink"])
+def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
+    rng = random.Random(f"{seed}/{protocol}")
+    timing, activity = rng.choice(
+        [
+            ("slotted", '"every"'),
+            ("asynchronous", '"every"'),
+            ("slotted", '"one"'),
+            ("slotted", "{ share = 0.4 }"),
+            ("asynchronous", '{ poisson = "0.7 ms" }'),
+        ]
+    )
+    learner = rng.choice(FIXED)
+    text = drawn(rng, protocol=f'kind = "{protocol}"', learner=learner, timing=timing, activity=activity)
+    same(*both_ways(point(text)))
+
+
+@pytest.mark.parametrize(("hops", "worth"), [(17_280, True), (17_281, False)])
+def test_rounds_that_are_known_ahead_are_worth_a_loop_together(point, hops, worth):
+    text = drawn(
+        random.Random(0),
+        horizon=300,
+        topology='family = "ring", agents = 12',  # 288 hops a round, 60 rounds
+        learner='kind = "oful", schedule = "fixed", every = 5',
+        protocol='kind = "gis"',
+    )
+    with choice.worth_it_from(hops), patch.object(CompiledLoop, "prepare", side_effect=InterruptedError) as prepared:
+        run = point(text).simulation(0).run
+        if worth:
+            with pytest.raises(InterruptedError):
+                run()
+        else:
+            run()
+    assert prepared.called == worth
+
+
+def over_local(seed):
+    rng = random.Random(seed)
+    protocol = f'kind = "local", ttl = {rng.choice([1, 2, 2, 3, 12])}'
+    return drawn(rng, protocol=protocol, learner=rng.choice([*FIXED, *TESTED, *TESTED]))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_cliques_synchronise_in_the_same_way(point, seed):
+    same(*both_ways(point(over_local(seed))))
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_a_loop_of_cliques_that_stops_for_room_goes_on_where_it_was(point, monkeypatch, seed):
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    monkeypatch.setattr(links, "_LEAST_ROOM", 1)
+    same(*both_ways(point(over_local(seed))))
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_who_releases_twice_in_one_meeting_is_heard_once(point, timing):
+    """A call that queued for long reaches agents that have adopted, and meet once more."""
+    text = drawn(
+        random.Random(1),
+        horizon=100,
+        topology='family = "star", agents = 9',
+        links='latency = "2.5 ms", bandwidth = "100 kbit/s"',
+        learner=TESTED[0],
+        protocol='kind = "local", ttl = 2',
+        timing=timing,
+    )
+    with patch.object(Local, "_release", autospec=True, side_effect=Local._release) as release:
+        same(*both_ways(point(text)))
+    released = Counter(
+        (agent, part.meeting) for call in release.call_args_list for agent, parts in call.args[1] for part in parts
+    )
+    assert max(released.values()) > 2  # once compiled, once event by event
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"protocol": 'kind = "local", ttl = 2, deadline = "3 slots"'},
+        {"protocol": 'kind = "local", ttl = 0'},
+        {"links": 'latency = "1 ms", loss = 0.1'},
+    ],
+)
+def test_meetings_that_no_loop_knows_go_event_by_event(point, monkeypatch, changes):
+    monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
+    given = {"protocol": 'kind = "local", ttl = 1', "learner": TESTED[0]} | changes
+    with choice.worth_it_from(0):
+        assert point(drawn(random.Random(0), **given)).simulation(0).run().metrics["late"] >= 0

@@ -1,0 +1,102 @@
+"""Gathers of `vertical` in a compiled loop: the same messages, decisions and figures as one event after the other."""
+
+import random
+
+import pytest
+from helpers.both_ways import both_ways, same
+
+from netbandit.bandits import vertical as world
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+from netbandit.simulation.compiled_rounds import choice, links, vertical
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
+
+LATENCIES = [
+    '"0 ms"',
+    '"0.4 ms"',
+    '"1 slots"',
+    '"2.5 ms"',
+    '{ uniform = ["0 ms", "4 ms"] }',
+    '{ uniform = ["0 ms", "3 ns"] }',
+    '{ uniform = ["1 us", "3 s"] }',
+]
+
+
+def drawn(seed, /, *lines, **protocol):
+    rng = random.Random(seed)
+    agents = rng.randint(3, 10)
+    family = rng.choice(["ring", "star", "complete", "path", "grid", "random-tree"])
+    bandwidth = rng.choice(["", *(f'links.peer.bandwidth = "{rate}bit/s"' for rate in ("20 k", "300 k", "1 G"))])
+    partial = rng.choice([1.0, 1.0, 0.5])
+    keys = {
+        "timing": rng.choice(['"slotted"', '"asynchronous"']),
+        "pipeline": rng.choice([1, 2, 5, 1000]),
+        "masks": rng.choice(["true", "false"]),
+        "unserved": rng.choice(['"free"', '"worst"']),
+        **protocol,
+    }
+    return "\n".join(
+        [
+            f'run = {{ horizon = {rng.choice([2, 40, 400])}, slot = "{rng.choice(["1 ms", "7 ns"])}", seed = {seed} }}',
+            f'topology = {{ family = "{family}", agents = {agents} }}',
+            f"links.peer.latency = {rng.choice(LATENCIES)}",
+            bandwidth,
+            f'bandit = {{ kind = "vertical", dimension = {3 * agents}, arms = 3, partial = {partial} }}',
+            'learner = { kind = "linucb" }',
+            f'protocol = {{ kind = "vertical", {", ".join(f"{key} = {value}" for key, value in keys.items())} }}',
+            *lines,
+        ]
+    )
+
+
+def point(tmp_path, text):
+    file = tmp_path / "gathers.toml"
+    file.write_text(text)
+    return check(load(file)).points[0]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(world, "_NUMBERS_OF_A_BLOCK", 600)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_compiled_gathers_are_the_same_as_event_by_event(tmp_path, small_blocks, seed):
+    same(*both_ways(point(tmp_path, drawn(seed))))
+
+
+@pytest.mark.parametrize("seed", range(40, 55))
+def test_a_loop_that_stops_for_room_goes_on_where_it_was(tmp_path, monkeypatch, small_blocks, seed):
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    monkeypatch.setattr(links, "_LEAST_ROOM", 1)
+    monkeypatch.setattr(vertical, "_OUTCOMES", 1)
+    same(*both_ways(point(tmp_path, drawn(seed))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        drawn(0, "links.peer.loss = 0.1", "links.peer.retry = {}"),
+        drawn(0, 'faults.nodes = { up_for = "100 ms", down_for = "2 ms" }'),
+        drawn(0, deadline='"30 ms"'),
+    ],
+)
+def test_what_the_loop_does_not_know_goes_event_by_event(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(choice, "LEAST_HOPS", 0)
+    monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
+    assert point(tmp_path, text).simulation(0).run().metrics["messages"] > 0
+
+
+@pytest.mark.parametrize("hops", [0, 1])
+def test_a_run_is_worth_a_loop_for_all_its_hops(tmp_path, monkeypatch, hops):
+    """Of five agents on a path the parts of four make 1 + 2 + 3 + 4 hops a user."""
+    scenario = drawn(0, masks="false").splitlines()
+    scenario[0] = "run.horizon = 100"
+    scenario[1] = 'topology = { family = "path", agents = 5 }'
+    scenario[4] = 'bandit = { kind = "vertical", dimension = 5, arms = 2 }'
+    started = []
+    prepare = CompiledLoop.prepare
+    monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
+    with choice.worth_it_from(1_000 + hops):
+        point(tmp_path, "\n".join(scenario)).simulation(0).run()
+    assert len(started) == 1 - hops

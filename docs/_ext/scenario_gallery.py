@@ -35,7 +35,14 @@ BEST = (
     "regret",
 )
 """Pictures by name, the most telling first."""
-TOLD_BY = {"pfcb_delay": "parameter", "drift": "regret"}
+TOLD_BY = {
+    "pfcb_delay": "parameter",
+    "churn": "parameter",
+    "loss": "parameter",
+    "drift": "regret",
+    "bursts": "regret",
+    "outage": "regret",
+}
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
 """What whole studies took, written by ``docs/gallery/whole_runs.py``."""

@@ -86,8 +86,7 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
         if self._expected:
             loop.expect_on_uplinks(self.traffic, np.array(self._expected))
             self._expected.clear()
-        why: int = loop.play(self.traffic, self.queues, self.collection, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.collection, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`; or take off uplinks what arrives on them now."""

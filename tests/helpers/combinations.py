@@ -42,7 +42,7 @@ def table():
                     yield learner, bandit, protocol, cell.strip() == "●"
 
 
-def scenario(learner, bandit, protocol, *, horizon=2_000):
+def scenario(learner, bandit, protocol, *, horizon=400):
     """Return the text of a scenario of four agents."""
     return f"""\
 [run]

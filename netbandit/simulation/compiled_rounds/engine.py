@@ -17,6 +17,7 @@ from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Net
 from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.compiled import machine_code
 from netbandit.simulation.kernels.traffic import Traffic
 
 
@@ -55,11 +56,18 @@ class CompiledLoop(NetworkProtocol):
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
         self._next_step: tuple[int, Event] | None = None
+        self._run: Callable[..., int] | None = None
         network.before_close(self.count)
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop; see `advance` for the arguments. Return why it stopped."""
+
+    def run(self, *given: Any) -> int:
+        """Call the loop, each time with arguments of the same types; return why it stopped."""
+        if self._run is None:
+            self._run = machine_code(type(self).compiled, *given)  # of an instance it would be a method
+        return self._run(*given)
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""
@@ -148,7 +156,8 @@ class CompiledLoop(NetworkProtocol):
         if events:
             self._fingerprint.record_all(traffic.events[:events])
             traffic.state[columns.EVENTS] = 0
-        self._booked = int(traffic.state[columns.BOOKINGS])
+        if traffic.state[columns.BANDWIDTH]:
+            self._booked = int(traffic.state[columns.BOOKINGS])
         if self._booked:
             # A loop may find out when a message was put on its link only when the one before has arrived.
             settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot

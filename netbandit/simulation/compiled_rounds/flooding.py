@@ -107,5 +107,4 @@ class CompiledFlooding(RoundsTogether):
             self.flood = self.flood._replace(
                 tellers=np.empty(room, dtype=np.int64), following=np.empty(room, dtype=np.int64)
             )
-        why: int = loop.play(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)

@@ -58,8 +58,7 @@ class CompiledGis(QueuedLoop, RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""

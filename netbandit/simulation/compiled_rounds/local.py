@@ -146,8 +146,7 @@ class CompiledLocal(QueuedLoop, Local):
                 copies=np.empty((room, 3), dtype=np.int64),
                 alike=np.empty((room, 4), dtype=np.int64),
             )
-        why: int = loop.play(self.traffic, self.queues, self.words, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.words, arrivals_until, steps_until, self.slotted)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`; members of cliques act on what they have heard."""

@@ -121,5 +121,4 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)

@@ -37,6 +37,9 @@ _SYNCHRONISATIONS = 500
 """How often an agent may release in a run, or in every tenth slot of it, where nobody can know it ahead: a hop of a
 release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
 
+_AN_ANSWER = 10
+"""About how many hops of a loop's gain are lost on an answer of a server."""
+
 _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
@@ -280,8 +283,9 @@ def _each_item_to_each_agent(network: Network) -> int:
 
 
 def _each_item_to_its_sink(network: Network) -> int:
+    """About half the way of the farthest, less what an answer costs that the loop does not bring itself."""
     parts = zip(network.topology.components, network.topology.extremes, strict=True)
-    return sum(len(members) * extremes.radius for members, extremes in parts) // 2  # about half the way of the farthest
+    return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {

@@ -8,7 +8,7 @@ from helpers.both_ways import both_ways, same
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued
-from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
 
 LATENCIES = [
     '"0 ms"',
@@ -176,3 +176,16 @@ def test_small_rounds_are_not_worth_a_loop(tmp_path, monkeypatch):
     file = tmp_path / "rounds.toml"
     file.write_text(drawn(0, 'kind = "gis"', horizon=30_000))
     assert check(load(file)).points[0].simulation(0).run().metrics["messages"] > 0
+
+
+@pytest.mark.parametrize(("hops", "worth"), [(300, True), (301, False)])
+def test_a_tree_is_worth_a_loop_if_it_is_deep(tmp_path, monkeypatch, hops, worth):
+    """On a path of 60 the farthest is 30 hops from the sink: 15 for each of 60, less 10 for its answer."""
+    started = []
+    prepare = CompiledLoop.prepare
+    monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
+    file = tmp_path / "path.toml"
+    file.write_text(drawn(0, 'kind = "sink"', topology='family = "path", agents = 60', horizon=40))
+    with choice.worth_it_from(hops):
+        check(load(file)).points[0].simulation(0).run()
+    assert len(started) == worth

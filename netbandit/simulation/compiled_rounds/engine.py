@@ -164,7 +164,8 @@ class CompiledLoop(NetworkProtocol):
         if events:
             self._fingerprint.record_all(traffic.events[:events])
             traffic.state[columns.EVENTS] = 0
-        self._booked = int(traffic.state[columns.BOOKINGS])
+        if traffic.state[columns.BANDWIDTH]:
+            self._booked = int(traffic.state[columns.BOOKINGS])
         if self._booked:
             # A loop may find out when a message was put on its link only when the one before has arrived.
             settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot

@@ -52,7 +52,7 @@ STEP_DUE = 3
 """The column of steps that says when each is due: what is contributed now may be due before what has arrived."""
 
 ON_UPLINK = 200
-"""Why the loop returns: what arrives on uplinks is to be taken off them, and comes next."""
+"""Why the loop returns: what arrives on uplinks is to be taken off them, and comes next; more comes behind it."""
 
 
 class Collection(NamedTuple):
@@ -88,7 +88,10 @@ def _is_uplink(traffic: Traffic, place: int) -> bool:
 
 @inlined
 def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
-    """Take off the channels what arrives in this pass, up to uplinks; return why it stopped, or that all is taken."""
+    """Take off the channels what arrives in this pass; return why it stopped, or that all is taken.
+
+    It stops behind uplinks, unless they are the last: then what arrives on them is still to be taken off.
+    """
     state, kept = traffic.state, collection.state
     while state[WINDOW_AT] < kept[WHOLE_PASS]:
         first = state[WINDOW_AT]
@@ -99,7 +102,9 @@ def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
             kept[UPLINKS_AT] = first
             kept[UPLINKS_END] = state[WINDOW_AT] = end
             kept[OUTSIDE_HEARD] = 1
-            return ON_UPLINK
+            if end < kept[WHOLE_PASS]:
+                return ON_UPLINK
+            continue
         state[PASS_END] = end
         why: int = take(traffic, queues)
         if why != ARRIVED:

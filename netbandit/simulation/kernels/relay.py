@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
+from netbandit.simulation.kernels.due_steps import begin_due, end_due
 from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
-from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
-    CHANNEL_BITS,
     CHANNEL_MASK,
     END,
     ENDED_ROUND,
@@ -24,7 +23,6 @@ from netbandit.simulation.kernels.traffic import (
     NOW,
     PASS_END,
     RECEIVER,
-    STATES,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -107,37 +105,6 @@ def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now
 
 
 @inlined
-def _begin_steps(traffic: Traffic, told: Told) -> None:
-    """Sort what is due in this step by node, for each in the order in which it came."""
-    state, order, steps = traffic.state, traffic.order, traffic.steps
-    due = 0
-    for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] <= state[NOW]:
-            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
-            due += 1
-    sort(order, 0, due, state, STATES)
-    told.state[DUE_STEPS] = due
-    state[STEPS_BEGUN] = 1
-    state[STEP_AT] = 0
-
-
-@inlined
-def _end_steps(traffic: Traffic) -> None:
-    """Forget what was due; what is due at the next boundary stays."""
-    state, steps = traffic.state, traffic.steps
-    kept, soonest = 0, NEVER
-    for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] > state[NOW]:
-            for column in range(3):
-                steps[kept, column] = steps[place, column]
-            soonest = min(soonest, steps[place, STEP_COUNT])
-            kept += 1
-    state[STEPS] = kept
-    state[STEP_TIME] = soonest
-    state[STEPS_BEGUN] = 0
-
-
-@inlined
 def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
     """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together."""
     state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
@@ -208,7 +175,7 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
                 continue
             if why != STEP:
                 return why
-            _begin_steps(traffic, told)
+            told.state[DUE_STEPS] = begin_due(traffic)
             for number in range(told.state[DUE_STEPS]):
                 place = order[number] & CHANNEL_MASK
                 _count(told, steps[place, NODE], steps[place, STEP_LABELS] & 1)
@@ -219,7 +186,7 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
             if due < 0:
                 return -due
             state[STEP_AT] += 1
-        _end_steps(traffic)
+        end_due(traffic)
         if told.state[COMPLETE]:
             return ENDED_ROUND
 

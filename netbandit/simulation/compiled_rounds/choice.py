@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.protocols import adapters
+from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gather import GatherProtocol
@@ -22,6 +23,7 @@ from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
 LEAST_HOPS = 200_000
 """The fewest hops of all rounds that are known ahead, or of one round, for which a loop is worth its compilation, or
@@ -42,6 +44,8 @@ _LATEST = 1 << 60
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
+_MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
+_MOST_BROADCASTS = 10**12
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 
@@ -96,6 +100,49 @@ def _near(protocol: Local, network: Network) -> int:
     channels = 2 * len(network.links)
     degree = max(1, channels // network.agents)
     return int(channels * min(network.agents, degree ** min(protocol.ttl - 1, network.agents)))
+
+
+def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
+    """Return whether a loop knows all that can happen to what agents tell along trees, and is worth it.
+
+    Args:
+        protocol: The protocol.
+        network: The network.
+        shares: How often all agents tell something.
+    """
+    if not (type(protocol) is Relay or (type(protocol) is Local and protocol.route == "tree" and protocol.ttl)):
+        return False
+    return (
+        network.agents <= _MOST_SOURCES
+        and _nothing_goes_wrong(protocol, network)
+        and network.clock.horizon < _MOST_BROADCASTS
+        and shares * _near_trees(protocol, network) >= LEAST_HOPS
+    )
+
+
+def tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTrees":
+    """Return broadcasts along trees, started: for what `trees_fit`."""
+    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
+
+    announce(CompiledTrees.compiled, "broadcasts along trees")
+    broadcasts = CompiledTrees(timing=protocol.timing)
+    broadcasts.hops = protocol.ttl if isinstance(protocol, Local) else None
+    broadcasts.start(network, _unasked)
+    network.attach(broadcasts.handler)
+    return broadcasts
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("what is heard of compiled broadcasts is asked for")
+
+
+def _near_trees(protocol: NetworkProtocol, network: Network) -> int:
+    """Return about how many hops it is if every agent tells something once."""
+    others = network.agents - 1
+    if isinstance(protocol, Local):
+        degree = max(1, 2 * len(network.links) // network.agents)
+        others = min(others, degree ** min(protocol.ttl, others))
+    return int(network.agents * others)
 
 
 def uncalled_protocol(

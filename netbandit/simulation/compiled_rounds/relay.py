@@ -6,7 +6,6 @@ import numpy as np
 from simpy import Event
 from simpy.events import EventPriority
 
-from netbandit.network import distances
 from netbandit.network.clock import AGENTS
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
 from netbandit.network.network import Network
@@ -15,6 +14,7 @@ from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.protocols.relay import RELAY
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.simulation.compiled_rounds.trees import trees_of
 from netbandit.simulation.kernels import relay as loop
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels.queues import UNUSED_COUNT
@@ -53,7 +53,7 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         agents = network.agents
-        first, tree = self._trees()
+        first, tree = trees_of(network, self.traffic)
         self._rounds: dict[int, _Round] = {}
         self.told = loop.Told(
             state=np.zeros(2, dtype=np.int64),
@@ -67,22 +67,6 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     def turn_of(self, aggregation: Aggregation) -> EventPriority:
         """Return the agents' turn: `Relay` hears then."""
         return AGENTS
-
-    def _trees(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return where in the second array the channels of each source and node begin, and the channels."""
-        agents, channels = self.network.agents, self.traffic.channels
-        keys = channels[:, columns.RECEIVER] * agents + channels[:, columns.SENDER]  # ascending
-        pairs = np.array([(link.first, link.second) for link in self.network.links], dtype=np.int64).reshape(-1, 2)
-        graph = distances.adjacency(agents, pairs)
-        counts = np.zeros(agents * agents + 1, dtype=np.int32)
-        trees = []
-        for source in range(agents):
-            parents = np.asarray(distances.bfs_tree(graph, source), dtype=np.int64)
-            children = np.flatnonzero(parents >= 0)
-            children = children[np.argsort(parents[children], kind="stable")]
-            counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents[children], minlength=agents)
-            trees.append(np.searchsorted(keys, children * agents + parents[children]).astype(np.int32))
-        return np.cumsum(counts, dtype=np.int32), np.concatenate(trees)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """See `CallbackRoundProtocol.contribute`."""

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
+from netbandit.simulation.kernels.due_steps import begin_due, end_due
 from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
-from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     BOOKINGS_FULL,
     CHANNEL,
-    CHANNEL_BITS,
     CHANNEL_MASK,
     END,
     ENDED_ROUND,
@@ -25,7 +24,6 @@ from netbandit.simulation.kernels.traffic import (
     NOW,
     PASS_END,
     RECEIVER,
-    STATES,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -101,37 +99,6 @@ def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now
 
 
 @inlined
-def _begin_steps(traffic: Traffic, told: Told) -> None:
-    """Sort what is due in this step by node, for each in the order in which it came."""
-    state, order, steps = traffic.state, traffic.order, traffic.steps
-    due = 0
-    for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] <= state[NOW]:
-            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
-            due += 1
-    sort(order, 0, due, state, STATES)
-    told.state[DUE_STEPS] = due
-    state[STEPS_BEGUN] = 1
-    state[STEP_AT] = 0
-
-
-@inlined
-def _end_steps(traffic: Traffic) -> None:
-    """Forget what was due; what is due at the next boundary stays."""
-    state, steps = traffic.state, traffic.steps
-    kept, soonest = 0, NEVER
-    for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] > state[NOW]:
-            for column in range(3):
-                steps[kept, column] = steps[place, column]
-            soonest = min(soonest, steps[place, STEP_COUNT])
-            kept += 1
-    state[STEPS] = kept
-    state[STEP_TIME] = soonest
-    state[STEPS_BEGUN] = 0
-
-
-@inlined
 def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
     """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together."""
     state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
@@ -202,7 +169,7 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
                 continue
             if why != STEP:
                 return why
-            _begin_steps(traffic, told)
+            told.state[DUE_STEPS] = begin_due(traffic)
             for number in range(told.state[DUE_STEPS]):
                 place = order[number] & CHANNEL_MASK
                 _count(told, steps[place, NODE], steps[place, STEP_LABELS] & 1)
@@ -215,6 +182,6 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
                 return BOOKINGS_FULL
             _pass_on(traffic, queues, told, node, what >> 1, what & 1)
             state[STEP_AT] += 1
-        _end_steps(traffic)
+        end_due(traffic)
         if told.state[COMPLETE]:
             return ENDED_ROUND

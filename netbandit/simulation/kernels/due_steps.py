@@ -1,4 +1,4 @@
-"""Steps of compiled loops that are due at several boundaries, as the last column of each says, however many there are."""
+"""Steps of compiled loops that are due at several boundaries, as the last column of each says."""
 
 from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.sorting import sort

@@ -119,6 +119,11 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
     return points
 
 
+def swept_key(path: KeyPath) -> KeyPath:
+    """Return the key of the sweep in place of one of its values; any other path, and that of a case, as it is."""
+    return path[:2] if path[0] == "sweep" and path[1] != CASES else path
+
+
 def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
     """Return a problem that only some points have with the values they have and the others have not.
 

@@ -121,8 +121,7 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
         if len(self.trees.named) < room:  # as many may reach a node at once
             heard = np.empty((room, 4), dtype=np.int64)
             self.trees = self.trees._replace(heard=heard, named=np.empty(room, dtype=np.int64))
-        why: int = loop.play(self.traffic, self.queues, self.trees, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.trees, arrivals_until, steps_until, self.slotted)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""

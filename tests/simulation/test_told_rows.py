@@ -2,23 +2,15 @@
 
 import numpy as np
 import pytest
+from helpers.own_learners import Forgetless
 
 import netbandit as nb
 
 
-class Base(nb.Learner):
+class Base(Forgetless):
     """Pulls arm 0; `wrong` says what is wrong with what it tells from slot 2 on."""
 
     wrong: str = "nothing"
-
-    def start(self, world, agents, rng):
-        pass
-
-    def choose(self, slot, agents):
-        return np.zeros(len(agents), dtype=np.int64)
-
-    def learn(self, slot, agents, arms, rewards):
-        pass
 
     def rows(self, slot, agents):
         rows = np.ones((len(agents), 3))

@@ -26,7 +26,7 @@ class CompiledVertical(QueuedLoop, Vertical):
     compiled: ClassVar[Any] = loop.play
 
     block: int = state()
-    """The slots of a block: decisions for users of one block may be noted in any order with what arrives."""
+    """The slots of a block: who decides hears of its users together, no later than of the first of another block."""
     gather: loop.Gather = state()
     """The users under way."""
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 
@@ -195,8 +196,9 @@ def _absent_slots(network: Network, agents: int, clock: Clock) -> int:
 def _link_use(network: Network, topology: Topology) -> LinkUse:
     use = np.zeros((4, topology.links), dtype=np.int64)
     if network.links:  # in the order of topology.edges; none if the protocol uses no peer links
-        rows = [(*network.carried(link), link.activations, network.lost_on(link)) for link in network.links]
-        use = np.array(rows, dtype=np.int64).T
+        # Not as a list of rows: Python would look for garbage among them again and again.
+        rows = ((*network.carried(link), link.activations, network.lost_on(link)) for link in network.links)
+        use = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=4 * topology.links).reshape(-1, 4).T
     return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
 
 

@@ -22,6 +22,7 @@ class CompiledGis(QueuedLoop, RoundsTogether):
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
     name: ClassVar[str] = "gis"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     handshakes: loop.Handshakes = state()
     """The round."""

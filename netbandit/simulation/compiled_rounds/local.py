@@ -14,7 +14,7 @@ from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import local as loop
 from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.queues import UNUSED_COUNT
+from netbandit.simulation.kernels.message_rows import UNUSED_COUNT
 
 
 class _Memory:

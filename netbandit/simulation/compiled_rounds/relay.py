@@ -16,8 +16,6 @@ from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.trees import trees_of
 from netbandit.simulation.kernels import relay as loop
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.queues import UNUSED_COUNT
 
 
 class _Round:
@@ -45,6 +43,8 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "relay"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.tell,)
 
     told: loop.Told = state()
     """The rounds that go on."""
@@ -56,7 +56,7 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
         first, tree = trees_of(network, self.traffic)
         self._rounds: dict[int, _Round] = {}
         self.told = loop.Told(
-            state=np.zeros(2, dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
             missing=np.zeros((2, agents), dtype=np.int64),
             sizes=np.zeros((2, agents), dtype=np.int64),
             first=first,
@@ -80,14 +80,17 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
             self.told.missing[odd] = self.network.agents
         found.items[agent] = item
         self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        if self.queues.unused[UNUSED_COUNT] < len(self.network.neighbours[agent]):
-            self.more(columns.MESSAGES_FULL)
-        self.tell()
-        soonest = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        while (soonest := self._broadcast(agent, odd)) < 0:
+            self.tell()
+            self.more(-soonest)
         self.appoint_arrival(soonest)
         informed = found.informed[agent]
         self.inform()
         return informed
+
+    def _broadcast(self, agent: int, odd: int) -> int:
+        soonest: int = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        return soonest
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""

@@ -17,7 +17,7 @@ from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels import trees as loop
-from netbandit.simulation.kernels.queues import UNUSED_COUNT
+from netbandit.simulation.kernels.message_rows import UNUSED_COUNT
 from netbandit.simulation.kernels.traffic import Traffic
 
 Agents = NDArray[np.int64]
@@ -121,8 +121,7 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
         if len(self.trees.named) < room:  # as many may reach a node at once
             heard = np.empty((room, 4), dtype=np.int64)
             self.trees = self.trees._replace(heard=heard, named=np.empty(room, dtype=np.int64))
-        why: int = loop.play(self.traffic, self.queues, self.trees, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.trees, arrivals_until, steps_until, self.slotted)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.queues import BEGUN, COUNT, SIZE, UNUSED_COUNT, Queues, put, release, take
-from netbandit.simulation.kernels.sorting import sort
+from netbandit.simulation.kernels.due_steps import begin_due, end_due
+from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     BOOKINGS_FULL,
@@ -18,12 +19,10 @@ from netbandit.simulation.kernels.traffic import (
     LINK,
     MESSAGE,
     MESSAGES_FULL,
-    NEVER,
     NODE,
     NOW,
     PASS_END,
     RECEIVER,
-    STATES,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -113,37 +112,6 @@ def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
 
 
 @inlined
-def _begin_steps(traffic: Traffic, collection: Collection) -> None:
-    """Sort what is due in this step by node."""
-    state, order, steps = traffic.state, traffic.order, traffic.steps
-    due = 0
-    for place in range(state[STEPS]):
-        if steps[place, STEP_DUE] <= state[NOW]:
-            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
-            due += 1
-    sort(order, 0, due, state, STATES)
-    collection.state[DUE_STEPS] = due
-    state[STEPS_BEGUN] = 1
-    state[STEP_AT] = 0
-
-
-@inlined
-def _end_steps(traffic: Traffic) -> None:
-    """Forget what was due; what is due at the next boundary stays."""
-    state, steps = traffic.state, traffic.steps
-    kept, soonest = 0, NEVER
-    for place in range(state[STEPS]):
-        if steps[place, STEP_DUE] > state[NOW]:
-            for column in range(4):
-                steps[kept, column] = steps[place, column]
-            soonest = min(soonest, steps[place, STEP_DUE])
-            kept += 1
-    state[STEPS] = kept
-    state[STEP_TIME] = soonest
-    state[STEPS_BEGUN] = 0
-
-
-@inlined
 def _keep(traffic: Traffic, queues: Queues, header: int, channel: int, message: int, slotted: bool) -> None:
     """Let what has arrived on a channel be dealt with at the boundary that ends its hop, or else in this instant."""
     state, steps, messages = traffic.state, traffic.steps, queues.messages
@@ -216,7 +184,7 @@ def play(
                 continue
             if why != STEP:
                 return why
-            _begin_steps(traffic, collection)
+            kept[DUE_STEPS] = begin_due(traffic)
         while state[STEP_AT] < kept[DUE_STEPS]:
             if queues.unused[UNUSED_COUNT] == 0:
                 return MESSAGES_FULL
@@ -230,6 +198,6 @@ def play(
                 at += 1
             _pass_up(traffic, queues, collection, node, items, size)
             state[STEP_AT] = at
-        _end_steps(traffic)
+        end_due(traffic)
         if kept[COMPLETE] > 0:
             return ENDED_ROUND

@@ -5,6 +5,7 @@ stack of a function that is called, takes several times as long as what they do 
 """
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit, typeof
@@ -20,6 +21,13 @@ def compiled(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """As `compiled`, written out wherever it is called."""
     return cast(Function, njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")(function))
+
+
+def for_faults(loop: Function) -> Function:
+    """Return *loop* for networks in which something can go wrong: compiled for them, and kept, under another name."""
+    plain = cast(Any, loop).py_func
+    twin = FunctionType(plain.__code__, plain.__globals__, f"{plain.__name__}_with_faults")
+    return cast(Function, inlined(twin))
 
 
 _MACHINE_CODE: dict[tuple[Any, ...], Callable[..., Any]] = {}

@@ -9,7 +9,6 @@ from netbandit.simulation.kernels.traffic import (
     NOW,
     STATES,
     STEP_AT,
-    STEP_COUNT,
     STEP_TIME,
     STEPS,
     STEPS_BEGUN,
@@ -21,9 +20,9 @@ from netbandit.simulation.kernels.traffic import (
 def begin_due(traffic: Traffic) -> int:
     """Sort what is due in this step by node, for each in the order in which it came; return how much that is."""
     state, order, steps = traffic.state, traffic.order, traffic.steps
-    due = 0
+    due, last = 0, steps.shape[1] - 1
     for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] <= state[NOW]:
+        if steps[place, last] <= state[NOW]:
             order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
             due += 1
     sort(order, 0, due, state, STATES)
@@ -36,12 +35,12 @@ def begin_due(traffic: Traffic) -> int:
 def end_due(traffic: Traffic) -> None:
     """Forget what was due; what is due at a later boundary stays."""
     state, steps = traffic.state, traffic.steps
-    kept, soonest = 0, NEVER
+    kept, soonest, last = 0, NEVER, steps.shape[1] - 1
     for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] > state[NOW]:
-            for column in range(3):
+        if steps[place, last] > state[NOW]:
+            for column in range(last + 1):
                 steps[kept, column] = steps[place, column]
-            soonest = min(soonest, steps[place, STEP_COUNT])
+            soonest = min(soonest, steps[place, last])
             kept += 1
     state[STEPS] = kept
     state[STEP_TIME] = soonest

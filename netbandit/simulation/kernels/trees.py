@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
 from netbandit.simulation.kernels.due_steps import begin_due, end_due
-from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, SIZE, UNUSED_COUNT, Queues, put, release, take
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,

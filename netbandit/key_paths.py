@@ -9,6 +9,9 @@ KeyPath = tuple[str | int, ...]
 Problem = tuple[KeyPath, str]
 """A mistake: the key path it stands at, and what is wrong and allowed there."""
 
+CASE = "case"
+"""The parameter of a point that says by which label the case of the sweep is known that it is of."""
+
 Raw = dict[str, Any]
 """A table as it was written, not yet validated by the part it belongs to."""
 

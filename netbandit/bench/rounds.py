@@ -1,6 +1,8 @@
 """Large rounds, with everything counted: of `gis`, `gossip` and `sink`, over up to 10^4 agents, each in a process."""
 
+import cProfile
 import json
+import pstats
 import resource
 import subprocess
 import sys
@@ -58,7 +60,7 @@ protocol = {{ kind = "{kind}" }}
 
 CASES: Mapping[str, Case] = {
     "complete": Case("gis, complete of 500", _COMPLETE, "compiled", ROUNDS),
-    "complete-event": Case("gis, complete of 500", _COMPLETE, "event", ROUNDS),
+    "complete-event": Case("gis, complete of 500", _COMPLETE, "event", 1),
     "everybody-hears": Case("gis, 1,000 of degree 6, item by item", _EVERYBODY_HEARS, "compiled", ROUNDS),
     "gossip": Case("gossip, 10,000 of degree 20", _MANY.format(kind="gossip"), "compiled", 1),
     "sink-deep": Case("sink, grid of 10,000, item by item", _DEEP, "compiled", 1),
@@ -70,17 +72,19 @@ def bench() -> list[Row]:
     """Return for each case the median run by seconds: messages, seconds, peak memory, and the share in SimPy's loop."""
     rows: list[Row] = []
     for key, case in CASES.items():
-        command = [sys.executable, "-m", "netbandit.bench.rounds", key]
-        runs: list[Row] = [
-            json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-            for _ in range(case.times)
-        ]
-        rows.append(sorted(runs, key=lambda row: row["seconds"])[case.times // 2])
+        runs = [_in_a_process(key) for _ in range(case.times)]
+        rows.append({**sorted(runs, key=lambda row: row["seconds"])[case.times // 2], **_in_a_process(key, "profiled")})
     return rows
 
 
+def _in_a_process(*arguments: str) -> Row:
+    command = [sys.executable, "-m", "netbandit.bench.rounds", *arguments]
+    row: Row = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return row
+
+
 def measure(case: Case) -> Row:
-    """Run it once plainly, for time and memory, and once under a profiler, for the share."""
+    """Run it once, for time and memory."""
     with TemporaryDirectory() as folder, choice.worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
         point = point_of(_COMMON + case.scenario, folder)
         point.topology(0)
@@ -91,24 +95,21 @@ def measure(case: Case) -> Row:
         messages = result.metrics["messages"]
         assert messages is not None
         row: Row = {"round": case.name, "engine": case.engine, "messages": messages, "seconds": seconds}
-        return {**row, "peak_mib": peak, "in_simpy": _share_in_simpy(case)}
+        return {**row, "peak_mib": peak}
 
 
-def _share_in_simpy(case: Case) -> float:
-    """Return the share of a second run that a profiler finds in SimPy's own functions, callees not included."""
-    import cProfile
-    import pstats
-
-    with TemporaryDirectory() as folder:
+def measure_profiled(case: Case) -> Row:
+    """Run it once under a profiler: the share that this finds in SimPy's own functions, callees not included."""
+    with TemporaryDirectory() as folder, choice.worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
         point = point_of(_COMMON + case.scenario, folder)
-    point.topology(0)
-    profile = cProfile.Profile()
-    profile.runcall(point.simulation(0).run)
+        point.topology(0)
+        profile = cProfile.Profile()
+        profile.runcall(point.simulation(0).run)
     statistics = pstats.Stats(profile).stats  # type: ignore[attr-defined]  # not in the stubs
     own = {where: figures[2] for where, figures in statistics.items()}
     in_simpy = sum(seconds for (file, _, _), seconds in own.items() if "simpy" in file)
-    return float(in_simpy / sum(own.values()))
+    return {"in_simpy": in_simpy / sum(own.values())}
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(CASES[sys.argv[1]])))
+    print(json.dumps((measure_profiled if "profiled" in sys.argv[2:] else measure)(CASES[sys.argv[1]])))

@@ -59,7 +59,7 @@ def draw_asked(study: StudyResult, asked: Asked) -> Picture:
         UnknownNameError: There is no such key, value or metric.
     """
     whole = arrange(study)
-    part = whole.only({key: value for key, value in _values(study, whole, asked.where).items() if key in whole.keys})
+    part = whole.only(_values(study, whole, asked.where))
     varying = [key for key in whole.keys if len({identity(value_of(point, key)) for point in part.points}) > 1]
     arrangement = replace(part, keys=tuple(varying)).looking_like(whole)
     view, words = _view(arrangement, asked)

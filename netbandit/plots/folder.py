@@ -15,7 +15,7 @@ from netbandit.results.names import UnknownNameError
 from netbandit.results.run_folder import TRACE
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, folder_of, load_finished
-from netbandit.results.telling import varied
+from netbandit.results.telling import told_by
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import TraceError, read_trace
 
@@ -81,7 +81,7 @@ def _timelines(folder: Path, study: StudyResult, most: int) -> Iterator[Picture]
             if run is not None
         ]
         traced += [(trace, run) for trace, run in runs if trace.is_file()][:1]
-    keys = [key for key in varied(study) if key != "run.replications"]
+    keys = [key for key in told_by(study) if key != "run.replications"]
     chosen = evenly(traced, most)
     values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]
     names = stems([stem("round", fixed) for fixed in values])

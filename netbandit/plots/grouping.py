@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from netbandit.key_paths import CASE
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
 from netbandit.results.columns import class_names
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.table import parameter_names
+from netbandit.results.telling import without_case_keys
 
 ABSENT = "–"
 """What stands for the value of a key that a point does not have."""
@@ -113,6 +115,7 @@ def arrange(study: StudyResult) -> Arrangement:
         for key in parameter_names(study)
         if key not in _NOT_A_POINT and len({identity(value_of(point, key)) for point in finished}) > 1
     ]
+    keys = without_case_keys(keys, [[identity(value_of(point, key)) for key in keys] for point in finished])
     grouped: dict[str, list[PointResult]] = {}
     for point in finished:
         grouped.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
@@ -154,15 +157,16 @@ def _slot(points: Sequence[PointResult]) -> str:
 
 
 def _series_first(keys: Sequence[str], choices: dict[str, list[Any]]) -> list[str]:
-    """Put the key of the series first: what is no number before what is, then the fewest values, the later key first.
+    """Put the key of the series first: labels, what is no number before what is, the fewest values, the later key.
 
     A number with many values belongs on an axis.
     """
 
-    def rank(place: int) -> tuple[bool, bool, int, int]:
+    def rank(place: int) -> tuple[int, bool, int, int]:
         key = keys[place]
         numeric = scale(key, choices[key]) is not None
-        return (key != "topology.family", numeric, len(choices[key]) if numeric else place, -place)
+        first = {CASE: 0, "topology.family": 1}.get(key, 2)
+        return (first, numeric, len(choices[key]) if numeric else place, -place)
 
     return [keys[place] for place in sorted(range(len(keys)), key=rank)]
 

@@ -13,7 +13,7 @@ from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, s
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replications
 from netbandit.results.table import cell
-from netbandit.results.telling import everywhere, same, telling, varied
+from netbandit.results.telling import everywhere, same, telling, told_by, varied
 from netbandit.scenario.toml_text import toml_text
 
 _MOST_COLUMNS = 12
@@ -83,7 +83,7 @@ def findings(study: StudyResult) -> Table:
     if len(study.points) == 1:
         return _metrics("What was found", found[0])
     alike = same(found)
-    most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(varied(study))))
+    most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(told_by(study))))
     names = [name for name in telling(found) if name not in alike][:most]
     order = list(dict.fromkeys(name for each in found for name in each))
     table = by_point("What was found at each point", study)
@@ -182,7 +182,7 @@ def by_point(
 ) -> Table:
     """Return a table with a row for each point, and so far the number of the point and its parameters."""
     points = study.points if points is None else points
-    keys = varied(study) if keys is None else keys
+    keys = told_by(study) if keys is None else keys
     place = {id(point): number for number, point in enumerate(study.points, start=1)}
     headings = [("point", "its number in this report")]
     headings += [(name, _longer(name, key)) for name, key in zip(short_names(keys), keys, strict=True)]
@@ -284,7 +284,7 @@ def _runs(point: PointResult) -> Table:
 
 
 def _title(study: StudyResult, place: int, point: PointResult) -> str:
-    keys = varied(study)
+    keys = told_by(study)
     values = ", ".join(
         f"{name} {cell(point.value(key)) or _NOTHING}" for name, key in zip(short_names(keys), keys, strict=True)
     )

@@ -10,7 +10,7 @@ from netbandit.results.numbers import decimals, enough_decimals, fixed
 from netbandit.results.summary import Estimate
 from netbandit.results.table import cell
 
-UNITS = {
+UNITS: dict[str, tuple[str, str]] = {
     "round_slots": ("round", "slots"),
     "round_slots_median": ("round, median", "slots"),
     "round_slots_max": ("round, longest", "slots"),

@@ -15,10 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netbandit.key_paths import CASE
 from netbandit.plural import counted
 from netbandit.results.statistics import CONFIDENCE, Interval, mean
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.table import FIXED, cell
+from netbandit.results.telling import without_case_keys
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -113,7 +115,6 @@ def compare(
     """
     from pandas import DataFrame
 
-    names = parameters_of(results)
     found = comparison(results, metric, against, confidence)
     rows = [
         {
@@ -127,7 +128,7 @@ def compare(
         }
         for each in found.differences
     ]
-    columns = [*names, "value", "baseline", "difference", "low", "high", "pairs"]
+    columns = [*_names(found), "value", "baseline", "difference", "low", "high", "pairs"]
     table = DataFrame.from_records(rows, columns=columns)
     table.attrs["left_out"] = [{**each.parameters, "why": each.why} for each in found.left_out]
     if found.left_out:
@@ -169,9 +170,10 @@ def comparison(
     metrics = list(dict.fromkeys(results["metric"]))
     if metric not in metrics:
         raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
+    whole = None if against is None else whole_keys(against, names)
+    names = _apart(results, names, whole or {})
     points = _points(results, names, metric)
     first = next(each.parameters for each in points.values() if each.values)
-    whole = None if against is None else whole_keys(against, names)
     chosen = {name: _chosen(name, value, points, names) for name, value in (whole or first).items()}
     found: list[Difference] = []
     left_out: list[LeftOut] = []
@@ -200,6 +202,13 @@ def comparison(
     return Comparison(metric, whole, found, left_out)
 
 
+def _apart(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
+    """Return the keys that tell points apart: the label of a case, or what it sets where *whole* asks for that."""
+    rows = results[names].drop_duplicates()
+    labelled = without_case_keys(names, [[_text(value) for value in row] for row in rows.itertuples(index=False)])
+    return labelled if set(whole) <= set(labelled) else [name for name in names if name != CASE]
+
+
 def _places(chosen: Mapping[str, str]) -> str:
     return ", ".join(f"{name} = {text}" for name, text in chosen.items())
 
@@ -210,8 +219,7 @@ _MOST_NAMED = 10
 def left_out_lines(found: Comparison) -> list[str]:
     """Return how many points have no partner, and for each reason which they are; nothing where all have one."""
     lines = []
-    # What is the same in all of them tells none from another.
-    names = [name for name in _names(found) if _several(found.left_out, name)] or _names(found)
+    names = _names(found)
     for why in dict.fromkeys(each.why for each in found.left_out):
         alike = [each.parameters for each in found.left_out if each.why == why]
         texts = [_places({name: cell(each[name]) for name in names if each[name] is not None}) for each in alike]
@@ -332,7 +340,7 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else cell(value)
 
 
-def _several(found: Sequence[Difference | LeftOut], name: str) -> bool:
+def _several(found: Sequence[Difference], name: str) -> bool:
     return len({_text(each.parameters[name]) for each in found}) > 1
 
 

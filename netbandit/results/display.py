@@ -9,7 +9,7 @@ from netbandit.results.remarks import cost_lines, privacy_lines, remarks
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import estimates
 from netbandit.results.table import cell, parameter_names
-from netbandit.results.telling import PRICED, everywhere, same, telling, varied
+from netbandit.results.telling import PRICED, everywhere, same, telling, told_by, varied
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,7 +106,7 @@ def _points_table(study: StudyResult, columns: Sequence[Column], sign: str, narr
 
     table = plain_table()
     table.collapse_padding = narrow
-    keys = varied(study)
+    keys = told_by(study)
     cells = [parameter_cells([point.value(key) for point in study.points]) for key in keys]
     for name, texts in zip(short_names(keys), cells, strict=True):
         width = max(_SHORTEST_HEADING, *map(len, texts)) if narrow else len(name)

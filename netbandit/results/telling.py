@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from netbandit.key_paths import CASE
 from netbandit.results.columns import UNITS, column
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import Estimate
@@ -24,6 +25,30 @@ _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent
 def varied(study: StudyResult) -> list[str]:
     """Return the parameters that tell the points apart."""
     return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
+
+
+def told_by(study: StudyResult) -> list[str]:
+    """Return the parameters that tell the points apart for a reader: a labelled case stands for what it sets."""
+    keys = varied(study)
+    return without_case_keys(keys, [[cell(point.value(key)) for key in keys] for point in study.points])
+
+
+def without_case_keys(keys: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return *keys* but those that follow from the label of the case, which are all that a case sets.
+
+    Args:
+        keys: Some parameters.
+        rows: Their values at each point.
+    """
+    if CASE not in keys:
+        return list(keys)
+    place = keys.index(CASE)
+    cases = {row[place] for row in rows}
+    return [
+        key
+        for number, key in enumerate(keys)
+        if key == CASE or len({(row[place], row[number]) for row in rows}) > len(cases)
+    ]
 
 
 def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:

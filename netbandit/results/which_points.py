@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from netbandit.results.columns import short_names
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.table import cell
-from netbandit.results.telling import varied
+from netbandit.results.telling import told_by
 
 _MOST_NAMED = 3
 
@@ -15,7 +15,7 @@ def which_points(study: StudyResult, points: Sequence[PointResult]) -> str:
     finished = [point for point in study.points if point.finished]
     if len(points) == len(finished):
         return ""
-    keys = varied(study)
+    keys = told_by(study)
     names = dict(zip(keys, short_names(keys), strict=True))
     values = {key: list(dict.fromkeys(cell(point.value(key)) for point in points)) for key in keys}
     every = {key: {cell(point.value(key)) for point in finished} for key in keys}

@@ -108,7 +108,7 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
     lists["cases"] = {
         "type": "array",
         "minItems": 1,
-        "items": {"type": "object"},
+        "items": {"type": "object", "properties": {"label": {"type": "string", "description": "What it is called."}}},
         "description": "Tables of keys that are set together, each laid over the scenario.",
     }
     lists["inherit"] = {"type": "boolean", "description": "false forgets what the extended file sweeps."}

@@ -1,7 +1,8 @@
 """``[sweep]``: one scenario for each combination of the values of some keys.
 
 ``[[sweep.cases]]`` sets several keys together, where a grid would ask for combinations that cannot be: each case is a
-table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case.
+table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case. With a
+``label`` a case is known by that in tables and pictures, and may set nothing at all.
 ``inherit = false`` forgets what the extended file sweeps.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netbandit.key_paths import lookup
+from netbandit.key_paths import CASE, lookup
 from netbandit.reading import UNKNOWN_KEY
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.wording import quoted, show
@@ -22,6 +23,9 @@ MOST_POINTS = 100_000
 
 CASES = "cases"
 """The key of a sweep whose values are tables of several keys."""
+
+LABEL = "label"
+"""The key of a case that is no key of the scenario: what it is called."""
 
 INHERIT = "inherit"
 """The key that says whether the sweep of the extended file is kept; it is when nothing is said."""
@@ -102,7 +106,9 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
         case: Raw = {}
         for (key, values), index in zip(sweep.items(), indices, strict=True):
             if key == CASES:
-                case = values[index]
+                case = {name: value for name, value in values[index].items() if name != LABEL}
+                if LABEL in values[index]:
+                    varied[CASE] = values[index][LABEL]
                 for path, value in _leaves(case):
                     point = _with(point, list(path), value)
                     varied[".".join(path)] = value
@@ -111,6 +117,11 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
             varied[key] = values[index]
         points.append(Point(varied, point, dict(zip(sweep, indices, strict=True)), written, case))
     return points
+
+
+def swept_key(path: KeyPath) -> KeyPath:
+    """Return the key of the sweep in place of one of its values; any other path, and that of a case, as it is."""
+    return path[:2] if path[0] == "sweep" and path[1] != CASES else path
 
 
 def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
@@ -172,15 +183,34 @@ def problems(data: Raw) -> list[Problem]:
 def _problems_of_cases(path: KeyPath, cases: Any, sweep: Raw) -> list[Problem]:
     if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) and case for case in cases):
         return [(path, f"must be tables [[sweep.cases]], each with one or more keys to set, not {show(cases)}")]
-    found = _repetitions(path, cases)
+    found = _repetitions(path, [{key: value for key, value in case.items() if key != LABEL} for case in cases])
+    found += _problems_of_labels(path, cases)
     for index, case in enumerate(cases):
         for leaf, _ in _leaves(case):
+            if leaf[0] == LABEL:
+                continue
             key = ".".join(leaf)
             reason = _FIXED.get(key) or _FIXED.get(leaf[0])
             if reason:
                 found.append(((*path, index, *leaf), f"cannot be swept, {reason}"))
             if key in sweep:
                 found.append(((*path, index, *leaf), f"must not be set by a case, {quoted(key)} is swept itself"))
+    return found
+
+
+def _problems_of_labels(path: KeyPath, cases: Sequence[Raw]) -> list[Problem]:
+    labels = [case.get(LABEL) for case in cases]
+    if not any(LABEL in case for case in cases):
+        return []
+    found: list[Problem] = []
+    for index, label in enumerate(labels):
+        here = (*path, index, LABEL)
+        if label is None:
+            found.append((here, "is missing: other cases have one, so must this"))
+        elif not isinstance(label, str) or not label.strip():
+            found.append((here, f"must be a text that tells the case from the others, not {show(label)}"))
+        elif label in labels[:index]:
+            found.append((here, f"must be given once, {show(label)} is there already"))
     return found
 
 

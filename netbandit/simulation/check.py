@@ -71,7 +71,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         for problem, having in wrong.items()
     ]
     for found in idle.values():
-        varied = dict.fromkeys((_swept(path), text) for path, text in found)
+        varied = dict.fromkeys((sweep.swept_key(path), text) for path, text in found)
         if len(found) == count:
             problems += [(path, f"{text}: it would change nothing") for path, text in varied]
         else:
@@ -102,11 +102,6 @@ def _guarded(checked: PointCheck, point: Point) -> RunnablePoint | None:
         text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
         checked.problems.append(((found, kind_key(found)), text))
         return None
-
-
-def _swept(path: KeyPath) -> KeyPath:
-    """Return the key of a sweep in place of one of its values."""
-    return path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
 
 
 def schema() -> dict[str, Any]:

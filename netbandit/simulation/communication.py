@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
 from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
-from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiled_rounds import choice
@@ -123,11 +123,12 @@ class Broadcasts(Communication):
     Args:
         stage: All that the driver works with.
         learner: The learner, not yet started.
+        protocol: What carries what they tell, started; None: as the scenario has it.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+    def __init__(self, stage: ReplicationContext, learner: Learner, protocol: BroadcastProtocol | None = None) -> None:
         super().__init__(stage, learner)
-        self._protocol = broadcast_protocol(stage.point.protocol, stage.network, self._hear)
+        self._protocol = protocol or broadcast_protocol(stage.point.protocol, stage.network, self._hear)
         self._protocol.absorbs = self._absorbs if hasattr(learner, "absorbs") else None
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
@@ -180,6 +181,10 @@ class Broadcasts(Communication):
         self._said.append(slot)
         if self._phases is not None:
             self._phases.tell(slot)
+        self._tell(agents, told)
+
+    def _tell(self, agents: NDArray[np.int64], told: NDArray[np.float64]) -> None:
+        """Let *agents* tell a row each, as the last of what has been said."""
         size = self._learner.item_bytes(told[0].size)
         for agent, row in zip(agents.tolist(), told, strict=True):
             self._protocol.broadcast(len(self._said), agent, Item(size, row))
@@ -297,6 +302,7 @@ class Synchronisations(Communication):
         know of without a call: then it begins in the slots that the learner names.
         """
         super().open(learners)
+        self.shares = [share_of(learner, or_none=False) for learner in learners]
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)

@@ -27,7 +27,7 @@ def telling(teller: Callable[[str], None]) -> Iterator[None]:
         tell = before
 
 
-def announce(loop: Any, what: str) -> None:
+def announce(loop: Any, what: str, *others: Any) -> None:
     """Tell if *loop* has to be compiled first: a line on stderr, unless this process works for another one.
 
     What was kept of it is let go if the source of anything that it calls is newer: numba itself looks only at the file
@@ -36,10 +36,13 @@ def announce(loop: Any, what: str) -> None:
     Args:
         loop: What ``numba.njit(cache=True)`` made of a function.
         what: What the loop is of, for the reader.
+        others: What is compiled beside it.
     """
     if getattr(loop, "signatures", True) or loop.stats.cache_path is None:
         return  # compiled in this process, or not to be kept
-    _let_go(loop, {})
+    known: dict[Any, float] = {}
+    for one in (loop, *others):
+        _let_go(one, known)
     if not any(_kept(loop)):
         tell(f"compiling the loop of {what}, once on this machine: some seconds")
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario import sweep
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.load import Document
-from netbandit.scenario.sweep import Point
+from netbandit.scenario.sweep import Point, swept_key
 from netbandit.settings import KeyPath, Problem
 from netbandit.wording import show
 
@@ -53,8 +52,7 @@ def idle_link_notes(document: Document, found: Sequence[tuple[Point, list[LinkKe
     for point, keys in found:
         for key in keys:
             path, _ = point.origin((key.path, ""))
-            swept = path[:2] if path[0] == "sweep" and path[1] != sweep.CASES else path
-            places.setdefault(swept, []).append(key)
+            places.setdefault(swept_key(path), []).append(key)
     for place, there in places.items():
         kinds = sorted({key.idle for key in there if key.idle is not None})
         idle = sum(key.idle is not None for key in there)

@@ -8,6 +8,7 @@ from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.asks import Asks
 from netbandit.simulation.bulk import bulk_broadcasts, bulk_exchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
+from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.deposits import Deposits
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.in_turn import InTurn
@@ -39,5 +40,13 @@ def _exchanges(stage: ReplicationContext, learner: Learner) -> Communication:
 
 
 def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
-    """Return broadcasts in bulk where everything is regular, else message by message."""
-    return bulk_broadcasts(stage, learner) or Broadcasts(stage, learner)
+    """Return broadcasts in bulk where everything is regular, else message by message, along trees in a loop."""
+    bulk = bulk_broadcasts(stage, learner)
+    if bulk is not None:
+        return bulk
+    shares = 1 if learner.has("next_share") else int(stage.clock.horizon)
+    if choice.trees_fit(stage.point.protocol, stage.network, shares):
+        from netbandit.simulation.tree_broadcasts import TreeBroadcasts
+
+        return TreeBroadcasts(stage, learner)
+    return Broadcasts(stage, learner)

@@ -38,3 +38,28 @@ class Forgetless(nb.Learner):
 
     def learn(self, slot, agents, arms, rewards):
         pass
+
+
+class Telling(nb.Learner):
+    """Pulls what it has heard most of late, whoever decides when."""
+
+    def start(self, world, agents, rng):
+        self.rng = rng
+        self.arms = world.arms
+        self.heard = np.zeros((agents, world.arms))
+        self.last = np.zeros(agents)
+
+    def choose(self, slot, agents):
+        random = self.rng.integers(self.arms, size=len(agents))
+        return np.where(random == 0, self.heard[agents].argmax(axis=1), random)
+
+    def learn(self, slot, agents, arms, rewards):
+        self.last[agents] = 10 * arms + rewards
+
+    def share(self, slot, agents):
+        return self.last[agents, None]
+
+    def hear(self, slot, agents, sources, told, said):
+        for agent, source, number, then in zip(agents, sources, told[:, 0], said, strict=True):
+            self.heard[agent] = 0.9 * self.heard[agent]  # in another order it would be another number
+            self.heard[agent, int(number) // 10 % self.arms] += (1 + source + number) / (1 + then)

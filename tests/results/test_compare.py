@@ -16,6 +16,7 @@ from scipy import stats
 
 import netbandit
 from netbandit.cli import main
+from netbandit.plots.grouping import arrange
 from netbandit.results.compare import CompareError, compare, comparison, show_comparison
 from netbandit.running import sweeps as sweep
 
@@ -223,3 +224,37 @@ def test_many_points_that_are_left_out_are_not_all_named():
     found = table([("star", 1, 0, 1.0), ("ring", 1, 0, 1.0), *[("ring", latency, 0, 1.0) for latency in range(2, 14)]])
     with pytest.warns(UserWarning, match="12 points left out.*latency = 11; and 2 more$"):
         compare(found, "regret", {"topology.family": "star"})
+
+
+def labelled(tmp_path):
+    """Three labelled cases in two sizes, of which two set the same family."""
+    cases = {"as it is": {}, "far": {"topology.family": "path"}, "farther": {"topology.family": "path", "slow": "yes"}}
+    points = [
+        replace(point, parameters={"size": size, "case": label} | keys, resolved=point.resolved | {"size": size})
+        for size, parts in ((1, fake_study(3, 4, 5)), (2, fake_study(6, 7, 8)))
+        for (label, keys), point in zip(cases.items(), parts.points, strict=True)
+    ]
+    sweep.run(FakeStudy(points), tmp_path)
+    return tmp_path
+
+
+def test_a_label_stands_for_what_its_case_sets(tmp_path):
+    out = labelled(tmp_path)
+    found = compare(netbandit.load_results(out), "cost", {"case": "far"})
+    assert found[["size", "case", "difference"]].values.tolist() == [
+        [1, "as it is", -100.0], [1, "farther", 100.0], [2, "as it is", -100.0], [2, "farther", 100.0],
+    ]  # fmt: skip
+    assert "topology.family" not in found.columns
+    shown = CliRunner().invoke(main, ["compare", str(out), "case=far", "--metric", "cost"]).stdout
+    assert "family" not in shown
+    assert arrange(netbandit.load_results(out).study).keys == ("case", "size")
+    found = netbandit.load_results(out)
+    assert {"topology.family", "slow", "case"} <= set(found.columns)  # the table keeps all
+
+
+def test_what_labelled_cases_set_can_be_compared_too(tmp_path):
+    table = netbandit.load_results(labelled(tmp_path))
+    with pytest.warns(UserWarning, match="2 points left out.* size = 1, topology.family = star; size = 2, "):
+        found = compare(table, "cost", {"slow": "yes", "size": 1})
+    assert "case" not in found.columns
+    assert found[["size", "slow"]].values.tolist() == [[1, ""], [2, ""], [2, "yes"]]

@@ -190,6 +190,50 @@ def test_cases_set_several_keys_together_and_combine_with_the_grid(tmp_path):
     assert last["protocol"] == {"kind": "sink", "collect": "gis"}
 
 
+LABELLED = """\
+[[sweep.cases]]
+label = "as it is"
+[[sweep.cases]]
+label = "alone"
+protocol.kind = "silent"
+"""
+
+
+def test_a_case_with_a_label_is_known_by_it_and_may_set_nothing(tmp_path):
+    document = cases_of(tmp_path, LABELLED, "run.horizon = [10, 20]\n")
+    assert problems(document.data) == []
+    points = expand(document.data)
+    assert [point.parameters for point in points] == [
+        {"run.horizon": 10, "case": "as it is"},
+        {"run.horizon": 10, "case": "alone", "protocol.kind": "silent"},
+        {"run.horizon": 20, "case": "as it is"},
+        {"run.horizon": 20, "case": "alone", "protocol.kind": "silent"},
+    ]
+    assert [point.data["protocol"] for point in points[:2]] == [{"kind": "gis"}, {"kind": "silent"}]
+    assert all("label" not in point.data for point in points)
+
+
+@pytest.mark.parametrize(
+    ("change", "index", "text"),
+    [
+        (('"alone"', '"as it is"'), 1, "must be given once"),
+        (('"alone"', "3"), 1, "must be a text"),
+        (('label = "alone"', ""), 1, "is missing"),
+        (('"as it is"', '" "'), 0, "must be a text"),
+    ],
+)
+def test_labels_tell_all_cases_apart(tmp_path, change, index, text):
+    ((path, said),) = problems(cases_of(tmp_path, LABELLED.replace(*change)).data)
+    assert path == ("sweep", "cases", index, "label")
+    assert text in said
+
+
+def test_labels_do_not_tell_cases_apart_that_set_the_same(tmp_path):
+    ((path, said),) = problems(cases_of(tmp_path, LABELLED.replace('"as it is"', '"x"\nprotocol.kind = "silent"')).data)
+    assert path == ("sweep", "cases", 1)
+    assert "is there already" in said
+
+
 def test_mistakes_in_cases_stand_where_they_were_written(tmp_path):
     document = cases_of(tmp_path, CASES + "[[sweep.cases]]\nrun.seed = 1\ntopology.agents = 2\n")
     found = problems(document.data)

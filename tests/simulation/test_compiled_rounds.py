@@ -7,8 +7,8 @@ from helpers.both_ways import both_ways, same
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, links
-from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
 
 LATENCIES = [
     '"0 ms"',
@@ -20,11 +20,32 @@ LATENCIES = [
     '{ uniform = ["1 us", "3 s"] }',
 ]
 
+LOSSES = [
+    "links.peer.loss = 0.1",
+    "links.peer.loss = 0.4",
+    "links.peer.loss = { per_bit = 1e-3 }",
+    'links.peer.loss = { good = 0.02, bad = 0.9, good_for = "5 ms", bad_for = "3 ms" }',
+]
+JITTERS = [
+    'links.peer.jitter = "3 ms"',
+    'links.peer.jitter = "2 ns"',
+    'links.peer.jitter = { exponential = "2 ms" }',
+    'links.peer.jitter = { lognormal = ["2 ms", 0.5] }',
+    "links.peer.jitter = { geometric = [1, 4] }",
+]
+RETRIES = [
+    "links.peer.retry = {}",
+    'links.peer.retry = { timeout = "4 ms" }',
+    'links.peer.retry = { timeout = "700 us", spread = 1.0, factor = 1.5, attempts = 3 }',
+    'links.peer.retry = { timeout = "2 ns", factor = 1.0, attempts = 6 }',
+]
+
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
 topology = {{ {topology} }}
 links.peer.latency = {latency}
 {bandwidth}
+{faults}
 links.uplink.latency = {uplink}
 bandit = {{ kind = "bernoulli", arms = 6, seed = 1 }}
 learner = {{ kind = "elimination", {learner} }}
@@ -51,11 +72,20 @@ def drawn(seed, protocol, /, **changes):
         "latency": rng.choice(LATENCIES),
         "uplink": rng.choice(LATENCIES),
         "bandwidth": rng.choice(["", "", 'links.peer.bandwidth = "1 Mbit/s"', 'links.peer.bandwidth = "20 kbit/s"']),
+        "faults": "",
         "horizon": rng.choice([40, 3_000, 30_000]),
         "learner": rng.choice(["epsilon = inf", "epsilon = 5.0", "rounds = 3, gap = 0.3", "rounds = 4, gap = 0.9"]),
         "protocol": f'{protocol}, timing = "{rng.choice(["slotted", "asynchronous"])}"',
     }
     return SCENARIO.format(**(values | changes))
+
+
+def some_faults(rng):
+    """Draw what goes wrong on the links between agents: one thing at least."""
+    while True:
+        lines = [rng.choice(["", *some]) for some in (LOSSES, JITTERS, RETRIES, ["links.peer.duplicate = 0.2"])]
+        if any(lines):
+            return "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
 
 
 @pytest.fixture
@@ -70,7 +100,8 @@ def both(tmp_path):
     return runs
 
 
-PROTOCOLS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"', 'kind = "sink"']
+OVER_FAULTS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']
+PROTOCOLS = [*OVER_FAULTS, 'kind = "sink"']
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -85,6 +116,26 @@ def test_a_loop_that_stops_for_room_goes_on_where_it_was(both, monkeypatch, prot
     monkeypatch.setattr(links, "_EVENTS", 3)
     monkeypatch.setattr(links, "_LEAST_ROOM", 1)
     same(*both(drawn(seed, protocol)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("protocol", OVER_FAULTS)
+def test_what_goes_wrong_is_the_same_as_event_by_event(both, protocol, seed):
+    rng = random.Random(f"{seed}/{protocol}/faults")
+    same(*both(drawn(seed, protocol, faults=some_faults(rng), horizon=rng.choice([40, 400]))))
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("protocol", OVER_FAULTS)
+def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, protocol, seed):
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    for module in (links, faults):
+        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
+    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
+    monkeypatch.setattr(luck, "_WINDOW", 1)
+    monkeypatch.setattr(luck, "_STAYS", 1)
+    rng = random.Random(f"{seed}/{protocol}/faults")
+    same(*both(drawn(seed, protocol, faults=some_faults(rng), horizon=100)))
 
 
 @pytest.mark.parametrize("seed", range(200, 212))
@@ -105,7 +156,7 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
 @pytest.mark.parametrize(
     "changes",
     [
-        {"latency": '{ uniform = ["0 ms", "4 ms"] }\nlinks.peer.loss = 0.1\nlinks.peer.retry = {}'},
+        {"faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
         {"protocol": 'kind = "gis", deadline = "3 slots"'},
         {"protocol": 'kind = "master-worker"'},
         {"protocol": 'kind = "sink", collect = "gis"'},
@@ -125,3 +176,16 @@ def test_small_rounds_are_not_worth_a_loop(tmp_path, monkeypatch):
     file = tmp_path / "rounds.toml"
     file.write_text(drawn(0, 'kind = "gis"', horizon=30_000))
     assert check(load(file)).points[0].simulation(0).run().metrics["messages"] > 0
+
+
+@pytest.mark.parametrize(("hops", "worth"), [(300, True), (301, False)])
+def test_a_tree_is_worth_a_loop_if_it_is_deep(tmp_path, monkeypatch, hops, worth):
+    """On a path of 60 the farthest is 30 hops from the sink: 15 for each of 60, less 10 for its answer."""
+    started = []
+    prepare = CompiledLoop.prepare
+    monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
+    file = tmp_path / "path.toml"
+    file.write_text(drawn(0, 'kind = "sink"', topology='family = "path", agents = 60', horizon=40))
+    with choice.worth_it_from(hops):
+        check(load(file)).points[0].simulation(0).run()
+    assert len(started) == worth

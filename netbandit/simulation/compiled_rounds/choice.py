@@ -4,9 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from netbandit.network.loss import BurstLoss
+from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
+from netbandit.network.retrying_network import RetryingNetwork
+from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols import adapters
+from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gather import GatherProtocol
@@ -22,6 +27,7 @@ from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
 LEAST_HOPS = 200_000
 """The fewest hops of all rounds that are known ahead, or of one round, for which a loop is worth its compilation, or
@@ -35,10 +41,17 @@ _SYNCHRONISATIONS = 500
 """How often an agent may release in a run, or in every tenth slot of it, where nobody can know it ahead: a hop of a
 release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
 
+_AN_ANSWER = 10
+"""About how many hops of a loop's gain are lost on an answer of a server."""
+
 _LATEST = 1 << 60
+_MOST_CHANNELS = 1 << 21  # of a network with faults: some numbers are kept of each
+_MOST_STAYS = 1 << 22  # of channels in a state, where all have to be known in advance
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
+_MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
+_MOST_BROADCASTS = 10**12
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 
@@ -57,7 +70,7 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
     if aggregation.apart or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
-    rounds = _compiled(protocol)
+    rounds = _compiled(protocol, network.unreliable)
     rounds.start(network, aggregation)
     network.attach(rounds.handler)
     return rounds
@@ -95,6 +108,49 @@ def _near(protocol: Local, network: Network) -> int:
     return int(channels * min(network.agents, degree ** min(protocol.ttl - 1, network.agents)))
 
 
+def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
+    """Return whether a loop knows all that can happen to what agents tell along trees, and is worth it.
+
+    Args:
+        protocol: The protocol.
+        network: The network.
+        shares: How often all agents tell something.
+    """
+    if not (type(protocol) is Relay or (type(protocol) is Local and protocol.route == "tree" and protocol.ttl)):
+        return False
+    return (
+        network.agents <= _MOST_SOURCES
+        and _nothing_goes_wrong(protocol, network)
+        and network.clock.horizon < _MOST_BROADCASTS
+        and shares * _near_trees(protocol, network) >= LEAST_HOPS
+    )
+
+
+def tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTrees":
+    """Return broadcasts along trees, started: for what `trees_fit`."""
+    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
+
+    announce(CompiledTrees.compiled, "broadcasts along trees")
+    broadcasts = CompiledTrees(timing=protocol.timing)
+    broadcasts.hops = protocol.ttl if isinstance(protocol, Local) else None
+    broadcasts.start(network, _unasked)
+    network.attach(broadcasts.handler)
+    return broadcasts
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("what is heard of compiled broadcasts is asked for")
+
+
+def _near_trees(protocol: NetworkProtocol, network: Network) -> int:
+    """Return about how many hops it is if every agent tells something once."""
+    others = network.agents - 1
+    if isinstance(protocol, Local):
+        degree = max(1, 2 * len(network.links) // network.agents)
+        others = min(others, degree ** min(protocol.ttl, others))
+    return int(network.agents * others)
+
+
 def uncalled_protocol(
     protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler, rounds: int
 ) -> CallProtocol | None:
@@ -108,7 +164,7 @@ def uncalled_protocol(
     """
     if not fits(protocol, network, rounds):
         return None
-    calls = TriggeredRounds.over(_compiled(protocol))
+    calls = TriggeredRounds.over(_compiled(protocol, network.unreliable))
     calls.start(network, sync_handler)
     network.attach(calls.handler)
     return calls
@@ -128,18 +184,36 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     hops, most_agents = _HOPS[type(protocol)]
     return (
         network.agents <= most_agents
-        and _nothing_goes_wrong(protocol, network)
+        and (type(network) is Network or (type(protocol) is not Sink and _is_known(network)))
+        and _nobody_waits_in_vain(protocol, network)
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and hops(network) * rounds >= LEAST_HOPS
         and hops(network) * _A_ROUND >= LEAST_HOPS
     )
 
 
+def _is_known(network: Network) -> bool:
+    """Return whether loops know what goes wrong between agents of *network*, and can keep what messages draw."""
+    if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
+        return False
+    faults, channels = network.peer_faults, 2 * len(network.links)
+    if faults is None or network.link_downtimes is not None or channels > _MOST_CHANNELS:
+        return False
+    if isinstance(faults.loss, BurstLoss) and network.peer_bandwidth is not None:
+        stays = 2 * network.clock.end / (faults.loss.good_for + faults.loss.bad_for)
+        return channels * stays <= _MOST_STAYS
+    return True
+
+
 def _nothing_goes_wrong(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether messages all arrive, in times that are small enough, and nothing is waited for in vain."""
+    return type(network) is Network and _nobody_waits_in_vain(protocol, network)
+
+
+def _nobody_waits_in_vain(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether times are small enough, and nobody goes on without the others."""
     return (
         network.agents > 1
-        and type(network) is Network
         and network.trace is None
         and getattr(protocol, "deadline", None) is None
         and network.clock.end + _slowest(network) < _LATEST
@@ -193,10 +267,14 @@ def _slowest(network: Network) -> int:
     return max(network.slowest_uplink, max(peers, default=0))
 
 
-def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
+def _compiled(protocol: NetworkProtocol, unreliable: bool) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding):
+    if isinstance(protocol, Flooding) and unreliable:
+        from netbandit.simulation.compiled_rounds import flooding_over_queues
+
+        kind = flooding_over_queues.CompiledQueuedFlooding
+    elif isinstance(protocol, Flooding):
         from netbandit.simulation.compiled_rounds import flooding
 
         kind = flooding.CompiledFlooding
@@ -216,7 +294,8 @@ def _compiled(protocol: NetworkProtocol) -> CallbackRoundProtocol:
         from netbandit.simulation.compiled_rounds import gossip
 
         kind = gossip.CompiledGossip
-    announce(kind.compiled, f"{kind.name} rounds")
+    loop = kind.compiled_with_faults if unreliable else kind.compiled
+    announce(loop, f"{kind.name} rounds", *kind.compiled_beside)
     return kind(timing=protocol.timing)
 
 
@@ -233,8 +312,9 @@ def _each_item_to_each_agent(network: Network) -> int:
 
 
 def _each_item_to_its_sink(network: Network) -> int:
+    """About half the way of the farthest, less what an answer costs that the loop does not bring itself."""
     parts = zip(network.topology.components, network.topology.extremes, strict=True)
-    return sum(len(members) * extremes.radius for members, extremes in parts) // 2  # about half the way of the farthest
+    return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {

@@ -15,8 +15,10 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
+from netbandit.simulation.compiled_rounds.faults import all_kinds
 from netbandit.simulation.compiled_rounds.links import doubled, traffic_of, write_back
 from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels.compiled import machine_code
 from netbandit.simulation.kernels.traffic import Traffic
 
 
@@ -33,6 +35,10 @@ class CompiledLoop(NetworkProtocol):
     """What it stands for."""
     compiled: ClassVar[Any]
     """Its loop."""
+    compiled_with_faults: ClassVar[Any] = None
+    """Its loop where something can go wrong in the network; None: it has none."""
+    compiled_beside: ClassVar[tuple[Any, ...]] = ()
+    """What else is compiled."""
 
     traffic: Traffic = state()
     """What is under way."""
@@ -44,7 +50,8 @@ class CompiledLoop(NetworkProtocol):
             network: The network.
             turn: The turn of an instant in which steps are made.
         """
-        self.traffic = traffic_of(network, self.kinds)
+        self._all_kinds = all_kinds(self.kinds, network)
+        self.traffic = traffic_of(network, self._all_kinds)
         self._turn = turn
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
@@ -55,11 +62,20 @@ class CompiledLoop(NetworkProtocol):
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
         self._next_step: tuple[int, Event] | None = None
+        self._run: Callable[..., int] | None = None
         network.before_close(self.count)
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop; see `advance` for the arguments. Return why it stopped."""
+
+    def run(self, *given: Any) -> int:
+        """Call the loop, each time with arguments of the same types; return why it stopped."""
+        if self._run is None:
+            kind = type(self)  # of an instance it would be a method
+            loop = kind.compiled_with_faults if self.network.unreliable else kind.compiled
+            self._run = machine_code(loop, *given)
+        return self._run(*given)
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""
@@ -148,13 +164,14 @@ class CompiledLoop(NetworkProtocol):
         if events:
             self._fingerprint.record_all(traffic.events[:events])
             traffic.state[columns.EVENTS] = 0
-        self._booked = int(traffic.state[columns.BOOKINGS])
+        if traffic.state[columns.BANDWIDTH]:
+            self._booked = int(traffic.state[columns.BOOKINGS])
         if self._booked:
             # A loop may find out when a message was put on its link only when the one before has arrived.
             settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot
             self._bookings.add(traffic.booked[: self._booked], settled)
             traffic.state[columns.BOOKINGS] = 0
-        for kind, row in zip(self.kinds, traffic.kinds, strict=True):
+        for kind, row in zip(self._all_kinds, traffic.kinds, strict=True):
             if row[columns.KIND_MESSAGES]:
                 counts = self.network.ledger.counts[kind]
                 counts[0] += int(row[columns.KIND_MESSAGES])

@@ -9,6 +9,7 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.flooding import FLOOD
 from netbandit.protocols.protocol import Aggregation
+from netbandit.simulation.compiled_rounds.fresh_items import nothing_fresh, roomy
 from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import flooding as loop
@@ -36,12 +37,7 @@ class CompiledFlooding(RoundsTogether):
             said=np.empty((0, 4), dtype=np.int64),
             nodes=np.zeros((agents, 5), dtype=np.int64),
             copies=np.empty((1024, 2), dtype=np.int64),
-            first=np.full(agents, -1, dtype=np.int64),
-            last=np.full(agents, -1, dtype=np.int64),
-            following=np.empty(0, dtype=np.int64),
-            tellers=np.empty(0, dtype=np.int64),
-            fresh=np.empty(agents, dtype=np.int64),
-            told_by=np.zeros(len(self.traffic.channels), dtype=np.uint8),
+            fresh=nothing_fresh(self.traffic, agents),
         )
         self.flood.nodes[:, loop.ACTIVE] = -1
 
@@ -101,11 +97,5 @@ class CompiledFlooding(RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        room = max(len(self.traffic.inbox), len(self.traffic.steps))
-        if len(self.flood.tellers) < room:
-            # As many copies may reach a node at once.
-            self.flood = self.flood._replace(
-                tellers=np.empty(room, dtype=np.int64), following=np.empty(room, dtype=np.int64)
-            )
-        why: int = loop.play(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)
-        return why
+        self.flood = self.flood._replace(fresh=roomy(self.flood.fresh, self.traffic))
+        return self.run(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)

@@ -22,6 +22,7 @@ class CompiledGis(QueuedLoop, RoundsTogether):
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
     name: ClassVar[str] = "gis"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     handshakes: loop.Handshakes = state()
     """The round."""
@@ -58,8 +59,7 @@ class CompiledGis(QueuedLoop, RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""

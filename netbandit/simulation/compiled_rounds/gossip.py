@@ -9,6 +9,7 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
+from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import gossip as loop
@@ -21,6 +22,7 @@ class CompiledGossip(QueuedLoop, RoundsTogether):
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
     name: ClassVar[str] = "gossip"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     rumours: loop.Rumours = state()
     """The round."""
@@ -32,19 +34,18 @@ class CompiledGossip(QueuedLoop, RoundsTogether):
         words = -(-agents // 64)
         self._generators = [network.streams.generator("gossip", node) for node in range(agents)]
         self.rumours = loop.Rumours(
-            round=np.array([0, 0, -1, 0, columns.NEVER]),
+            round=np.array([0, 0, columns.NEVER]),
             known=np.zeros((agents, words), dtype=np.int64),
             held=np.zeros((agents, 2), dtype=np.int64),
             next_slot=np.full(agents, -1, dtype=np.int64),
             used=np.full(agents, -1, dtype=np.int64),
             sizes=np.zeros(agents, dtype=np.int64),
-            copies=np.empty((0, words), dtype=np.int64),
+            copies=np.empty((len(self.queues.messages), words), dtype=np.int64),
             choices=np.empty((agents, CHOICES), dtype=np.int64),
             left=np.zeros(agents, dtype=np.int64),
             header=HEADER_BYTES,
             last_slot=self.clock.horizon,
         )
-        self._more_copies(2 * agents)
 
     def begin(self, round: int) -> None:
         """See `RoundsTogether.begin`."""
@@ -64,28 +65,16 @@ class CompiledGossip(QueuedLoop, RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
-        if why == columns.LISTS_FULL:
-            self._more_copies(len(self.rumours.copies))
-        elif why == columns.CHOICES_USED:
+        if why == columns.CHOICES_USED:
             self._draw()
-        else:
-            super().make_room(why)
-
-    def _more_copies(self, more: int) -> None:
-        rumours = self.rumours
-        before = len(rumours.copies)
-        copies = np.empty((before + more, rumours.copies.shape[1]), dtype=np.int64)
-        copies[:before] = rumours.copies
-        copies[before:, 0] = np.arange(before + 1, before + more + 1)
-        copies[-1, 0] = rumours.round[loop.UNUSED_COPY]
-        rumours.round[loop.UNUSED_COPY] = before
-        rumours.round[loop.UNUSED_COPIES] += more
-        self.rumours = rumours._replace(copies=copies)
+            return
+        super().make_room(why)
+        if len(self.rumours.copies) < len(self.queues.messages):
+            self.rumours = self.rumours._replace(copies=doubled(self.rumours.copies))
 
     def _draw(self) -> None:
         """Let all nodes draw that have used what they had drawn; each has a stream of its own."""

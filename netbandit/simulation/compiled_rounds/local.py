@@ -14,7 +14,7 @@ from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import local as loop
 from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.queues import UNUSED_COUNT
+from netbandit.simulation.kernels.message_rows import UNUSED_COUNT
 
 
 class _Memory:
@@ -146,8 +146,7 @@ class CompiledLocal(QueuedLoop, Local):
                 copies=np.empty((room, 3), dtype=np.int64),
                 alike=np.empty((room, 4), dtype=np.int64),
             )
-        why: int = loop.play(self.traffic, self.queues, self.words, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.words, arrivals_until, steps_until, self.slotted)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`; members of cliques act on what they have heard."""

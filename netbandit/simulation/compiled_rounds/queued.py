@@ -1,4 +1,4 @@
-"""Compiled loops whose channels each have messages of their own under way."""
+"""Compiled loops whose channels each have messages of their own under way, or over which something can go wrong."""
 
 import numpy as np
 from simpy.events import EventPriority
@@ -6,7 +6,8 @@ from simpy.events import EventPriority
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
-from netbandit.simulation.kernels import queues as columns
+from netbandit.simulation.compiled_rounds.faults import WhatGoesWrong
+from netbandit.simulation.kernels import message_rows as columns
 from netbandit.simulation.kernels import traffic
 from netbandit.simulation.kernels.queues import Queues
 
@@ -22,20 +23,33 @@ class QueuedLoop(CompiledLoop):
     def prepare(self, network: Network, turn: EventPriority) -> None:
         """See `CompiledLoop.prepare`."""
         super().prepare(network, turn)
-        self.queues = Queues(np.empty((0, columns.MESSAGE_COLUMNS), dtype=np.int64), np.array([-1, 0]))
+        self._wrong = WhatGoesWrong(network, self.traffic, len(self.kinds)) if network.unreliable else None
+        self.queues = Queues(
+            np.empty((0, columns.COLUMNS_WITH_FAULTS if self._wrong else columns.MESSAGE_COLUMNS), dtype=np.int64),
+            np.array([-1, 0]),
+            None if self._wrong is None else self._wrong.faults,
+        )
         self._more_messages(max(_ROOM_FOR, 2 * len(self.traffic.channels)))
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
         if why == traffic.MESSAGES_FULL:
             self._more_messages(len(self.queues.messages))
+        elif self._wrong is not None and self._wrong.more(why, self.traffic):
+            self.queues = self.queues._replace(faults=self._wrong.faults)
         else:
             super().make_room(why)
+
+    def count(self) -> None:
+        """See `CompiledLoop.count`."""
+        super().count()
+        if self._wrong is not None:
+            self._wrong.write_back(self.traffic, self.network)
 
     def _more_messages(self, more: int) -> None:
         unused = self.queues.unused
         before = len(self.queues.messages)
-        messages = np.empty((before + more, columns.MESSAGE_COLUMNS), dtype=np.int64)
+        messages = np.empty((before + more, self.queues.messages.shape[1]), dtype=np.int64)
         messages[:before] = self.queues.messages
         messages[before:, columns.FOLLOWING] = np.arange(before + 1, before + more + 1)
         messages[-1, columns.FOLLOWING] = unused[columns.UNUSED]

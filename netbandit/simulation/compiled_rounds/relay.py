@@ -6,7 +6,6 @@ import numpy as np
 from simpy import Event
 from simpy.events import EventPriority
 
-from netbandit.network import distances
 from netbandit.network.clock import AGENTS
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
 from netbandit.network.network import Network
@@ -15,9 +14,8 @@ from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.protocols.relay import RELAY
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.simulation.compiled_rounds.trees import trees_of
 from netbandit.simulation.kernels import relay as loop
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.queues import UNUSED_COUNT
 
 
 class _Round:
@@ -45,6 +43,8 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "relay"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.tell,)
 
     told: loop.Told = state()
     """The rounds that go on."""
@@ -53,10 +53,10 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         agents = network.agents
-        first, tree = self._trees()
+        first, tree = trees_of(network, self.traffic)
         self._rounds: dict[int, _Round] = {}
         self.told = loop.Told(
-            state=np.zeros(2, dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
             missing=np.zeros((2, agents), dtype=np.int64),
             sizes=np.zeros((2, agents), dtype=np.int64),
             first=first,
@@ -67,22 +67,6 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     def turn_of(self, aggregation: Aggregation) -> EventPriority:
         """Return the agents' turn: `Relay` hears then."""
         return AGENTS
-
-    def _trees(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return where in the second array the channels of each source and node begin, and the channels."""
-        agents, channels = self.network.agents, self.traffic.channels
-        keys = channels[:, columns.RECEIVER] * agents + channels[:, columns.SENDER]  # ascending
-        pairs = np.array([(link.first, link.second) for link in self.network.links], dtype=np.int64).reshape(-1, 2)
-        graph = distances.adjacency(agents, pairs)
-        counts = np.zeros(agents * agents + 1, dtype=np.int32)
-        trees = []
-        for source in range(agents):
-            parents = np.asarray(distances.bfs_tree(graph, source), dtype=np.int64)
-            children = np.flatnonzero(parents >= 0)
-            children = children[np.argsort(parents[children], kind="stable")]
-            counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents[children], minlength=agents)
-            trees.append(np.searchsorted(keys, children * agents + parents[children]).astype(np.int32))
-        return np.cumsum(counts, dtype=np.int32), np.concatenate(trees)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """See `CallbackRoundProtocol.contribute`."""
@@ -96,14 +80,17 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
             self.told.missing[odd] = self.network.agents
         found.items[agent] = item
         self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        if self.queues.unused[UNUSED_COUNT] < len(self.network.neighbours[agent]):
-            self.more(columns.MESSAGES_FULL)
-        self.tell()
-        soonest = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        while (soonest := self._broadcast(agent, odd)) < 0:
+            self.tell()
+            self.more(-soonest)
         self.appoint_arrival(soonest)
         informed = found.informed[agent]
         self.inform()
         return informed
+
+    def _broadcast(self, agent: int, odd: int) -> int:
+        soonest: int = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
+        return soonest
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""
@@ -121,5 +108,4 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        why: int = loop.play(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)

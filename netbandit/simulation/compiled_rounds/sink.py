@@ -70,9 +70,10 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
 
     def inform(self) -> None:
         """Let the server and agents hear what has come over uplinks, and sinks upload what follows from their items."""
-        heard, self._heard = self._heard, []
-        for node, arrival in heard:
+        self._take_off()
+        for node, arrival in self._heard:
             self._server.receive(node, arrival)
+        self._heard.clear()
         complete = self.collection.complete[: self.collection.state[loop.COMPLETE]].tolist()
         self.collection.state[loop.COMPLETE] = 0
         for component in complete:
@@ -84,17 +85,21 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
         """See `CompiledLoop.play`."""
         if self._expected:
             loop.expect_on_uplinks(self.traffic, np.array(self._expected))
-            self._expected = []
-        why: int = loop.play(self.traffic, self.queues, self.collection, arrivals_until, steps_until, self.slotted)
-        return why
+            self._expected.clear()
+        return self.run(self.traffic, self.queues, self.collection, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`; or take off uplinks what arrives on them now."""
-        if why != loop.ON_UPLINK:
+        if why == loop.ON_UPLINK:
+            self._take_off()
+        else:
             super().make_room(why)
-            return
+
+    def _take_off(self) -> None:
+        """Take off uplinks what arrives on them now."""
         kept = self.collection.state
         rows = self.traffic.window[kept[loop.UPLINKS_AT] : kept[loop.UPLINKS_END]] & columns.CHANNEL_MASK
+        kept[loop.UPLINKS_AT] = kept[loop.UPLINKS_END] = 0
         for row in rows.tolist():
             channel = self._uplinks[row]
             arrivals: list[Arrival] = []

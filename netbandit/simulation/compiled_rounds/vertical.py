@@ -26,7 +26,7 @@ class CompiledVertical(QueuedLoop, Vertical):
     compiled: ClassVar[Any] = loop.play
 
     block: int = state()
-    """The slots of a block: decisions for users of one block may be noted in any order with what arrives."""
+    """The slots of a block: who decides hears of its users together, no later than of the first of another block."""
     gather: loop.Gather = state()
     """The users under way."""
 
@@ -70,8 +70,7 @@ class CompiledVertical(QueuedLoop, Vertical):
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
         assert arrivals_until == columns.NEVER, "where nothing goes wrong, nothing outside is due"
-        why: int = loop.play(self.traffic, self.queues, self.gather, self.slotted)
-        return why
+        return self.run(self.traffic, self.queues, self.gather, self.slotted)
 
     def _schedule(self, slot: int) -> None:
         self.appoint_step(slot * self.clock.slot)

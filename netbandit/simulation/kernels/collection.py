@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.queues import BEGUN, COUNT, SIZE, UNUSED_COUNT, Queues, put, release, take
-from netbandit.simulation.kernels.sorting import sort
+from netbandit.simulation.kernels.due_steps import begin_due, end_due
+from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     BOOKINGS_FULL,
@@ -18,12 +19,10 @@ from netbandit.simulation.kernels.traffic import (
     LINK,
     MESSAGE,
     MESSAGES_FULL,
-    NEVER,
     NODE,
     NOW,
     PASS_END,
     RECEIVER,
-    STATES,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -51,7 +50,7 @@ STEP_DUE = 3
 """The column of steps that says when each is due: what is contributed now may be due before what has arrived."""
 
 ON_UPLINK = 200
-"""Why the loop returns: what arrives on uplinks is to be taken off them, and comes next."""
+"""Why the loop returns: what arrives on uplinks is to be taken off them, and comes next; more comes behind it."""
 
 
 class Collection(NamedTuple):
@@ -87,7 +86,10 @@ def _is_uplink(traffic: Traffic, place: int) -> bool:
 
 @inlined
 def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
-    """Take off the channels what arrives in this pass, up to uplinks; return why it stopped, or that all is taken."""
+    """Take off the channels what arrives in this pass; return why it stopped, or that all is taken.
+
+    It stops behind uplinks, unless they are the last: then what arrives on them is still to be taken off.
+    """
     state, kept = traffic.state, collection.state
     while state[WINDOW_AT] < kept[WHOLE_PASS]:
         first = state[WINDOW_AT]
@@ -98,44 +100,15 @@ def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
             kept[UPLINKS_AT] = first
             kept[UPLINKS_END] = state[WINDOW_AT] = end
             kept[OUTSIDE_HEARD] = 1
-            return ON_UPLINK
+            if end < kept[WHOLE_PASS]:
+                return ON_UPLINK
+            continue
         state[PASS_END] = end
         why: int = take(traffic, queues)
         if why != ARRIVED:
             return why
     kept[WHOLE_PASS] = 0
     return ARRIVED
-
-
-@inlined
-def _begin_steps(traffic: Traffic, collection: Collection) -> None:
-    """Sort what is due in this step by node."""
-    state, order, steps = traffic.state, traffic.order, traffic.steps
-    due = 0
-    for place in range(state[STEPS]):
-        if steps[place, STEP_DUE] <= state[NOW]:
-            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
-            due += 1
-    sort(order, 0, due, state, STATES)
-    collection.state[DUE_STEPS] = due
-    state[STEPS_BEGUN] = 1
-    state[STEP_AT] = 0
-
-
-@inlined
-def _end_steps(traffic: Traffic) -> None:
-    """Forget what was due; what is due at the next boundary stays."""
-    state, steps = traffic.state, traffic.steps
-    kept, soonest = 0, NEVER
-    for place in range(state[STEPS]):
-        if steps[place, STEP_DUE] > state[NOW]:
-            for column in range(4):
-                steps[kept, column] = steps[place, column]
-            soonest = min(soonest, steps[place, STEP_DUE])
-            kept += 1
-    state[STEPS] = kept
-    state[STEP_TIME] = soonest
-    state[STEPS_BEGUN] = 0
 
 
 @inlined
@@ -211,7 +184,7 @@ def play(
                 continue
             if why != STEP:
                 return why
-            _begin_steps(traffic, collection)
+            kept[DUE_STEPS] = begin_due(traffic)
         while state[STEP_AT] < kept[DUE_STEPS]:
             if queues.unused[UNUSED_COUNT] == 0:
                 return MESSAGES_FULL
@@ -225,6 +198,6 @@ def play(
                 at += 1
             _pass_up(traffic, queues, collection, node, items, size)
             state[STEP_AT] = at
-        _end_steps(traffic)
+        end_due(traffic)
         if kept[COMPLETE] > 0:
             return ENDED_ROUND

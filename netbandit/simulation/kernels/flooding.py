@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import inlined
+from netbandit.simulation.kernels.fresh_items import FRESH, KNOWN, LACKED, Fresh, mark_tellers, note_teller
 from netbandit.simulation.kernels.traffic import (
     ACTIVATIONS,
     ARRIVED,
@@ -66,8 +67,6 @@ from netbandit.simulation.kernels.traffic import (
     step_time,
 )
 
-_MISSING, _FRESH, _KNOWN = 0, 1, 2
-
 # Places in `Flood.round`.
 NUMBER, MISSING, COPIES, CAPACITY = range(4)
 
@@ -92,9 +91,7 @@ class Flood(NamedTuple):
         said: A row for everything that a node says; node v has those from v times their number on, as a ring.
         nodes: A row a node, see above.
         copies: Lists of channels that are left out: channel, and where the list goes on.
-        first, last, following, tellers: Who told of a fresh label: lists of channels, by label and by place.
-        fresh: The labels that are new to a node, in order of arrival, shape (n,).
-        told_by: Marks the channels that are left out.
+        fresh: What is new to a node, and who told of it.
     """
 
     round: NDArray[np.int64]
@@ -103,12 +100,7 @@ class Flood(NamedTuple):
     said: NDArray[np.int64]
     nodes: NDArray[np.int64]
     copies: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    following: NDArray[np.int64]
-    tellers: NDArray[np.int64]
-    fresh: NDArray[np.int64]
-    told_by: NDArray[np.uint8]
+    fresh: Fresh
 
 
 @inlined
@@ -223,29 +215,21 @@ def _leave_out_tellers(traffic: Traffic, flood: Flood, label: int) -> tuple[int,
     """Return what says that those are left out who told of *label*, and how many; if they are several, mark them."""
     channels = traffic.channels
     left_out, number = NOBODY, 0
-    teller = flood.first[label]
+    fresh = flood.fresh
+    teller = fresh.first[label]
     while teller >= 0:
-        if flood.tellers[teller] >= 0:
-            channel = channels[flood.tellers[teller], REVERSE]
-            if channel != left_out and not flood.told_by[channel]:
+        if fresh.tellers[teller] >= 0:
+            channel = channels[fresh.tellers[teller], REVERSE]
+            if channel != left_out and not fresh.told_by[channel]:
                 if left_out > NOBODY:
-                    flood.told_by[left_out] = 1
+                    fresh.told_by[left_out] = 1
                 if left_out != NOBODY:
-                    flood.told_by[channel] = 1
+                    fresh.told_by[channel] = 1
                 left_out = channel if left_out == NOBODY else _add_left_out(flood, left_out, channel)
                 number += 1
                 _take_off(traffic, channel, flood.sizes[label])
-        teller = flood.following[teller]
+        teller = fresh.following[teller]
     return left_out, number
-
-
-@inlined
-def _unmark_tellers(traffic: Traffic, flood: Flood, label: int) -> None:
-    teller = flood.first[label]
-    while teller >= 0:
-        if flood.tellers[teller] >= 0:
-            flood.told_by[traffic.channels[flood.tellers[teller], REVERSE]] = 0
-        teller = flood.following[teller]
 
 
 @inlined
@@ -268,7 +252,7 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int, left_out: int, o
         for index in range(first, last):
             channel = traffic.out[index]
             link = channels[channel, LINK]
-            if channel == left_out or (left_out < NOBODY and flood.told_by[channel]):
+            if channel == left_out or (left_out < NOBODY and flood.fresh.told_by[channel]):
                 active = active and traffic.links[link, LATEST] == slot
                 continue
             if not limited and traffic.links[link, LATEST] != slot:
@@ -296,28 +280,13 @@ def _say(traffic: Traffic, flood: Flood, node: int, label: int, left_out: int, o
 def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
     """Let *node* pass on what is fresh, in the order in which it came, if the horizon has not come."""
     for number in range(fresh):
-        label = flood.fresh[number]
+        label = flood.fresh.labels[number]
         if traffic.state[NOW] < traffic.state[END]:
             left_out, omitted = _leave_out_tellers(traffic, flood, label)
             _say(traffic, flood, node, label, left_out, omitted)
             if omitted > 1:
-                _unmark_tellers(traffic, flood, label)
-        flood.first[label] = -1
-
-
-@inlined
-def _note_teller(flood: Flood, place: int, label: int, channel: int, fresh: int) -> int:
-    """Note at *place* that *channel* brought a fresh label; return how many labels are fresh."""
-    flood.tellers[place] = channel
-    flood.following[place] = -1
-    if flood.first[label] < 0:
-        flood.first[label] = place
-        flood.fresh[fresh] = label
-        fresh += 1
-    else:
-        flood.following[flood.last[label]] = place
-    flood.last[label] = place
-    return fresh
+                mark_tellers(traffic, flood.fresh, label, 0)
+        flood.fresh.first[label] = -1
 
 
 @inlined
@@ -358,9 +327,9 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 channel, place = inbox[at, CHANNEL], inbox[at, MESSAGE]
                 sender = channels[channel, SENDER]
                 label = flood.said[sender * capacity + (place & (capacity - 1)), LABEL]
-                if place < flood.nodes[sender, EARLIER] or known[node * agents + label] != _MISSING:
+                if place < flood.nodes[sender, EARLIER] or known[node * agents + label] != LACKED:
                     continue
-                known[node * agents + label] = _KNOWN
+                known[node * agents + label] = KNOWN
                 round[MISSING] -= 1
                 if round[MISSING] == 0:
                     round[NUMBER] = 0
@@ -380,19 +349,19 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 label = flood.said[row, LABEL]
                 have = node * agents + label
                 if slotted:
-                    if known[have] == _MISSING:
+                    if known[have] == LACKED:
                         add_step(traffic, step_time(traffic, flood.said[row, TIME]), node, label, channel)
-                elif known[have] != _KNOWN:
-                    if known[have] == _MISSING:
-                        known[have] = _FRESH
+                elif known[have] != KNOWN:
+                    if known[have] == LACKED:
+                        known[have] = FRESH
                         round[MISSING] -= 1
-                    fresh = _note_teller(flood, number - at, label, channel, fresh)
+                    fresh = note_teller(flood.fresh, number - at, label, channel, fresh)
             state[INBOX_AT] = end
             for number in range(fresh):
-                known[node * agents + flood.fresh[number]] = _KNOWN
+                known[node * agents + flood.fresh.labels[number]] = KNOWN
             if fresh and round[MISSING] == 0:
                 for number in range(fresh):
-                    flood.first[flood.fresh[number]] = -1
+                    flood.fresh.first[flood.fresh.labels[number]] = -1
                 round[NUMBER] = 0
                 return ENDED_ROUND
             _pass_on(traffic, flood, node, fresh)
@@ -405,8 +374,8 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
             begin_steps(traffic)
             for number in range(state[STEPS]):
                 have = steps[number, NODE] * agents + steps[number, STEP_LABELS]
-                if known[have] == _MISSING:
-                    known[have] = _FRESH
+                if known[have] == LACKED:
+                    known[have] = FRESH
                     round[MISSING] -= 1
             if round[NUMBER] > 0 and round[MISSING] == 0:
                 round[NUMBER] = 0
@@ -426,8 +395,8 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
             for number in range(at, end):
                 place = traffic.order[number]
                 label = steps[place, STEP_LABELS]
-                known[node * agents + label] = _KNOWN
-                fresh = _note_teller(flood, number - at, label, steps[place, STEP_COUNT], fresh)
+                known[node * agents + label] = KNOWN
+                fresh = note_teller(flood.fresh, number - at, label, steps[place, STEP_COUNT], fresh)
             _pass_on(traffic, flood, node, fresh)
             state[STEP_AT] = end
         end_steps(traffic)

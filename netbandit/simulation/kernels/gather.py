@@ -3,17 +3,8 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.queues import (
-    BEGUN,
-    LABELS,
-    ROUND,
-    SIZE,
-    UNUSED_COUNT,
-    Queues,
-    put,
-    release,
-    take,
-)
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     BOOKINGS_FULL,

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
+from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, UNUSED
+from netbandit.simulation.kernels.queues import Queues, advance, draw, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
     CHOICES_USED,
     END,
@@ -17,9 +17,7 @@ from netbandit.simulation.kernels.traffic import (
     FREE_AT,
     INBOX_AT,
     INBOX_END,
-    LISTS_FULL,
     MESSAGE,
-    MESSAGES_FULL,
     NEVER,
     NODE,
     NOW,
@@ -36,19 +34,17 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Traffic,
     add_step,
-    advance,
     begin_steps,
-    can_book,
     end_steps,
     inbox_of_one,
     step_time,
 )
 
-# Places in `Rumours.round`: the number of the round that goes on, 0 for none; how many agents have all items; the first
-# unused row of `copies`, and how many are unused; and the earliest slot boundary (ns) at which somebody is to speak.
-NUMBER, COMPLETE, UNUSED_COPY, UNUSED_COPIES, SPEECH = range(5)
+# Places in `Rumours.round`: the number of the round that goes on, 0 for none; how many agents have all items; and the
+# earliest slot boundary (ns) at which somebody is to speak.
+NUMBER, COMPLETE, SPEECH = range(3)
 
-# What a step deals with besides a copy of what a neighbour holds: the agent's own item, or that it is to speak.
+# What a step deals with besides a message: the agent's own item, or that it is to speak.
 OWN, SPEAK = -1, -2
 
 _NOT_YET = -1
@@ -64,7 +60,7 @@ class Rumours(NamedTuple):
         next_slot: For each agent the slot at whose beginning it speaks next; -1 while it holds nothing, shape (n,).
         used: The channel on which each agent has spoken last, -1 before that, shape (n,).
         sizes: The bytes of each agent's item, its label included, shape (n,).
-        copies: What was told in messages under way: a row of bits each. Of an unused row the first word leads on.
+        copies: What each message tells: a row of bits beside each of `Queues.messages`.
         choices, left: For each agent neighbours that it has drawn, from the last to the first; and how many are left.
         header: Bytes of the header of a message.
         last_slot: The horizon, in slots.
@@ -84,13 +80,6 @@ class Rumours(NamedTuple):
 
 
 @inlined
-def _give_back(rumours: Rumours, copy: int) -> None:
-    rumours.copies[copy, 0] = rumours.round[UNUSED_COPY]
-    rumours.round[UNUSED_COPY] = copy
-    rumours.round[UNUSED_COPIES] += 1
-
-
-@inlined
 def _add(rumours: Rumours, node: int, label: int) -> None:
     rumours.held[node, 0] += 1
     rumours.held[node, 1] += rumours.sizes[label]
@@ -98,7 +87,7 @@ def _add(rumours: Rumours, node: int, label: int) -> None:
 
 @inlined
 def _take_in(rumours: Rumours, node: int, what: int) -> bool:
-    """Let *node* take in a copy, or its own item; return whether it has all items now and had not before."""
+    """Let *node* take in a message, or its own item; return whether it has all items now and had not before."""
     agents = len(rumours.known)
     before = rumours.held[node, 0]
     if what == OWN:
@@ -138,14 +127,10 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> Non
         choice = rumours.choices[node, rumours.left[node]]
         channel = rumours.used[node] = traffic.out[traffic.starts[node] + choice]
         if now < traffic.state[END]:
-            copy = rumours.round[UNUSED_COPY]
-            rumours.round[UNUSED_COPY] = rumours.copies[copy, 0]
-            rumours.round[UNUSED_COPIES] -= 1
+            message = queues.unused[UNUSED]  # the row that is used next
             for word in range(rumours.known.shape[1]):
-                rumours.copies[copy, word] = rumours.known[node, word]
-            size = rumours.header + rumours.held[node, 1]
-            if put(traffic, queues, channel, 0, size, rumours.round[NUMBER], now, copy, 0) == NEVER:
-                _give_back(rumours, copy)
+                rumours.copies[message, word] = rumours.known[node, word]
+            put(traffic, queues, channel, 0, rumours.header + rumours.held[node, 1], rumours.round[NUMBER], now, 0, 0)
         rumours.next_slot[node] += 1
     if rumours.next_slot[node] < rumours.last_slot:
         rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
@@ -180,17 +165,15 @@ def play(
             node = channels[inbox[at, CHANNEL], RECEIVER]
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
-                copy = messages[message, LABELS]
                 if round[NUMBER] > 0 and messages[message, ROUND] == round[NUMBER]:
                     time = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
-                    add_step(traffic, time, node, copy, 0)
+                    add_step(traffic, time, node, message, 0)
                 else:
-                    _give_back(rumours, copy)
-                release(queues, message)
+                    release(queues, message)
             state[INBOX_AT] = end
         if not state[STEPS_BEGUN]:
             # Steps are due for what was heard, and for those who are to speak.
-            why = advance(traffic, arrivals_until, steps_until, min(state[STEP_TIME], round[SPEECH]))
+            why = advance(traffic, queues, arrivals_until, steps_until, min(state[STEP_TIME], round[SPEECH]))
             if why == ARRIVED:
                 continue
             if why != STEP:
@@ -209,15 +192,15 @@ def play(
             begin_steps(traffic)
             state[STEP_AT] = -1
         if state[STEP_AT] < 0:
-            if round[UNUSED_COPIES] < state[STEPS]:
-                return LISTS_FULL
-            if queues.unused[UNUSED_COUNT] < state[STEPS]:
-                return MESSAGES_FULL
-            if not can_book(traffic, state[STEPS]):
-                return BOOKINGS_FULL
+            why = room_for(traffic, queues, state[STEPS])
+            if why != ARRIVED:
+                return why
             for number in range(state[STEPS]):
                 if rumours.left[steps[number, NODE]] == 0:
                     return CHOICES_USED
+                why = draw(traffic, queues, steps[number, NODE])
+                if why != ARRIVED:
+                    return why
             ended = False
             for number in range(state[STEPS]):
                 place = order[number]
@@ -226,7 +209,7 @@ def play(
                     round[COMPLETE] += 1
                     ended = round[COMPLETE] == agents
                 if what >= 0:
-                    _give_back(rumours, what)
+                    release(queues, what)
             if ended:
                 round[NUMBER] = 0
                 round[SPEECH] = NEVER
@@ -239,3 +222,6 @@ def play(
                     _speak(traffic, queues, rumours, node)
                 previous = node
         end_steps(traffic)
+
+
+play_with_faults = for_faults(play)

@@ -6,16 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.queues import (
-    BEGUN,
-    LABELS,
-    ROUND,
-    UNUSED_COUNT,
-    Queues,
-    put,
-    release,
-    take,
-)
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, UNUSED_COUNT
+from netbandit.simulation.kernels.queues import Queues, put, release, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     BOOKINGS_FULL,

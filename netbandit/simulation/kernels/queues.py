@@ -1,12 +1,24 @@
-"""Channels on each of which messages of its own are under way, one after the other."""
+"""Channels on each of which messages of its own are under way, one after the other, or where something can go wrong."""
 
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import inlined
+from netbandit.simulation.kernels.faults import Faults, can_draw, can_send, deliver, drop, send
+from netbandit.simulation.kernels.faults import advance as advance_with_faults
+from netbandit.simulation.kernels.message_rows import (
+    ARRIVAL,
+    FOLLOWING,
+    KIND,
+    SIZE,
+    UNUSED_COUNT,
+    give_back,
+    use_row,
+)
 from netbandit.simulation.kernels.traffic import (
     ACTIVATIONS,
     ARRIVED,
     BANDWIDTH,
+    BOOKINGS_FULL,
     BYTES,
     CHANNEL,
     CHANNEL_MASK,
@@ -25,6 +37,7 @@ from netbandit.simulation.kernels.traffic import (
     LINK,
     MESSAGE,
     MESSAGES,
+    MESSAGES_FULL,
     NEVER,
     NOW,
     PASS_END,
@@ -33,29 +46,62 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Integers,
     Traffic,
+    can_book,
     expect,
     queue,
 )
-
-# Columns of `Queues.messages`. `FOLLOWING` leads to the next on the channel, or among unused rows; `LABELS` and `COUNT`
-# say what it tells, as its protocol has it.
-ARRIVAL, FOLLOWING, KIND, SIZE, ROUND, BEGUN, LABELS, COUNT = range(8)
-MESSAGE_COLUMNS = 8
-
-# Places in `Queues.unused`: the first unused row, and how many there are.
-UNUSED, UNUSED_COUNT = range(2)
+from netbandit.simulation.kernels.traffic import advance as advance_without_faults
 
 
 class Queues(NamedTuple):
     """The messages under way.
 
     Attributes:
-        messages: A row a message, and unused rows.
-        unused: See above.
+        messages: A row a message, and unused rows; see `message_rows`.
+        unused: Which rows are unused.
+        faults: What goes wrong; None: nothing, which is known when a loop is compiled, so that it costs nothing.
     """
 
     messages: Integers
     unused: Integers
+    faults: Faults | None
+
+
+@inlined
+def room(traffic: Traffic, queues: Queues, node: int, number: int, most: int) -> int:
+    """Return why *node* cannot send so many messages, and up to so many on a channel; or `ARRIVED`: it can."""
+    why: int = room_for(traffic, queues, number)
+    return _can_draw(traffic, queues.faults, node, most) if why == ARRIVED else why
+
+
+@inlined
+def room_for(traffic: Traffic, queues: Queues, number: int) -> int:
+    """As `room`, for messages of any nodes, which may not `draw` yet."""
+    return int(_room_for(traffic, queues.unused, queues.faults, number))
+
+
+@inlined
+def draw(traffic: Traffic, queues: Queues, node: int) -> int:
+    """Return why *node* cannot send a message for want of what it would draw, or `ARRIVED`."""
+    return int(_can_draw(traffic, queues.faults, node, 1))
+
+
+@inlined
+def _room_for(traffic: Traffic, unused: Integers, faults: Faults | None, number: int) -> int:
+    if faults is None:
+        if unused[UNUSED_COUNT] < number:
+            return MESSAGES_FULL
+        if not can_book(traffic, number):
+            return BOOKINGS_FULL
+        return ARRIVED
+    return int(can_send(traffic, unused, faults, number))
+
+
+@inlined
+def _can_draw(traffic: Traffic, faults: Faults | None, node: int, most: int) -> int:
+    if faults is None:
+        return ARRIVED
+    return int(can_draw(traffic, faults, node, most))
 
 
 @inlined
@@ -70,28 +116,40 @@ def put(
     labels: int,
     count: int,
 ) -> int:
-    """Put a message on a channel now, before the horizon; there is an unused row for it.
+    """Put a message on a channel now, before the horizon; there is `room` for it.
 
-    Return when it arrives; `NEVER`: it would have to queue up to the horizon, and is not sent.
+    Return when (ns) it arrives, or, where something can go wrong, when anything is due; `NEVER`: it would have to queue
+    up to the horizon, and is not sent.
     """
-    channels, messages, unused = traffic.channels, queues.messages, queues.unused
+    faults = queues.faults
+    return int(_put(traffic, queues.messages, queues.unused, faults, channel, kind, size, round, begun, labels, count))
+
+
+@inlined
+def _put(
+    traffic: Traffic,
+    messages: Integers,
+    unused: Integers,
+    faults: Faults | None,
+    channel: int,
+    kind: int,
+    size: int,
+    round: int,
+    begun: int,
+    labels: int,
+    count: int,
+) -> int:
+    if faults is not None:
+        return int(send(traffic, messages, unused, faults, channel, kind, size, round, begun, labels, count))
+    channels = traffic.channels
     limited = traffic.state[BANDWIDTH] > 0
     arrival = traffic.state[NOW] + channels[channel, LATENCY]
     if limited:
         if not queue(traffic, channel, size, traffic.state[NOW]):
             return NEVER
         arrival = channels[channel, FREE_AT] + channels[channel, LATENCY]
-    message = unused[UNUSED]
-    unused[UNUSED] = messages[message, FOLLOWING]
-    unused[UNUSED_COUNT] -= 1
+    message = use_row(messages, unused, kind, size, round, begun, labels, count)
     messages[message, ARRIVAL] = arrival
-    messages[message, FOLLOWING] = -1
-    messages[message, KIND] = kind
-    messages[message, SIZE] = size
-    messages[message, ROUND] = round
-    messages[message, BEGUN] = begun
-    messages[message, LABELS] = labels
-    messages[message, COUNT] = count
     if channels[channel, FIRST] < 0:
         channels[channel, FIRST] = message
         expect(traffic, channel, arrival)
@@ -112,16 +170,29 @@ def put(
 
 @inlined
 def release(queues: Queues, message: int) -> None:
-    """Give back the row of a message that has been handled."""
-    queues.messages[message, FOLLOWING] = queues.unused[UNUSED]
-    queues.unused[UNUSED] = message
-    queues.unused[UNUSED_COUNT] += 1
+    """Give back a message that has been handled."""
+    _release(queues.messages, queues.unused, queues.faults, message)
+
+
+@inlined
+def _release(messages: Integers, unused: Integers, faults: Faults | None, message: int) -> None:
+    if faults is None:
+        give_back(messages, unused, message)
+    else:
+        drop(messages, unused, message)
 
 
 @inlined
 def take(traffic: Traffic, queues: Queues) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is in the inbox."""
-    state, channels, messages = traffic.state, traffic.channels, queues.messages
+    return int(_take(traffic, queues.messages, queues.unused, queues.faults))
+
+
+@inlined
+def _take(traffic: Traffic, messages: Integers, unused: Integers, faults: Faults | None) -> int:
+    if faults is not None:
+        return int(deliver(traffic, messages, unused, faults))
+    state, channels = traffic.state, traffic.channels
     now = state[NOW]
     while state[WINDOW_AT] < state[PASS_END]:
         channel = traffic.window[state[WINDOW_AT]] & CHANNEL_MASK
@@ -147,3 +218,24 @@ def take(traffic: Traffic, queues: Queues) -> int:
         if message >= 0:
             expect(traffic, channel, messages[message, ARRIVAL])
     return ARRIVED
+
+
+@inlined
+def advance(traffic: Traffic, queues: Queues, arrivals_until: int, steps_until: int, step: int) -> int:
+    """Go on to the next pass or step; see `netbandit.simulation.kernels.traffic.advance`."""
+    return int(_advance(traffic, queues.messages, queues.unused, queues.faults, arrivals_until, steps_until, step))
+
+
+@inlined
+def _advance(
+    traffic: Traffic,
+    messages: Integers,
+    unused: Integers,
+    faults: Faults | None,
+    arrivals_until: int,
+    steps_until: int,
+    step: int,
+) -> int:
+    if faults is None:
+        return int(advance_without_faults(traffic, arrivals_until, steps_until, step))
+    return int(advance_with_faults(traffic, messages, unused, faults, arrivals_until, steps_until, step))

@@ -5,27 +5,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.queues import BEGUN, LABELS, ROUND, UNUSED_COUNT, Queues, put, release, take
-from netbandit.simulation.kernels.sorting import sort
+from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
+from netbandit.simulation.kernels.due_steps import begin_due, end_due
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
+from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
-    CHANNEL_BITS,
     CHANNEL_MASK,
     END,
     ENDED_ROUND,
     INBOX_AT,
     INBOX_END,
     MESSAGE,
-    MESSAGES_FULL,
     NEVER,
     NODE,
     NOW,
     PASS_END,
     RECEIVER,
-    STATES,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -36,15 +33,14 @@ from netbandit.simulation.kernels.traffic import (
     STEPS_FULL,
     WINDOW_AT,
     Traffic,
-    advance,
-    can_book,
     inbox_of_one,
     move_to,
     step_time,
 )
 
-# Places in `Told.state`: how many rows of `complete` are new, and how many steps are due in this instant.
-COMPLETE, DUE_STEPS = range(2)
+# Places in `Told.state`: how many rows of `complete` are new; how many steps are due in this instant; and how many
+# messages of those that have reached a node at once have been counted, and passed on.
+COMPLETE, DUE_STEPS, COUNTED, PASSED_ON = range(4)
 
 
 class Told(NamedTuple):
@@ -80,12 +76,19 @@ def _count(told: Told, node: int, odd: int) -> None:
 
 @inlined
 def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: int, odd: int) -> int:
-    """Let *node* pass on what comes from *source*, if the horizon has not come; return when (ns) it first arrives."""
+    """Let *node* pass on what comes from *source*, if the horizon has not come.
+
+    Return when (ns) something is first due of that; below zero: nothing was sent for want of room, and why.
+    """
+    at = source * told.missing.shape[1] + node
+    first, last = told.first[at], told.first[at + 1]
+    why: int = room(traffic, queues, node, last - first, 1)
+    if why != ARRIVED:
+        return -why
     soonest = NEVER
     now = traffic.state[NOW]
     if now < traffic.state[END]:
-        at = source * told.missing.shape[1] + node
-        for place in range(told.first[at], told.first[at + 1]):
+        for place in range(first, last):
             channel = told.tree[place]
             soonest = min(soonest, put(traffic, queues, channel, 0, told.sizes[odd, source], odd, now, source, 0))
     return soonest
@@ -93,42 +96,12 @@ def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: in
 
 @compiled
 def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now: int) -> int:
-    """Let *agent* tell its item to all others, for whose messages there are rows; return when the first arrives."""
+    """Let *agent* tell its item to all others; return as `_pass_on`."""
     move_to(traffic.state, now)
     soonest: int = _pass_on(traffic, queues, told, agent, agent, odd)
-    _count(told, agent, odd)
+    if soonest >= 0:
+        _count(told, agent, odd)
     return soonest
-
-
-@inlined
-def _begin_steps(traffic: Traffic, told: Told) -> None:
-    """Sort what is due in this step by node, for each in the order in which it came."""
-    state, order, steps = traffic.state, traffic.order, traffic.steps
-    due = 0
-    for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] <= state[NOW]:
-            order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
-            due += 1
-    sort(order, 0, due, state, STATES)
-    told.state[DUE_STEPS] = due
-    state[STEPS_BEGUN] = 1
-    state[STEP_AT] = 0
-
-
-@inlined
-def _end_steps(traffic: Traffic) -> None:
-    """Forget what was due; what is due at the next boundary stays."""
-    state, steps = traffic.state, traffic.steps
-    kept, soonest = 0, NEVER
-    for place in range(state[STEPS]):
-        if steps[place, STEP_COUNT] > state[NOW]:
-            for column in range(3):
-                steps[kept, column] = steps[place, column]
-            soonest = min(soonest, steps[place, STEP_COUNT])
-            kept += 1
-    state[STEPS] = kept
-    state[STEP_TIME] = soonest
-    state[STEPS_BEGUN] = 0
 
 
 @inlined
@@ -167,7 +140,7 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
         slotted: Whether what is heard takes effect at a slot boundary; the last column of a step says when.
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    messages, order, unused = queues.messages, traffic.order, queues.unused
+    messages, order = queues.messages, traffic.order
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
             why: int = take(traffic, queues)
@@ -181,40 +154,41 @@ def play(traffic: Traffic, queues: Queues, told: Told, arrivals_until: int, step
                     return STEPS_FULL
                 _keep(traffic, queues, node, at, end)
             else:
-                if unused[UNUSED_COUNT] < (end - at) * (traffic.starts[node + 1] - traffic.starts[node]):
-                    return MESSAGES_FULL
-                if not can_book(traffic, (end - at) * (traffic.starts[node + 1] - traffic.starts[node])):
-                    return BOOKINGS_FULL
-                for number in range(at, end):
-                    _count(told, node, messages[inbox[number, MESSAGE], ROUND])
-                for number in range(at, end):
-                    message = inbox[number, MESSAGE]
-                    source, odd = messages[message, LABELS], messages[message, ROUND]
-                    _pass_on(traffic, queues, told, node, source, odd)
+                while told.state[COUNTED] < end - at:
+                    _count(told, node, messages[inbox[at + told.state[COUNTED], MESSAGE], ROUND])
+                    told.state[COUNTED] += 1
+                while told.state[PASSED_ON] < end - at:
+                    message = inbox[at + told.state[PASSED_ON], MESSAGE]
+                    due = _pass_on(traffic, queues, told, node, messages[message, LABELS], messages[message, ROUND])
+                    if due < 0:
+                        return -due
+                    told.state[PASSED_ON] += 1
+                told.state[COUNTED] = told.state[PASSED_ON] = 0
             for number in range(at, end):
                 release(queues, inbox[number, MESSAGE])
             state[INBOX_AT] = end
             if told.state[COMPLETE]:
                 return ENDED_ROUND
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
                 return why
-            _begin_steps(traffic, told)
+            told.state[DUE_STEPS] = begin_due(traffic)
             for number in range(told.state[DUE_STEPS]):
                 place = order[number] & CHANNEL_MASK
                 _count(told, steps[place, NODE], steps[place, STEP_LABELS] & 1)
         while state[STEP_AT] < told.state[DUE_STEPS]:
             place = order[state[STEP_AT]] & CHANNEL_MASK
             node, what = steps[place, NODE], steps[place, STEP_LABELS]
-            if unused[UNUSED_COUNT] < traffic.starts[node + 1] - traffic.starts[node]:
-                return MESSAGES_FULL
-            if not can_book(traffic, traffic.starts[node + 1] - traffic.starts[node]):
-                return BOOKINGS_FULL
-            _pass_on(traffic, queues, told, node, what >> 1, what & 1)
+            due = _pass_on(traffic, queues, told, node, what >> 1, what & 1)
+            if due < 0:
+                return -due
             state[STEP_AT] += 1
-        _end_steps(traffic)
+        end_due(traffic)
         if told.state[COMPLETE]:
             return ENDED_ROUND
+
+
+play_with_faults = for_faults(play)

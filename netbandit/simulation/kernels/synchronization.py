@@ -5,22 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.queues import (
-    BEGUN,
-    COUNT,
-    KIND,
-    LABELS,
-    ROUND,
-    UNUSED_COUNT,
-    Queues,
-    put,
-    release,
-    take,
-)
+from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
+from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
     END,
     ENDED_ROUND,
@@ -28,7 +17,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_END,
     LISTS_FULL,
     MESSAGE,
-    MESSAGES_FULL,
     NODE,
     NOW,
     PASS_END,
@@ -45,9 +33,7 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Traffic,
     add_step,
-    advance,
     begin_steps,
-    can_book,
     end_steps,
     inbox_of_one,
     step_time,
@@ -174,7 +160,7 @@ def play(
         slotted: Whether nodes pass on only at slot boundaries what they have learnt.
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    messages, unused, order = queues.messages, queues.unused, traffic.order
+    messages, order = queues.messages, traffic.order
     round = handshakes.round
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
@@ -184,15 +170,17 @@ def play(
         while state[INBOX_AT] < state[INBOX_END]:
             at, end = state[INBOX_AT], inbox_of_one(traffic)
             node = channels[inbox[at, CHANNEL], RECEIVER]
-            lists = 0
+            lists, together, most = 0, 0, 0
             for number in range(at, end):
                 lists += messages[inbox[number, MESSAGE], COUNT]
+                together = together + 1 if number > at and inbox[number, CHANNEL] == inbox[number - 1, CHANNEL] else 1
+                most = max(most, together)
             if round[USED] + lists > len(handshakes.labels):
                 return LISTS_FULL
-            if unused[UNUSED_COUNT] < end - at + traffic.starts[node + 1] - traffic.starts[node]:
-                return MESSAGES_FULL
-            if not can_book(traffic, end - at + traffic.starts[node + 1] - traffic.starts[node]):
-                return BOOKINGS_FULL
+            # An answer to each that has come over one channel, and an advertisement.
+            why = room(traffic, queues, node, end - at + traffic.starts[node + 1] - traffic.starts[node], most + 1)
+            if why != ARRIVED:
+                return why
             if slotted and state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
             learnt, first, count = 0, 0, 0
@@ -228,7 +216,7 @@ def play(
                     return ENDED_ROUND
                 _advertise(traffic, queues, handshakes, node, first, count)
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
@@ -248,10 +236,9 @@ def play(
             while end < state[STEPS] and steps[order[end], NODE] == node:
                 count += steps[order[end], STEP_COUNT]
                 end += 1
-            if unused[UNUSED_COUNT] < traffic.starts[node + 1] - traffic.starts[node]:
-                return MESSAGES_FULL
-            if not can_book(traffic, traffic.starts[node + 1] - traffic.starts[node]):
-                return BOOKINGS_FULL
+            why = room(traffic, queues, node, traffic.starts[node + 1] - traffic.starts[node], 1)
+            if why != ARRIVED:
+                return why
             if round[USED] + count > len(handshakes.labels):
                 return LISTS_FULL
             first = steps[order[at], STEP_LABELS]
@@ -262,3 +249,6 @@ def play(
             _advertise(traffic, queues, handshakes, node, first, count)
             state[STEP_AT] = end
         end_steps(traffic)
+
+
+play_with_faults = for_faults(play)

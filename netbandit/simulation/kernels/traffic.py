@@ -26,7 +26,10 @@ NEVER = 1 << 62
 # Columns of `Traffic.channels`, a row a channel, in order of (receiver, sender).
 # `FIRST` and `LAST` are of what is under way, `REVERSE` is the channel the other way. Where bandwidth is limited,
 # `FREE_AT` is when (ns) all that was sent will have been put on it, and `BOOKED` the latest slot it is booked for.
+# Where something can go wrong, `LOST` is how many messages were lost, `HELD_UNTIL` the arrival (ns) behind which others
+# are held back, and `DRAWN` for how many messages there are numbers.
 LATENCY, RECEIVER, SENDER, DUE, NEXT, FIRST, LAST, LINK, MESSAGES, BYTES, REVERSE, FREE_AT, BOOKED = range(13)
+LOST, HELD_UNTIL, DRAWN = range(13, 16)
 CHANNEL_COLUMNS = 16  # a row begins with what is needed for each message, and fills whole lines of a cache
 
 # Columns of `Traffic.links`, `Traffic.kinds`, `Traffic.inbox` and `Traffic.steps`.
@@ -74,7 +77,10 @@ STATES = 24
     LISTS_FULL,
     CHOICES_USED,
     BOOKINGS_FULL,
-) = range(9)
+    HEAPS_FULL,
+    DRAWS_USED,
+    STATES_USED,
+) = range(12)
 ARRIVED, STEP = 100, 101
 
 CHANNEL_BITS = 32

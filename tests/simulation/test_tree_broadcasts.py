@@ -1,0 +1,108 @@
+"""Broadcasts along trees in a compiled loop: what is heard, and when, is the same as message by message."""
+
+import random
+
+import pytest
+from helpers.both_ways import both_ways, same
+
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+from netbandit.simulation.compiled_rounds import choice, links
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
+
+LATENCIES = [
+    '"0 ms"',
+    '"0.4 ms"',
+    '"2 ms"',
+    '{ uniform = ["0 ms", "4 ms"] }',
+    '{ uniform = ["0 ms", "3 ns"] }',
+    '{ uniform = ["1 us", "3 s"] }',
+]
+
+SCENARIO = """\
+run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
+topology = {{ {topology} }}
+links.peer = {{ {links} }}
+bandit = {{ kind = "bernoulli", arms = 4 }}
+learner = {{ {learner} }}
+protocol = {{ {protocol} }}
+"""
+
+
+def drawn(seed, **given):
+    rng = random.Random(seed)
+    family = rng.choice(["ring", "star", "complete", "path", "random", "grid"])
+    bandwidth = rng.choice(["", "", ', bandwidth = "1 Mbit/s"', ', bandwidth = "50 kbit/s"'])
+    # In a tree of one hop, slotted, all is regular, and goes in bulk.
+    protocol, timing, users = rng.choice(
+        [
+            ('"relay"', "slotted", '"one"'),
+            ('"relay"', "slotted", "{ share = 0.4 }"),
+            ('"relay"', "asynchronous", '{ poisson = "0.7 ms" }'),
+            ('"local", ttl = 2', "slotted", '"every"'),
+            ('"local", ttl = 1', "asynchronous", '"every"'),
+            ('"local", ttl = 3', "asynchronous", '"every"'),
+        ]
+    )
+    own = rng.choice(["Telling", "Telling", "Sometimes", "Rarely"])
+    values = {
+        "horizon": rng.choice([20, 50]),
+        "seed": seed,
+        "activity": users if own == "Telling" else '"every"',
+        "topology": f'family = "{family}", agents = {rng.randint(2, 9)}' + ", p = 0.6" * (family == "random"),
+        "links": f"latency = {rng.choice(LATENCIES)}{bandwidth}",
+        "learner": f'kind = "helpers.own_learners:{own}"',
+        "protocol": f'kind = {protocol}, timing = "{timing}"',
+    }
+    return SCENARIO.format(**(values | given))
+
+
+@pytest.fixture
+def point(tmp_path):
+    """Check a scenario; return its point."""
+
+    def checked(text):
+        file = tmp_path / "trees.toml"
+        file.write_text(text)
+        return check(load(file)).points[0]
+
+    return checked
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_told_along_trees_is_heard_in_the_same_way(point, seed):
+    same(*both_ways(point(drawn(seed))))
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_a_loop_of_trees_that_stops_for_room_goes_on_where_it_was(point, monkeypatch, seed):
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    monkeypatch.setattr(links, "_LEAST_ROOM", 1)
+    same(*both_ways(point(drawn(seed))))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"protocol": 'kind = "local", ttl = 2, route = "flood"'},
+        {"protocol": 'kind = "local", ttl = 0'},
+        {"protocol": 'kind = "flooding"'},
+        {"protocol": 'kind = "relay"', "links": 'latency = "1 ms", loss = 0.1'},
+    ],
+)
+def test_what_is_no_tree_or_may_fail_goes_message_by_message(point, monkeypatch, changes):
+    monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
+    given = {"activity": '"every"', "learner": 'kind = "ucb"'} | changes
+    with choice.worth_it_from(0):
+        assert point(drawn(0, **given)).simulation(0).run().metrics["regret"] > 0
+
+
+@pytest.mark.parametrize(("horizon", "worth"), [(50, True), (49, False)])
+def test_a_loop_is_worth_it_for_all_that_is_told_in_a_run(point, monkeypatch, horizon, worth):
+    started = []
+    prepare = CompiledLoop.prepare
+    monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: (started.append(self), prepare(self, *given)))
+    tables = {"topology": 'family = "ring", agents = 5', "protocol": 'kind = "relay"', "horizon": horizon}
+    with choice.worth_it_from(1_000):  # 20 hops a slot
+        point(drawn(0, activity='"every"', **tables)).simulation(0).run()
+    assert bool(started) == worth

@@ -40,6 +40,7 @@ class Environment(simpy.Environment):
     """SimPy's environment, in whole nanoseconds, with a clock that can be moved ahead."""
 
     if TYPE_CHECKING:
+        _now: int
 
         @property
         def now(self) -> int:

@@ -134,7 +134,7 @@ def test_what_goes_wrong_is_the_same_as_event_by_event(both, protocol, seed):
 
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_what_is_lost_before_anything_arrives_is_counted(both, protocol):
-    compiled, events = both(drawn(0, protocol, horizon=100, faults="links.peer.loss = 1.0"))
+    compiled, events = both(drawn(0, protocol, horizon=3_000, faults="links.peer.loss = 1.0"))
     same(compiled, events)
     assert compiled.metrics["lost"] == compiled.metrics["messages"] > 0
 

@@ -20,6 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.learners.copying import copy_matrix, copy_vector
+
 REFRESH = 1_024
 """Decisions after which the inverse is made afresh from V, so that rounding does not pile up."""
 
@@ -166,9 +168,9 @@ def _choose_by(beliefs, param_set, agent, gram, response, arms):  # type: ignore
             middle = 0.5 * (inverse[row, column] + inverse[column, row])
             inverse[row, column] = middle
             inverse[column, row] = middle
-    beliefs.inverse[param_set, agent] = inverse
+    copy_matrix(inverse, beliefs.inverse[param_set, agent])
     estimate = inverse @ response
-    beliefs.estimate[param_set, agent] = estimate
+    copy_vector(estimate, beliefs.estimate[param_set, agent])
     for arm in range(arms.shape[1]):
         fit = 0.0
         width = 0.0
@@ -196,14 +198,20 @@ def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
         arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
     """
     shared = beliefs.shared_gram[param_set, agent]
-    gram = shared + beliefs.own_gram[param_set, agent]
+    dimension = len(shared)
+    gram = np.empty((dimension, dimension))
+    for row in range(dimension):
+        for column in range(dimension):
+            gram[row, column] = shared[row, column] + beliefs.own_gram[param_set, agent, row, column]
     if not beliefs.received:
-        response = beliefs.shared_response[param_set, agent] + beliefs.own_response[param_set, agent]
+        response = np.empty(dimension)
+        for row in range(dimension):
+            response[row] = beliefs.shared_response[param_set, agent, row] + beliefs.own_response[param_set, agent, row]
         _choose_by(beliefs, param_set, agent, gram, response, arms)
     if beliefs.inflated.shape[2]:
         for row in range(len(gram)):
             gram[row, row] += beliefs.inflation[agent]
-        beliefs.inflated[param_set, agent] = np.linalg.inv(gram)
+        copy_matrix(np.linalg.inv(gram), beliefs.inflated[param_set, agent])
     beliefs.log_ratio[param_set, agent] = np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1]
     beliefs.updates[param_set, agent] = 0
 
@@ -225,7 +233,8 @@ def take_in(beliefs, agent, arms):  # type: ignore[no-untyped-def]
     total = beliefs.totals[beliefs.waiting[agent]]
     apart = beliefs.apart[agent]
     beliefs.waiting[agent] = -1
-    shared, response = beliefs.shared_gram[0, agent], beliefs.shared_response[0, agent]
+    param_set = np.int64(0)  # for a literal 0 all that is called would be compiled once more
+    shared, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
     dimension = len(response)
     place = 0
     for row in range(dimension):
@@ -236,11 +245,11 @@ def take_in(beliefs, agent, arms):  # type: ignore[no-untyped-def]
         shared[row, row] += beliefs.regularizer
     for row in range(dimension):
         response[row] = total[place + row]
-    beliefs.held[0, agent] = beliefs.counts[agent, 0]
+    beliefs.held[param_set, agent] = beliefs.counts[agent, 0]
     if beliefs.received:
-        _choose_by(beliefs, 0, agent, shared, response, arms)
+        _choose_by(beliefs, param_set, agent, shared, response, arms)
     else:
-        beliefs.held[0, agent] += beliefs.counts[agent, 1] + beliefs.uses[0, agent]
+        beliefs.held[param_set, agent] += beliefs.counts[agent, 1] + beliefs.uses[param_set, agent]
     if beliefs.counts[agent, 1]:
         place = 0
         for row in range(dimension):
@@ -251,18 +260,18 @@ def take_in(beliefs, agent, arms):  # type: ignore[no-untyped-def]
                 place += 1
         for row in range(dimension):
             response[row] += apart[place + row]
-    refresh(beliefs, 0, agent, arms)
+    refresh(beliefs, param_set, agent, arms)
 
 
 @njit(cache=True)
 def copy(beliefs, param_set, source, agent):  # type: ignore[no-untyped-def]
     """Let *agent* believe in *param_set* all that *source* does; only where neither has anything of its own."""
-    beliefs.inverse[param_set, agent] = beliefs.inverse[param_set, source]
-    beliefs.estimate[param_set, agent] = beliefs.estimate[param_set, source]
-    beliefs.inflated[param_set, agent] = beliefs.inflated[param_set, source]
+    copy_matrix(beliefs.inverse[param_set, source], beliefs.inverse[param_set, agent])
+    copy_vector(beliefs.estimate[param_set, source], beliefs.estimate[param_set, agent])
+    copy_matrix(beliefs.inflated[param_set, source], beliefs.inflated[param_set, agent])
     beliefs.log_ratio[param_set, agent] = beliefs.log_ratio[param_set, source]
-    beliefs.fits[param_set, agent] = beliefs.fits[param_set, source]
-    beliefs.widths[param_set, agent] = beliefs.widths[param_set, source]
+    copy_vector(beliefs.fits[param_set, source], beliefs.fits[param_set, agent])
+    copy_vector(beliefs.widths[param_set, source], beliefs.widths[param_set, agent])
     beliefs.log_det[param_set, agent] = beliefs.log_det[param_set, source]
     beliefs.updates[param_set, agent] = 0
 

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.learners.copying import copy_matrix, copy_vector
 from netbandit.learners.symmetric_root import Expansion
 
 _REFRESH = 500
@@ -71,7 +72,7 @@ def play_linucb(
                 inverse[row, column] -= scaled * direction[column]
         updates[0] += 1
         if updates[0] % _REFRESH == 0:
-            inverse[:] = np.linalg.inv(gram)
+            copy_matrix(np.linalg.inv(gram), inverse)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -142,7 +143,7 @@ def play_lints(
             response[row] += reward * x[row]
             for column in range(dimension):
                 gram[row, column] += x[row] * x[column]
-        images[rows] = image
+        copy_vector(image, images[rows])
         for node in range(nodes):
             for column in range(dimension):
                 parts[node, column] = inverses[node, column] * image[column]

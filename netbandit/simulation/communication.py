@@ -302,6 +302,7 @@ class Synchronisations(Communication):
         know of without a call: then it begins in the slots that the learner names.
         """
         super().open(learners)
+        self.shares = [share_of(learner, or_none=False) for learner in learners]
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)

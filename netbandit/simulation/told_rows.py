@@ -13,12 +13,14 @@ Share = Callable[[int, NDArray[np.int64]], Rows | None]
 """`netbandit.learners.slots.Learner.share`."""
 
 
-def share_of(learner: Learner) -> Share:
-    """Return how agents of *learner* tell; of a learner of one's own, what is no row for each agent is an error."""
-    if _is_ours(learner):
-        return learner.share
-    rows_of = _checked(learner, "share", learner.share)
-    return lambda slot, agents: rows_of(slot, agents)
+def share_of(learner: Learner, *, or_none: bool = True) -> Share:
+    """Return how agents of *learner* tell; of a learner of one's own, what is no row for each agent is an error.
+
+    Args:
+        learner: The learner.
+        or_none: Whether nobody need tell anything, as in a round everybody must.
+    """
+    return learner.share if _is_ours(learner) else _checked(learner, "share", learner.share, or_none=or_none)
 
 
 def answer_of(learner: Learner) -> Callable[[int, NDArray[np.int64]], Rows]:

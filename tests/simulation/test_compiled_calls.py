@@ -91,6 +91,22 @@ def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
     same(*both_ways(point(text)))
 
 
+@pytest.mark.parametrize(
+    "faults",
+    [
+        "loss = 0.02",
+        "loss = 0.1, retry = {}",
+        'jitter = "2 ms", duplicate = 0.2',
+        'loss = 0.3, retry = { attempts = 2 }, jitter = "2 ms", overtaking = true',
+    ],
+)
+@pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay"])
+def test_sums_name_what_is_in_them_in_the_same_way_where_messages_may_be_lost(point, protocol, faults):
+    rng = random.Random(f"{faults}/{protocol}")
+    links = f"latency = {rng.choice(LATENCIES)}, {faults}"
+    same(*both_ways(point(drawn(rng, protocol=f'kind = "{protocol}"', learner=rng.choice(FIXED), links=links))))
+
+
 @pytest.mark.parametrize(("hops", "worth"), [(17_280, True), (17_281, False)])
 def test_rounds_that_are_known_ahead_are_worth_a_loop_together(point, hops, worth):
     text = drawn(

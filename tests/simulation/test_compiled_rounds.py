@@ -39,6 +39,10 @@ RETRIES = [
     'links.peer.retry = { timeout = "700 us", spread = 1.0, factor = 1.5, attempts = 3 }',
     'links.peer.retry = { timeout = "2 ns", factor = 1.0, attempts = 6 }',
 ]
+FAILURES = [
+    'faults.links = { up_for = "9 ms", down_for = "4 ms" }',
+    'faults.links = { up = 0.8, every = "2.5 ms" }',
+]
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
@@ -81,11 +85,14 @@ def drawn(seed, protocol, /, **changes):
 
 
 def some_faults(rng):
-    """Draw what goes wrong on the links between agents: one thing at least."""
+    """Draw what goes wrong on the links between agents, as changes: one thing at least."""
     while True:
-        lines = [rng.choice(["", *some]) for some in (LOSSES, JITTERS, RETRIES, ["links.peer.duplicate = 0.2"])]
+        some = (LOSSES, JITTERS, RETRIES, ["links.peer.duplicate = 0.2"], FAILURES)
+        lines = [rng.choice(["", *one]) for one in some]
         if any(lines):
-            return "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
+            faults = "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
+            # It is not known for how long messages queue for links that go down.
+            return {"faults": faults} | ({"bandwidth": ""} if "faults.links" in faults else {})
 
 
 @pytest.fixture
@@ -122,7 +129,14 @@ def test_a_loop_that_stops_for_room_goes_on_where_it_was(both, monkeypatch, prot
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_what_goes_wrong_is_the_same_as_event_by_event(both, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}/faults")
-    same(*both(drawn(seed, protocol, faults=some_faults(rng), horizon=rng.choice([40, 400]))))
+    same(*both(drawn(seed, protocol, horizon=rng.choice([40, 400]), **some_faults(rng))))
+
+
+@pytest.mark.parametrize("protocol", OVER_FAULTS)
+def test_what_is_lost_before_anything_arrives_is_counted(both, protocol):
+    compiled, events = both(drawn(0, protocol, horizon=3_000, faults="links.peer.loss = 1.0"))
+    same(compiled, events)
+    assert compiled.metrics["lost"] == compiled.metrics["messages"] > 0
 
 
 @pytest.mark.parametrize("seed", range(100, 104))
@@ -135,7 +149,7 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkey
     monkeypatch.setattr(luck, "_WINDOW", 1)
     monkeypatch.setattr(luck, "_STAYS", 1)
     rng = random.Random(f"{seed}/{protocol}/faults")
-    same(*both(drawn(seed, protocol, faults=some_faults(rng), horizon=100)))
+    same(*both(drawn(seed, protocol, horizon=100, **some_faults(rng))))
 
 
 @pytest.mark.parametrize("seed", range(200, 212))
@@ -157,6 +171,11 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
     "changes",
     [
         {"faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
+        {
+            "faults": "faults.links = { up = 0.9 }\nlinks.peer.retry = {}",
+            "latency": '"0.4 ms"',
+            "bandwidth": 'links.peer.bandwidth = "1 Mbit/s"',
+        },
         {"protocol": 'kind = "gis", deadline = "3 slots"'},
         {"protocol": 'kind = "master-worker"'},
         {"protocol": 'kind = "sink", collect = "gis"'},

@@ -24,6 +24,7 @@ class Base(Forgetless):
             "a row for all": np.ones((7, 3)),
             "another width": rows[:, :2],
             "words": rows.astype(str),
+            "nothing at all": None,
         }.get(self.wrong, rows)
 
 
@@ -120,6 +121,11 @@ def test_each_kind_of_mistake_is_named(tmp_path, wrong, said):
     with pytest.raises(nb.RunsFailedError) as failed:
         run(tmp_path, Told(wrong=wrong), nb.protocols.Local(ttl=1))
     assert said in str(failed.value)
+
+
+def test_in_a_round_everybody_tells_something(tmp_path):
+    with pytest.raises(nb.RunsFailedError, match=r"Adopted\.share must .* shape \(1, 3\), not NoneType \(slot"):
+        run(tmp_path, Adopted(wrong="nothing at all"), nb.protocols.Gis())
 
 
 @pytest.mark.parametrize(("wrong", "said"), [("NaN", "not NaN"), ("a list", "not list")])

@@ -23,6 +23,7 @@ from netbandit.protocols.relay import Relay
 from netbandit.protocols.sink import Sink
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.protocols.vertical import Vertical
+from netbandit.simulation.compiled_rounds.cuts import cuts_fit
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
@@ -197,7 +198,7 @@ def _is_known(network: Network) -> bool:
     if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
         return False
     faults, channels = network.peer_faults, 2 * len(network.links)
-    if faults is None or network.link_downtimes is not None or channels > _MOST_CHANNELS:
+    if faults is None or channels > _MOST_CHANNELS or not cuts_fit(network):
         return False
     if isinstance(faults.loss, BurstLoss) and network.peer_bandwidth is not None:
         stays = 2 * network.clock.end / (faults.loss.good_for + faults.loss.bad_for)

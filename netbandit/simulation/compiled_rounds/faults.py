@@ -11,6 +11,7 @@ from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, ACK_BYTES, Retry, repetition_of
+from netbandit.simulation.compiled_rounds.cuts import cuts_of
 from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.luck import Stays, Windows
 from netbandit.simulation.kernels import faults as columns
@@ -41,6 +42,7 @@ class WhatGoesWrong:
         assert faults is not None
         self._windows = Windows(network, traffic)
         self._stays = Stays(network, faults.loss, traffic) if isinstance(faults.loss, BurstLoss) else None
+        first_cuts, cuts = cuts_of(network)
         state = np.zeros(columns.FAULT_STATES, dtype=np.int64)
         state[columns.KNOWN_UNTIL] = reasons.NEVER if self._stays is None else 0
         rows = max(_LEAST_ROOM, 2 * len(traffic.channels))
@@ -55,6 +57,8 @@ class WhatGoesWrong:
             factors=factors_of(faults.retry),
             stays=np.zeros((1, 3), dtype=np.int64),
             switches=np.empty(0, dtype=np.int64),
+            first_cuts=first_cuts,
+            cuts=cuts,
         )
 
     def more(self, why: int, traffic: Traffic) -> bool:

@@ -83,6 +83,7 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
         while (soonest := self._broadcast(agent, odd)) < 0:
             self.tell()
             self.more(-soonest)
+        self.tell()  # now: if all of it is lost, the loop may never go on
         self.appoint_arrival(soonest)
         informed = found.informed[agent]
         self.inform()

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
 from netbandit.simulation.kernels.due_steps import begin_due, end_due
-from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE, UNUSED_COUNT
-from netbandit.simulation.kernels.queues import Queues, put, release, take
+from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE
+from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
     CHANNEL_BITS,
     CHANNEL_MASK,
@@ -18,7 +17,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_END,
     LINK,
     MESSAGE,
-    MESSAGES_FULL,
     NODE,
     NOW,
     PASS_END,
@@ -35,7 +33,6 @@ from netbandit.simulation.kernels.traffic import (
     Integers,
     Traffic,
     advance,
-    can_book,
     expect,
     step_time,
 )
@@ -186,10 +183,9 @@ def play(
                 return why
             kept[DUE_STEPS] = begin_due(traffic)
         while state[STEP_AT] < kept[DUE_STEPS]:
-            if queues.unused[UNUSED_COUNT] == 0:
-                return MESSAGES_FULL
-            if not can_book(traffic, 1):
-                return BOOKINGS_FULL
+            why = room_for(traffic, queues, 1)
+            if why != ARRIVED:
+                return why
             at, size, items = state[STEP_AT], 0, 0
             node = order[at] >> CHANNEL_BITS
             while at < kept[DUE_STEPS] and order[at] >> CHANNEL_BITS == node:

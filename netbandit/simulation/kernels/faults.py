@@ -160,6 +160,8 @@ class Faults(NamedTuple):
         stays: Of each channel where in `switches` are the next and the last of its times that are known, and whether it
             is bad before these, shape (channels, 3).
         switches: When (ns) channels become bad or good.
+        first_cuts: Where in `cuts` the rows of each link begin, and the end, shape (links + 1,); empty: none is down.
+        cuts: From when until before when (ns) links are down, shape (n, 2).
     """
 
     state: Integers
@@ -172,6 +174,8 @@ class Faults(NamedTuple):
     factors: NDArray[np.float64]
     stays: Integers
     switches: Integers
+    first_cuts: Integers
+    cuts: Integers
 
 
 @compiled
@@ -268,6 +272,22 @@ def _wait_for(messages: Integers, faults: Faults, message: int, channel: int, de
         messages[message, REFERENCES] += 1
 
 
+@inlined
+def _is_cut(faults: Faults, link: int, begin: int, end: int) -> bool:
+    """Return whether *link* is down at any moment from *begin* to *end* (ns), both included."""
+    if len(faults.first_cuts) == 0:
+        return False
+    first = low = faults.first_cuts[link]
+    high = faults.first_cuts[link + 1]
+    while low < high:  # the first that begins later
+        middle = (low + high) >> 1
+        if faults.cuts[middle, 0] <= end:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low > first and faults.cuts[low - 1, 1] > begin)
+
+
 @compiled
 def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int, message: int, kind: int) -> int:
     """Put *message* on *channel* as one of a *kind*, and decide what will become of it.
@@ -277,6 +297,7 @@ def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int
     state, channels, law, numbers = traffic.state, traffic.channels, faults.law, faults.numbers
     start = sent = state[NOW]
     size = messages[message, SIZE]
+    link = channels[channel, LINK]
     if state[BANDWIDTH] > 0:
         start = max(channels[channel, FREE_AT], start)
         if not queue(traffic, channel, size, state[NOW]):
@@ -285,7 +306,6 @@ def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int
     elif start >= state[END]:
         return _NOT_SENT
     else:
-        link = channels[channel, LINK]
         if traffic.links[link, LATEST] != state[SLOT]:
             traffic.links[link, LATEST] = state[SLOT]
             traffic.links[link, ACTIVATIONS] += 1
@@ -303,6 +323,7 @@ def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int
     lost = False
     if law.loss != NO_LOSS:
         lost = numbers[channel, drawn, law.loss_at] * UNIT < _chance(faults, channel, size, start)
+    lost = lost or _is_cut(faults, link, start, arrival)
     deadline = _NO_TIMER
     if law.attempts > 0 and kind != 2 * law.kinds:
         if not repeated:
@@ -325,7 +346,10 @@ def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int
             copy += numbers[channel, drawn, law.copy_at]
         if not law.overtaking:
             copy = max(copy, arrival)
-        _arrive(messages, faults, copy, channel, message, kind, _NO_TIMER)
+        if _is_cut(faults, link, start, copy):
+            faults.state[LOST_IN_ALL] += 1
+        else:
+            _arrive(messages, faults, copy, channel, message, kind, _NO_TIMER)
     _arrive(messages, faults, arrival, channel, message, kind, deadline)
     return int(arrival)
 

@@ -3,11 +3,10 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE, UNUSED_COUNT
-from netbandit.simulation.kernels.queues import Queues, put, release, take
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE
+from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
     CHANNEL_MASK,
     END,
@@ -15,7 +14,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_AT,
     INBOX_END,
     MESSAGE,
-    MESSAGES_FULL,
     NEVER,
     NODE,
     NOW,
@@ -36,7 +34,6 @@ from netbandit.simulation.kernels.traffic import (
     add_step,
     advance,
     begin_steps,
-    can_book,
     end_steps,
     step_time,
 )
@@ -143,9 +140,10 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, slotted: bool) -> int
         slotted: Whether what arrives takes effect at a slot boundary; the second column of a step is a message.
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
+    why: int
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
-            why: int = take(traffic, queues)
+            why = take(traffic, queues)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
@@ -157,8 +155,9 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, slotted: bool) -> int
                 add_step(traffic, step_time(traffic, queues.messages[message, BEGUN]), node, message, 0)
                 state[INBOX_AT] = at + 1
                 continue
-            if not can_book(traffic, 1):
-                return BOOKINGS_FULL
+            why = room_for(traffic, queues, 1)
+            if why != ARRIVED:
+                return why
             if gather.state[OUTCOMES] == len(gather.outcomes):
                 return ENDED_ROUND
             state[INBOX_AT] = at + 1
@@ -173,10 +172,9 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, slotted: bool) -> int
             if why != STEP:
                 return ENDED_ROUND if gather.state[OUTCOMES] > 0 else why
             if state[STEP_TIME] > state[NOW]:
-                if queues.unused[UNUSED_COUNT] < len(gather.senders):
-                    return MESSAGES_FULL
-                if not can_book(traffic, len(gather.senders)):
-                    return BOOKINGS_FULL
+                why = room_for(traffic, queues, len(gather.senders))
+                if why != ARRIVED:
+                    return why
                 if gather.state[OUTCOMES] == len(gather.outcomes):
                     return ENDED_ROUND
                 _come(traffic, queues, gather)
@@ -184,8 +182,9 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, slotted: bool) -> int
             begin_steps(traffic)
         while state[STEP_AT] < state[STEPS]:
             place = traffic.order[state[STEP_AT]]
-            if not can_book(traffic, 1):
-                return BOOKINGS_FULL
+            why = room_for(traffic, queues, 1)
+            if why != ARRIVED:
+                return why
             if gather.state[OUTCOMES] == len(gather.outcomes):
                 return ENDED_ROUND
             state[STEP_AT] += 1

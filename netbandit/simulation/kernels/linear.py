@@ -80,7 +80,7 @@ def play(  # type: ignore[no-untyped-def]
             if waiting.size and waiting[agent] >= 0:
                 take_in(beliefs, agent, columns)
             terms = bonus_terms[agent]
-            if other < 0 or terms[5] != SLOTS or not np.array_equal(terms, bonus_terms[other]):
+            if other < 0 or terms[5] != SLOTS or _differ(terms, bonus_terms[other]):
                 bonus = bonus_at(log_det[param_set, agent], held[param_set, agent], terms, dimension, slot)
             other = agent
             source = 0 if fixed else agent
@@ -143,3 +143,12 @@ def play(  # type: ignore[no-untyped-def]
         if called:
             return turn + 1
     return last
+
+
+@njit(cache=True)
+def _differ(terms, others):  # type: ignore[no-untyped-def]
+    """Return whether any of *terms* is another than that of *others*."""
+    for place in range(terms.size):  # noqa: SIM110, numba has no any
+        if terms[place] != others[place]:
+            return True
+    return False

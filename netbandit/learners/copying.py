@@ -1,0 +1,26 @@
+"""Copies in compiled loops, number by number.
+
+An assignment of arrays, ``into[:] = values``, is the same; but it carries along the words with which it complains
+where shapes differ, and to compile those takes seconds, in every loop that they are compiled into.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def copy_vector(values: Floats, into: Floats) -> None:
+    """Write *values* into an array of the same length."""
+    for place in range(values.shape[0]):
+        into[place] = values[place]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def copy_matrix(values: Floats, into: Floats) -> None:
+    """Write *values* into an array of the same shape, (n, m)."""
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            into[row, column] = values[row, column]

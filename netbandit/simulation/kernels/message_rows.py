@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import inlined
 
-# Columns of a row. `FOLLOWING` leads to the next on the channel, or among unused rows; `LABELS` and `COUNT` say what it
-# tells, as its protocol has it.
-ARRIVAL, FOLLOWING, KIND, SIZE, ROUND, BEGUN, LABELS, COUNT = range(8)
+# Columns of a row. `FOLLOWING` leads to the next on the channel, or among unused rows; `NEXT_ARRIVAL` is when (ns) that
+# one arrives, which is needed before it is, and would have to be fetched from far away there; `LABELS` and `COUNT` say
+# what it tells, as its protocol has it.
+NEXT_ARRIVAL, FOLLOWING, KIND, SIZE, ROUND, BEGUN, LABELS, COUNT = range(8)
 MESSAGE_COLUMNS = 8
 
 # More of them where something can go wrong: how much refers to it (what arrives, what its receiver has to deal with, a

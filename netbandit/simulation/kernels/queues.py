@@ -6,9 +6,9 @@ from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.faults import Faults, can_draw, can_send, deliver, drop, send
 from netbandit.simulation.kernels.faults import advance as advance_with_faults
 from netbandit.simulation.kernels.message_rows import (
-    ARRIVAL,
     FOLLOWING,
     KIND,
+    NEXT_ARRIVAL,
     SIZE,
     UNUSED_COUNT,
     give_back,
@@ -149,12 +149,14 @@ def _put(
             return NEVER
         arrival = channels[channel, FREE_AT] + channels[channel, LATENCY]
     message = use_row(messages, unused, kind, size, round, begun, labels, count)
-    messages[message, ARRIVAL] = arrival
+    messages[message, NEXT_ARRIVAL] = NEVER
     if channels[channel, FIRST] < 0:
         channels[channel, FIRST] = message
         expect(traffic, channel, arrival)
     else:
-        messages[channels[channel, LAST], FOLLOWING] = message
+        before = channels[channel, LAST]
+        messages[before, FOLLOWING] = message
+        messages[before, NEXT_ARRIVAL] = arrival
     channels[channel, LAST] = message
     channels[channel, MESSAGES] += 1
     channels[channel, BYTES] += size
@@ -198,7 +200,8 @@ def _take(traffic: Traffic, messages: Integers, unused: Integers, faults: Faults
         channel = traffic.window[state[WINDOW_AT]] & CHANNEL_MASK
         message = channels[channel, FIRST]
         receiver = channels[channel, RECEIVER]
-        while message >= 0 and messages[message, ARRIVAL] == now:
+        due = now
+        while due == now:
             place, event = state[INBOX_END], state[EVENTS]
             if event == len(traffic.events):
                 return EVENTS_FULL
@@ -212,11 +215,12 @@ def _take(traffic: Traffic, messages: Integers, unused: Integers, faults: Faults
             traffic.events[event, 2] = traffic.kinds[messages[message, KIND], CODE]
             traffic.events[event, 3] = messages[message, SIZE]
             state[EVENTS] = event + 1
+            due = messages[message, NEXT_ARRIVAL]
             message = messages[message, FOLLOWING]
             channels[channel, FIRST] = message
         state[WINDOW_AT] += 1
         if message >= 0:
-            expect(traffic, channel, messages[message, ARRIVAL])
+            expect(traffic, channel, due)
     return ARRIVED
 
 

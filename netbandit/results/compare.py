@@ -105,7 +105,7 @@ def compare(
         parts do not have), ``value`` and ``baseline`` (means of the metric over the pairs), ``difference`` (value
         minus baseline), ``low`` and ``high`` (the ends of its interval; NaN with one pair, or where all pairs differ
         alike) and ``pairs``, the number of replications that both have. The points that have no partner are in its
-        ``attrs["left_out"]``, a table of their parameters each, with ``why`` beside them.
+        ``attrs["left_out"]``, a dictionary each of their parameters, with ``why`` beside them.
 
     Raises:
         CompareError: There is no such metric, key or value.

@@ -1,19 +1,51 @@
 """Steps of compiled loops that are due at several boundaries, as the last column of each says."""
 
 from netbandit.simulation.kernels.compiled import inlined
+from netbandit.simulation.kernels.message_rows import BEGUN
+from netbandit.simulation.kernels.queues import Queues
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     CHANNEL_BITS,
+    MESSAGE,
     NEVER,
     NODE,
     NOW,
     STATES,
     STEP_AT,
+    STEP_COUNT,
+    STEP_LABELS,
     STEP_TIME,
     STEPS,
     STEPS_BEGUN,
     Traffic,
+    step_time,
 )
+
+
+@inlined
+def keep_until_due(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
+    """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together.
+
+    The second column of each of these steps is its message.
+    """
+    state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
+    for number in range(at, end):
+        begun = messages[inbox[number, MESSAGE], BEGUN]
+        before = at
+        while messages[inbox[before, MESSAGE], BEGUN] != begun:
+            before += 1
+        if before < number:
+            continue
+        due = step_time(traffic, begun)
+        for other in range(number, end):
+            message = inbox[other, MESSAGE]
+            if messages[message, BEGUN] == begun:
+                place = state[STEPS]
+                steps[place, NODE] = node
+                steps[place, STEP_LABELS] = message
+                steps[place, STEP_COUNT] = due
+                state[STEPS] = place + 1
+        state[STEP_TIME] = min(state[STEP_TIME], due)
 
 
 @inlined

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, UNUSED_COUNT
-from netbandit.simulation.kernels.queues import Queues, put, release, take
+from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
     END,
     ENDED_ROUND,
@@ -18,7 +17,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_END,
     LISTS_FULL,
     MESSAGE,
-    MESSAGES_FULL,
     NODE,
     NOW,
     PASS_END,
@@ -37,7 +35,6 @@ from netbandit.simulation.kernels.traffic import (
     add_step,
     advance,
     begin_steps,
-    can_book,
     end_steps,
     inbox_of_one,
     move_to,
@@ -188,11 +185,7 @@ def _room(traffic: Traffic, queues: Queues, words: Words, node: int, copies: int
     messages = copies * (traffic.starts[node + 1] - traffic.starts[node])
     if words.state[HEARD] + copies > len(words.heard):
         return LISTS_FULL
-    if queues.unused[UNUSED_COUNT] < messages:
-        return MESSAGES_FULL
-    if not can_book(traffic, messages):
-        return BOOKINGS_FULL
-    return ARRIVED
+    return int(room_for(traffic, queues, messages))
 
 
 @compiled

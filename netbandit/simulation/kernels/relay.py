@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
-from netbandit.simulation.kernels.due_steps import begin_due, end_due
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
+from netbandit.simulation.kernels.due_steps import begin_due, end_due, keep_until_due
+from netbandit.simulation.kernels.message_rows import LABELS, ROUND
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
@@ -25,7 +25,6 @@ from netbandit.simulation.kernels.traffic import (
     RECEIVER,
     STEP,
     STEP_AT,
-    STEP_COUNT,
     STEP_LABELS,
     STEP_TIME,
     STEPS,
@@ -35,7 +34,6 @@ from netbandit.simulation.kernels.traffic import (
     Traffic,
     inbox_of_one,
     move_to,
-    step_time,
 )
 
 # Places in `Told.state`: how many rows of `complete` are new; how many steps are due in this instant; and how many
@@ -106,25 +104,12 @@ def tell(traffic: Traffic, queues: Queues, told: Told, agent: int, odd: int, now
 
 @inlined
 def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
-    """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together."""
-    state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
-    for number in range(at, end):
-        begun = messages[inbox[number, MESSAGE], BEGUN]
-        before = at
-        while messages[inbox[before, MESSAGE], BEGUN] != begun:
-            before += 1
-        if before < number:
-            continue
-        due = step_time(traffic, begun)
-        for other in range(number, end):
-            message = inbox[other, MESSAGE]
-            if messages[message, BEGUN] == begun:
-                place = state[STEPS]
-                steps[place, NODE] = node
-                steps[place, STEP_LABELS] = 2 * messages[message, LABELS] + messages[message, ROUND]
-                steps[place, STEP_COUNT] = due
-                state[STEPS] = place + 1
-        state[STEP_TIME] = min(state[STEP_TIME], due)
+    """Keep what reaches *node* until the boundary that ends its hop: whose item it is, and whether of an odd round."""
+    first, steps, messages = traffic.state[STEPS], traffic.steps, queues.messages
+    keep_until_due(traffic, queues, node, at, end)
+    for place in range(first, traffic.state[STEPS]):
+        message = steps[place, STEP_LABELS]
+        steps[place, STEP_LABELS] = 2 * messages[message, LABELS] + messages[message, ROUND]
 
 
 @compiled

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.due_steps import begin_due, end_due
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE, UNUSED_COUNT
-from netbandit.simulation.kernels.queues import Queues, put, release, take
+from netbandit.simulation.kernels.due_steps import begin_due, end_due, keep_until_due
+from netbandit.simulation.kernels.message_rows import LABELS, ROUND, SIZE
+from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
-    BOOKINGS_FULL,
     CHANNEL,
     CHANNEL_MASK,
     END,
@@ -20,7 +19,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_END,
     LISTS_FULL,
     MESSAGE,
-    MESSAGES_FULL,
     NODE,
     NOW,
     PASS_END,
@@ -29,7 +27,6 @@ from netbandit.simulation.kernels.traffic import (
     STATES,
     STEP,
     STEP_AT,
-    STEP_COUNT,
     STEP_LABELS,
     STEP_TIME,
     STEPS,
@@ -38,11 +35,9 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Traffic,
     advance,
-    can_book,
     inbox_of_one,
     move_to,
     next_arrival,
-    step_time,
 )
 
 # Places in `Trees.state`: how many rows of `heard` are new, and how many steps are due in this instant.
@@ -112,39 +107,12 @@ def _hear(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int
 
 
 @inlined
-def _keep(traffic: Traffic, queues: Queues, node: int, at: int, end: int) -> None:
-    """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together."""
-    state, inbox, messages, steps = traffic.state, traffic.inbox, queues.messages, traffic.steps
-    for number in range(at, end):
-        begun = messages[inbox[number, MESSAGE], BEGUN]
-        before = at
-        while messages[inbox[before, MESSAGE], BEGUN] != begun:
-            before += 1
-        if before < number:
-            continue
-        due = step_time(traffic, begun)
-        for other in range(number, end):
-            message = inbox[other, MESSAGE]
-            if messages[message, BEGUN] == begun:
-                place = state[STEPS]
-                steps[place, NODE] = node
-                steps[place, STEP_LABELS] = message
-                steps[place, STEP_COUNT] = due
-                state[STEPS] = place + 1
-        state[STEP_TIME] = min(state[STEP_TIME], due)
-
-
-@inlined
 def _room(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int) -> int:
     """Return why *node* cannot hear and pass on so many messages, or `ARRIVED`: it can."""
     messages = number * (traffic.starts[node + 1] - traffic.starts[node])
     if trees.state[HEARD] + number > len(trees.heard):
         return LISTS_FULL
-    if queues.unused[UNUSED_COUNT] < messages:
-        return MESSAGES_FULL
-    if not can_book(traffic, messages):
-        return BOOKINGS_FULL
-    return ARRIVED
+    return int(room_for(traffic, queues, messages))
 
 
 @inlined
@@ -179,7 +147,7 @@ def play(traffic: Traffic, queues: Queues, trees: Trees, arrivals_until: int, st
             if slotted:
                 if state[STEPS] + end - at > len(steps):
                     return STEPS_FULL
-                _keep(traffic, queues, node, at, end)
+                keep_until_due(traffic, queues, node, at, end)
             else:
                 why = _room(traffic, queues, trees, node, end - at)
                 if why != ARRIVED:

@@ -14,7 +14,6 @@ from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import local as loop
 from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.message_rows import UNUSED_COUNT
 
 
 class _Memory:
@@ -96,11 +95,7 @@ class CompiledLocal(QueuedLoop, Local):
         words.words[numbers, loop.SIZE] = [size_of(word) for word in said]
         words.words[numbers, loop.COPIES] = 0
         words.words[numbers, loop.ROW] = rows
-        messages = int(self._degrees[sources].sum())
-        while self.queues.unused[UNUSED_COUNT] < messages:
-            self.more(columns.MESSAGES_FULL)
-        while self.traffic.state[columns.BANDWIDTH] and len(self.traffic.booked) < messages:
-            self.more(columns.BOOKINGS_FULL)
+        self.be_ready_for(int(self._degrees[sources].sum()))
         self.appoint_arrival(loop.say(self.traffic, self.queues, words, numbers, self.ttl, self.clock.now))
 
     def _row(self, word: Word) -> int:

@@ -40,6 +40,14 @@ class QueuedLoop(CompiledLoop):
         else:
             super().make_room(why)
 
+    def be_ready_for(self, messages: int) -> None:
+        """Make room for so many *messages* from outside the loop, which has told all; where nothing goes wrong."""
+        while self.queues.unused[columns.UNUSED_COUNT] < messages:
+            self.more(traffic.MESSAGES_FULL)
+        while self.traffic.state[traffic.BANDWIDTH] and len(self.traffic.booked) < messages:
+            self._booked = 0  # of what has been told; only more rows make room
+            self.more(traffic.BOOKINGS_FULL)
+
     def count(self) -> None:
         """See `CompiledLoop.count`."""
         super().count()

@@ -17,7 +17,6 @@ from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels import trees as loop
-from netbandit.simulation.kernels.message_rows import UNUSED_COUNT
 from netbandit.simulation.kernels.traffic import Traffic
 
 Agents = NDArray[np.int64]
@@ -97,12 +96,7 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
     def broadcast_all(self, round: int, agents: Agents, size: int) -> None:
         """Let *agents* tell all others their items of *size* bytes each, from this instant on."""
         self.tell()
-        messages = int(self._own[agents].sum())
-        while self.queues.unused[UNUSED_COUNT] < messages:
-            self.more(columns.MESSAGES_FULL)
-        while self.traffic.state[columns.BANDWIDTH] and len(self.traffic.booked) < messages:
-            self._booked = 0
-            self.more(columns.BOOKINGS_FULL)
+        self.be_ready_for(int(self._own[agents].sum()))
         size += HEADER_BYTES + LABEL_BYTES
         now = self.clock.now
         self.appoint_arrival(loop.broadcast(self.traffic, self.queues, self.trees, agents, round, size, now))

@@ -109,3 +109,8 @@ def complaint(error: BaseException, packages: frozenset[str] = frozenset()) -> s
     """Return *error* as one line, with the user's file and line if it arose in code of the user's own."""
     where = place(error, packages)
     return message(error) if where is None else f"{message(error)}, in {where[0]}, line {where[1]}"
+
+
+def is_ours(kind: type) -> bool:
+    """Return whether a class is part of netbandit, and not somebody's own."""
+    return kind.__module__.startswith("netbandit.")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.own_code import is_ours
 from netbandit.simulation.slot_worlds import MarketWorld, SlotWorld
 
 Choose = Callable[[int, NDArray[np.int64]], NDArray[Any]]
@@ -16,7 +17,7 @@ Choose = Callable[[int, NDArray[np.int64]], NDArray[Any]]
 def choose_of(learner: Learner, world: SlotWorld) -> Choose:
     """Return how *learner* chooses in *world*; of a learner of one's own, what is no arm for each agent is an error."""
     count = world.facts().get("arms")
-    if count is None or isinstance(world, MarketWorld) or type(learner).__module__.startswith("netbandit."):
+    if count is None or isinstance(world, MarketWorld) or is_ours(type(learner)):
         return learner.choose
 
     def choose(slot: int, agents: NDArray[np.int64]) -> NDArray[Any]:

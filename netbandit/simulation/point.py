@@ -9,6 +9,7 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
+from netbandit.own_code import is_ours
 from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
@@ -58,7 +59,7 @@ class PointConfig:
             "learner.kind": type(self.learner),
             "protocol.kind": type(self.protocol),
         }
-        own = {key: found for key, found in parts.items() if not found.__module__.startswith("netbandit.")}
+        own = {key: found for key, found in parts.items() if not is_ours(found)}
         return {key: source_identity(found) for key, found in own.items()}
 
     def topology(self, replication: int) -> Topology:

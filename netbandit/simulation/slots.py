@@ -7,6 +7,7 @@ from simpy import Event
 
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
+from netbandit.own_code import is_ours
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
@@ -87,7 +88,7 @@ class Slots(Driver):
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
         self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
-        self._slow = not fast and template.plays == "vectors" and type(template).__module__.startswith("netbandit.")
+        self._slow = not fast and template.plays == "vectors" and is_ours(type(template))
         self._play = (
             compiled(self.world, self.learners, self.account, self.turns)
             if fast

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.own_code import is_ours
 
 Rows = NDArray[np.float64]
 Share = Callable[[int, NDArray[np.int64]], Rows | None]
@@ -20,12 +21,12 @@ def share_of(learner: Learner, *, or_none: bool = True) -> Share:
         learner: The learner.
         or_none: Whether nobody need tell anything, as in a round everybody must.
     """
-    return learner.share if _is_ours(learner) else _checked(learner, "share", learner.share, or_none=or_none)
+    return learner.share if is_ours(type(learner)) else _checked(learner, "share", learner.share, or_none=or_none)
 
 
 def answer_of(learner: Learner) -> Callable[[int, NDArray[np.int64]], Rows]:
     """Return how agents of *learner* answer, looked at as what they share is."""
-    if _is_ours(learner):
+    if is_ours(type(learner)):
         return learner.answer
     rows_of = _checked(learner, "answer", learner.answer, or_none=False)
 
@@ -40,17 +41,13 @@ def answer_of(learner: Learner) -> Callable[[int, NDArray[np.int64]], Rows]:
 def combined(learner: Learner, slot: int, shared: Sequence[Rows], weights: Sequence[int] | None) -> Rows:
     """Return what *learner* makes of the rows of a round; of one of one's own, what is no number is an error."""
     row = learner.combine(shared, weights)
-    if not _is_ours(learner):
+    if not is_ours(type(learner)):
         wrong = "" if isinstance(row, np.ndarray) else type(row).__name__
         wrong = wrong or _no_numbers(row)
         if wrong:
             name = type(learner).__qualname__
             raise ValueError(f"{name}.combine must return a row of numbers, not {wrong} (slot {slot})")
     return row
-
-
-def _is_ours(learner: Learner) -> bool:
-    return type(learner).__module__.startswith("netbandit.")
 
 
 def _checked(learner: Learner, method: str, told: Share, *, or_none: bool = True) -> Share:

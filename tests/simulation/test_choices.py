@@ -76,10 +76,13 @@ def test_agents_that_decide_in_turn_are_looked_at_too(tmp_path):
         scenario.run(out=tmp_path)
 
 
-class Calling(Telling):
-    """One that says wrongly who wants to synchronise, and who asks."""
+class Calling(Fixed):
+    """One that says wrongly who wants to synchronise."""
 
     said: str = "int64"
+
+    def share(self, slot, agents):
+        return np.zeros((len(agents), 1))
 
     def adopt(self, slot, agents, combined):
         pass
@@ -88,12 +91,16 @@ class Calling(Telling):
         return np.zeros(len(agents), dtype=self.said) if self.said != "list" else [False] * len(agents)
 
 
-class Asking(Calling):
+class Asking(Telling):
+    """One that says wrongly who asks a neighbour."""
+
+    said: str = "int64"
+
     def next_ask(self, slot):
         return slot
 
     def ask(self, slot, agents):
-        return self.wants(slot, agents)
+        return Calling.wants(self, slot, agents)
 
     def answer(self, slot, agents):
         return self.share(slot, agents)

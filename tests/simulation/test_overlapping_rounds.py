@@ -21,12 +21,14 @@ FAULTS = [
 ]
 PROTOCOLS = ["gis"]
 
+BANDIT = 'bandit = { kind = "bernoulli", arms = 6, seed = 1 }'
+
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
 topology = {{ {topology} }}
 links.peer.latency = {latency}
 {faults}
-bandit = {{ kind = "bernoulli", arms = 6, seed = 1 }}
+{bandit}
 learner = {{ {learner} }}
 protocol = {{ {protocol} }}
 """
@@ -36,6 +38,7 @@ def drawn(seed, protocol, /, **given):
     rng = random.Random(f"{seed}/{protocol}")
     family = rng.choice(["ring", "star", "complete", "path", "random", "grid"])
     values = {
+        "bandit": BANDIT,
         "horizon": rng.choice([40, 400]),
         "seed": seed,
         "topology": f'family = "{family}", agents = {rng.randint(3, 9)}' + ", p = 0.5" * (family == "random"),
@@ -89,6 +92,16 @@ def test_agents_that_conclude_apart_do_so_as_event_by_event(point, protocol, see
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_is_told_in_every_slot_is_heard_as_event_by_event(point, protocol, seed):
     same(*both_ways(point(drawn(seed, protocol, told=True))))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_agents_that_wait_in_synchronisations_are_the_same_as_event_by_event(point, protocol, seed):
+    learner = 'kind = "oful", schedule = "fixed", every = 3'
+    bandit = 'bandit = { kind = "linear", dimension = 2, arms = 4 }'
+    compiled, events = both_ways(point(drawn(seed, protocol, learner=learner, bandit=bandit, horizon=40)))
+    same(compiled, events)
+    assert "late" in compiled.metrics
 
 
 @pytest.mark.parametrize("told", [False, True])

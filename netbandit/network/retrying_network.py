@@ -163,11 +163,9 @@ class RetryingNetwork(LossyNetwork):
                     if arrival < self._appointed:
                         self._appoint(arrival)
             flight.append(under_way)
-        sent = len(channels) - (excepted >= 0)
-        if sent:
-            counts = self.ledger.counts[message.kind]
-            counts[0] += sent
-            counts[1] += sent * size
+        if size != self._size or message.kind is not self._kind:
+            self._enter(message.kind, size)
+        self._copies += len(channels) if excepted < 0 else len(channels) - 1
 
     def _spread(self, channel: RetryingChannel, number: int) -> float:
         return self._luck.spread(channel.column, number - channel.unlucky)

@@ -238,7 +238,8 @@ def gather_protocol(
         return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
     from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
 
-    announce(CompiledVertical.compiled, "gathers")
+    loop = CompiledVertical.compiled_with_faults if network.unreliable else CompiledVertical.compiled
+    announce(loop, "gathers")
     gathers = CompiledVertical.model_validate(protocol.table())
     gathers.block = block
     gathers.start(network, part_bytes, mask_bytes, decide)
@@ -250,7 +251,8 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
     """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
     return (
         type(protocol) is Vertical
-        and _nothing_goes_wrong(protocol, network)
+        and (type(network) is Network or _is_known(network))
+        and _nobody_waits_in_vain(protocol, network)
         and max(part_bytes) <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY

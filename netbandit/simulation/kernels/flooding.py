@@ -170,6 +170,7 @@ def _end_round(traffic: Traffic, flood: Flood) -> int:
     state = traffic.state
     flood.round[NUMBER] = 0
     state[INBOX_AT] = state[INBOX_END]
+    state[PASS_END] = 0  # places in the window may change
     state[NEXT_ARRIVAL] = next_arrival(traffic)
     state[NEXT_STEP] = state[STEP_TIME]
     return ENDED_AND_LEFT

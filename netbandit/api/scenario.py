@@ -126,6 +126,16 @@ class Scenario:
             return error.lines
         return []
 
+    def notes(self) -> list[str]:
+        """Return what is valid, but has no effect or is hardly meant, a line each, as ``netbandit check`` prints it.
+
+        Raises:
+            ScenarioError: The scenario has mistakes.
+        """
+        from netbandit.simulation.check import check
+
+        return check(self.document()).notes
+
     def run(
         self,
         *,

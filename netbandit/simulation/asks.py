@@ -9,6 +9,7 @@ from netbandit.learners.slots import Learner
 from netbandit.network.clock import ScheduledEvent
 from netbandit.protocols.adapters import ask_protocol
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.choices import says_of
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -43,6 +44,7 @@ class Asks(Communication):
         super().open(learners)
         (self._learner,) = learners
         self._answers_of = answer_of(self._learner)
+        self._ask_of = says_of(self._learner, "ask")
         self._appoint(0)
 
     def _appoint(self, slot: int) -> None:
@@ -58,7 +60,7 @@ class Asks(Communication):
         agents = self.everybody
         if self.stage.network.agents_fail:
             agents = np.array([agent for agent in agents.tolist() if not self.stage.network.is_down(agent)], np.int64)
-        asking = agents[self._learner.ask(slot, agents)]
+        asking = agents[self._ask_of(slot, agents)]
         self._slots += len(asking) > 0
         self._asked_at[asking] = slot
         for agent in asking.tolist():

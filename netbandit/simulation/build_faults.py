@@ -46,12 +46,13 @@ def build_faults(links: LinksSettings, faults: FaultsSettings, topology: Topolog
 
 def _channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelFaults:
     retry = keys.retry
+    timeout = 0 if retry is None else max(1, _ns(retry.timeout, slot))
     return ChannelFaults(
         loss=_loss(keys.loss, slot),
         jitter=_jitter(keys.jitter, slot),
         overtaking=keys.overtaking,
         duplicate=keys.duplicate,
-        retry=None if retry is None else Retry(_ns(retry.timeout, slot), retry.factor, retry.spread, retry.attempts),
+        retry=None if retry is None else Retry(timeout, retry.factor, retry.spread, retry.attempts),
     )
 
 

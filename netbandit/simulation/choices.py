@@ -1,7 +1,7 @@
 """What a learner of one's own chooses, looked at before it is played: numpy would take nearly anything."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from netbandit.simulation.slot_worlds import MarketWorld, SlotWorld
 
 Choose = Callable[[int, NDArray[np.int64]], NDArray[Any]]
 """`netbandit.learners.slots.Learner.choose`."""
+Says = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
+"""`netbandit.learners.slots.Learner.wants`, or `ask`."""
 
 
 def choose_of(learner: Learner, world: SlotWorld) -> Choose:
@@ -31,6 +33,28 @@ def choose_of(learner: Learner, world: SlotWorld) -> Choose:
         return arms
 
     return choose
+
+
+def says_of(learner: Learner, method: Literal["wants", "ask"]) -> Says:
+    """Return which agents of *learner* say yes; of a learner of one's own, what is no yes or no an agent is an error.
+
+    Args:
+        learner: The learner.
+        method: Its method of that name.
+    """
+    says: Says = getattr(learner, method)
+    if is_ours(type(learner)):
+        return says
+
+    def checked(slot: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
+        said: Any = says(slot, agents)
+        if not isinstance(said, np.ndarray) or said.dtype != np.bool_ or said.shape != agents.shape:
+            wanted = f"yes or no for each of its {len(agents)} agents, booleans of shape ({len(agents)},)"
+            found = f"{said.dtype} of shape {said.shape}" if isinstance(said, np.ndarray) else type(said).__name__
+            raise ValueError(f"{type(learner).__qualname__}.{method} must return {wanted}, not {found} (slot {slot})")
+        return said
+
+    return checked
 
 
 def _wrong(arms: Any, agents: NDArray[np.int64], count: int) -> str:

@@ -32,6 +32,7 @@ from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
     apart_problems,
+    build_faults,
     fault_notes,
     outage_problems,
 )
@@ -40,6 +41,7 @@ from netbandit.simulation.idle_links import LinkKey, link_keys
 from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
+from netbandit.simulation.switch_notes import switch_notes
 from netbandit.streams import Streams
 from netbandit.wording import one_of, show
 
@@ -296,6 +298,9 @@ class PointCheck:
         if latency != "edges" and any_given(graph):
             said = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
             self.notes.append((("links", "peer", "latency"), said))
+        if not self.problems:
+            faults = build_faults(scenario.links, scenario.faults, graph, slot)
+            self.notes += switch_notes(faults, graph.links, graph.agents, scenario.run.horizon * slot)
         if latency in FROM_GRAPH:
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)

@@ -82,6 +82,15 @@ def test_a_family_by_its_name_is_that_family():
     )
 
 
+def test_what_has_no_effect_is_told():
+    assert small().notes() == []
+    (note,) = small(links=nb.Links(uplink=nb.Link(latency="5 ms"))).notes()
+    assert "links.uplink.latency" in note
+    assert "has no effect" in note
+    with pytest.raises(nb.ScenarioError, match="rings"):
+        small(topology=nb.Topology(family="rings", agents=3)).notes()
+
+
 def test_all_mistakes_are_said_at_once_each_with_its_keyword():
     scenario = small(
         run={"horizon": 0}, learner={"kind": "elimination", "epsilon": -1}, topology={"family": "ring", "agents": 2}

@@ -74,3 +74,51 @@ def test_agents_that_decide_in_turn_are_looked_at_too(tmp_path):
     )
     with pytest.raises(nb.RunsFailedError, match=wanted):
         scenario.run(out=tmp_path)
+
+
+class Calling(Fixed):
+    """One that says wrongly who wants to synchronise."""
+
+    said: str = "int64"
+
+    def share(self, slot, agents):
+        return np.zeros((len(agents), 1))
+
+    def adopt(self, slot, agents, combined):
+        pass
+
+    def wants(self, slot, agents):
+        return np.zeros(len(agents), dtype=self.said) if self.said != "list" else [False] * len(agents)
+
+
+class Asking(Telling):
+    """One that says wrongly who asks a neighbour."""
+
+    said: str = "int64"
+
+    def next_ask(self, slot):
+        return slot
+
+    def ask(self, slot, agents):
+        return Calling.wants(self, slot, agents)
+
+    def answer(self, slot, agents):
+        return self.share(slot, agents)
+
+
+@pytest.mark.parametrize(
+    ("learner", "protocol", "method"),
+    [(Calling, nb.protocols.MasterWorker(), "wants"), (Asking, nb.protocols.Gossip(), "ask")],
+)
+@pytest.mark.parametrize(("said", "found"), [("int64", r"int64 of shape \(4,\)"), ("list", "list")])
+def test_who_wants_or_asks_is_said_by_a_boolean_for_each_agent(tmp_path, learner, protocol, method, said, found):
+    scenario = nb.Scenario(
+        topology=nb.families.Ring(agents=4),
+        bandit=nb.bandits.Bernoulli(means=[0.2, 0.8]),
+        learner=learner(arms=[0, 1, 0, 1], said=said),
+        protocol=protocol,
+        run=nb.Run(horizon=5),
+    )
+    wanted = rf"{learner.__name__}\.{method} must return yes or no for each of its 4 agents, booleans of shape \(4,\), "
+    with pytest.raises(nb.RunsFailedError, match=wanted + f"not {found}"):
+        scenario.run(out=tmp_path / "wrong")

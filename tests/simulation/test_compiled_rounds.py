@@ -4,7 +4,7 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
-from helpers.link_faults import some_faults, with_little_room
+from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check

@@ -219,3 +219,10 @@ def test_nobody_is_stalled_who_waits_for_agents_that_still_explore(tmp_path):
     assert (metrics["lost"] == 0).all()
     assert (metrics["stalled"] == 0).all()
     assert (metrics["waiting_slots"] > 0).sum() > 5
+
+
+def test_a_timeout_below_a_nanosecond_is_one():
+    """Its repetitions wait longer and longer, too, until the horizon has come."""
+    law = 'links.peer={ loss = 1.0, retry = { timeout = "0.1 ns", factor = 1000, attempts = 300 } }'
+    result = run(law)
+    assert result.metrics["retransmissions"] < 100 * result.metrics["messages"]

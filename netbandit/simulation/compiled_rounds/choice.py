@@ -211,11 +211,6 @@ def _is_known(network: Network) -> bool:
     return True
 
 
-def _nothing_goes_wrong(protocol: NetworkProtocol, network: Network) -> bool:
-    """Return whether messages all arrive, in times that are small enough, and nothing is waited for in vain."""
-    return type(network) is Network and _nobody_waits_in_vain(protocol, network)
-
-
 def _nobody_waits_in_vain(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether times are small enough, and nobody goes on without the others."""
     return getattr(protocol, "deadline", None) is None and _times_fit(network)
@@ -243,7 +238,7 @@ def gather_protocol(
         return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
     from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
 
-    announce(CompiledVertical.compiled, "gathers")
+    _announce(CompiledVertical, network, "gathers")
     gathers = CompiledVertical.model_validate(protocol.table())
     gathers.block = block
     gathers.start(network, part_bytes, mask_bytes, decide)
@@ -255,7 +250,8 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
     """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
     return (
         type(protocol) is Vertical
-        and _nothing_goes_wrong(protocol, network)
+        and _is_known(network)
+        and _nobody_waits_in_vain(protocol, network)
         and max(part_bytes) <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY

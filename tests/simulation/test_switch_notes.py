@@ -1,0 +1,41 @@
+"""What switches too often for its times to be looked up is said before a run, and ordinary laws are not."""
+
+import pytest
+
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+
+BASE = """
+run = { horizon = 10000, slot = "1 h" }
+topology = { family = "path", agents = 4 }
+bandit = { kind = "bernoulli", means = [0.1, 0.9] }
+learner = { kind = "elimination" }
+protocol = { kind = "flooding" }
+"""
+
+
+def notes(*overrides):
+    return [note for note in check(load("s.toml", overrides, text=BASE)).notes if "switch" in note]
+
+
+@pytest.mark.parametrize(
+    ("written", "key", "things"),
+    [
+        ('links.peer.loss={ good = 0, bad = 1, good_for = "%s", bad_for = "%s" }', "links.peer.loss", 6),
+        ('faults.links={ up_for = "%s", down_for = "%s" }', "faults.links", 3),
+        ('faults.nodes={ up_for = "%s", down_for = "%s" }', "faults.nodes", 4),
+        ('faults.server={ up_for = "%s", down_for = "%s" }', "faults.server", 1),
+    ],
+)
+def test_what_switches_every_few_milliseconds_for_a_year_is_noted(written, key, things):
+    (note,) = notes(written % ("4 ms", "6 ms"))
+    assert f" {key}: " in note
+    assert f"{things * 3.6e7 / 5e-3:.0e} times in all" in note
+    assert not notes(written % ("4 h", "6 h"))
+
+
+def test_links_drawn_anew_in_short_periods_are_noted():
+    (note,) = notes('faults.links={ up = 0.5, every = "10 ms" }')
+    assert f"{3 * 3.6e9:.0e} times" in note
+    assert not notes('faults.links={ up = 1.0, every = "10 ms" }')
+    assert not notes("faults.links={ up = 0.5 }")

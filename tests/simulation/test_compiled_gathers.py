@@ -5,7 +5,6 @@ import random
 import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
-from helpers.uncompiled import slow_tests_pass
 
 from netbandit.bandits import vertical as world
 from netbandit.scenario.load import load
@@ -107,11 +106,6 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, mo
     with_little_room(monkeypatch)
     monkeypatch.setattr(vertical, "_OUTCOMES", 1)
     same(*both_ways(point(tmp_path, with_faults(seed))))
-
-
-def test_what_goes_wrong_is_the_same_before_it_is_compiled():
-    """The two tests above, whose loop takes half a minute to compile, in a process that does not."""
-    assert slow_tests_pass(__file__)
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,13 @@ class CompiledLoop(NetworkProtocol):
     def run(self, *given: Any) -> int:
         """Call the loop, each time with arguments of the same types; return why it stopped."""
         if self._run is None:
-            kind = type(self)  # of an instance it would be a method
-            loop = kind.compiled_with_faults if self.network.unreliable else kind.compiled
-            self._run = machine_code(loop, *given)
+            self._run = machine_code(self.loop_over(self.network), *given)
         return self._run(*given)
+
+    @classmethod
+    def loop_over(cls, network: Network) -> Any:
+        """Return its loop for *network*."""
+        return cls.compiled_with_faults if network.unreliable else cls.compiled
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""

@@ -11,7 +11,7 @@ from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiled_rounds.overlapping import OverlappingRounds
-from netbandit.simulation.kernels.open_rounds import ROUND
+from netbandit.simulation.kernels.open_rounds import ROUND, SOURCE
 
 
 class BroadcastOverCompiledRounds(BroadcastOverRounds):
@@ -29,17 +29,28 @@ class BroadcastOverCompiledRounds(BroadcastOverRounds):
         assert isinstance(self.rounds, OverlappingRounds)
         return self.rounds
 
-    def broadcast_all(self, number: int, agents: NDArray[np.int64], size: int) -> None:
-        """Let *agents*, which are all, tell all others their items of *size* bytes each, from this instant on."""
-        self._rounds.tell_all(number + 1, agents, size)
+    def broadcast_all(self, first: int, agents: NDArray[np.int64], size: int) -> None:
+        """Let *agents*, which are all, tell all others an item of *size* bytes each, from this instant on.
+
+        Args:
+            first: The number of the first item, a multiple of their number; the others follow.
+            agents: Who tells.
+            size: Of each item.
+        """
+        self._rounds.tell_all(1 + first // self.network.agents, agents, size)
+
+    def oldest(self, otherwise: int) -> int:
+        """Return the lowest number of an item that may still be heard or asked for; if there is none, *otherwise*."""
+        agents = self.network.agents
+        return (self._rounds.oldest(1 + otherwise // agents) - 1) * agents
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
 
-        A row: who, whose, which number, and the first slot boundary at or after the instant.
+        A row: who, whose, which item, and the first slot boundary at or after the instant.
         """
         heard = self._rounds.heard()
-        heard[:, ROUND] -= 1
+        heard[:, ROUND] = (heard[:, ROUND] - 1) * self.network.agents + heard[:, SOURCE]
         return heard
 
 

@@ -231,17 +231,16 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
             numbers[place] = 0
 
     def under_way(self) -> NDArray[np.bool_]:
-        """Return which rows of messages are used, shape (rows,)."""
-        used = np.ones(len(self.queues.messages), dtype=np.bool_)
-        following = self.queues.messages[:, message_rows.FOLLOWING].tolist()
-        row, count = self.queues.unused.tolist()
-        unused = []
-        for _ in range(count):
-            unused.append(row)
-            row = following[row]
-        used[unused] = False
-        used[self.queues.messages[:, message_rows.KIND] < 0] = False  # acknowledgements
-        return used
+        """Return which rows of messages are used, but for acknowledgements, shape (rows,)."""
+        found: NDArray[np.bool_] = self.queues.messages[:, message_rows.ROUND] >= 0
+        return found
+
+    def oldest(self, otherwise: int) -> int:
+        """Return the lowest number of a round in which something is still to be heard, or asked for, or *otherwise*."""
+        self._close_what_is_over()
+        numbers = self.rounds.table[:, columns.NUMBER]
+        rounds = [numbers[numbers > 0], *(heard[:, columns.ROUND] for heard in self._heard)]
+        return min((int(some.min()) for some in rounds if len(some)), default=otherwise)
 
     def _widen(self) -> None:
         rounds = self.rounds

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
@@ -145,7 +145,7 @@ def _append(handshakes: Handshakes, labels: int, count: int) -> None:
     handshakes.round[USED] = end + count
 
 
-@inlined
+@entry
 def play(
     traffic: Traffic, queues: Queues, handshakes: Handshakes, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:

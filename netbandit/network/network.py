@@ -256,6 +256,11 @@ class Network:
             self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
 
     @property
+    def delivers_in_passes(self) -> bool:
+        """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
+        return self._instantaneous
+
+    @property
     def peer_faults(self) -> ChannelFaults | None:
         """What can go wrong on the channels between agents; None: nodes fail, which decides about messages too."""
         return ChannelFaults()

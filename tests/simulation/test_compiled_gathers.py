@@ -1,13 +1,11 @@
 """Gathers of `vertical` in a compiled loop: the same messages, decisions and figures as one event after the other."""
 
-import os
 import random
-import subprocess
-import sys
 
 import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import in_nanoseconds, some_faults
+from helpers.uncompiled import slow_ones
 
 from netbandit.bandits import vertical as world
 from netbandit.scenario.load import load
@@ -117,11 +115,7 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, mo
 
 
 def test_what_goes_wrong_is_the_same_before_it_is_compiled():
-    """The two tests above, whose loop takes half a minute to compile, in a process that does not."""
-    words = [sys.executable, "-m", "pytest", "-q", "-n0", "-m", "slow", "-p", "no:cacheprovider", __file__]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    found = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert "20 passed" in found.stdout, found.stdout
+    assert "20 passed" in slow_ones(__file__, "what_goes_wrong or for_want_of_numbers")
 
 
 @pytest.mark.parametrize(

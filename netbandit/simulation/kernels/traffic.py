@@ -80,7 +80,8 @@ STATES = 24
     HEAPS_FULL,
     DRAWS_USED,
     STATES_USED,
-) = range(12)
+    OUTSIDE_TIMERS,
+) = range(13)
 ARRIVED, STEP = 100, 101
 
 FEW = 16

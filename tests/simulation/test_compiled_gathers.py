@@ -4,13 +4,12 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
-from helpers.some_faults import in_nanoseconds, some_faults
-from helpers.uncompiled import slow_ones
+from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
 
 from netbandit.bandits import vertical as world
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued, vertical
+from netbandit.simulation.compiled_rounds import choice, links, vertical
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 LATENCIES = [
@@ -104,18 +103,9 @@ def test_what_goes_wrong_is_the_same_as_event_by_event(tmp_path, small_blocks, s
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, monkeypatch, small_blocks, seed):
-    monkeypatch.setattr(links, "_EVENTS", 3)
-    for module in (links, faults):
-        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
-    monkeypatch.setattr(luck, "_WINDOW", 1)
-    monkeypatch.setattr(luck, "_STAYS", 1)
+    with_little_room(monkeypatch)
     monkeypatch.setattr(vertical, "_OUTCOMES", 1)
     same(*both_ways(point(tmp_path, with_faults(seed))))
-
-
-def test_what_goes_wrong_is_the_same_before_it_is_compiled():
-    assert "20 passed" in slow_ones(__file__, "what_goes_wrong or for_want_of_numbers")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""What can go wrong on the links between agents, drawn at random."""
+"""What can go wrong on the links between agents, drawn at random, and loops that have little room for it."""
+
+from netbandit.simulation.compiled_rounds import faults, links, luck, queued
 
 LOSSES = [
     "links.peer.loss = 0.1",
@@ -31,11 +33,21 @@ def some_faults(rng):
         some = (LOSSES, JITTERS, RETRIES, ["links.peer.duplicate = 0.2"], FAILURES)
         lines = [rng.choice(["", *one]) for one in some]
         if any(lines):
-            faults = "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
+            text = "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
             # It is not known for how long messages queue for links that go down.
-            return {"faults": faults} | ({"bandwidth": ""} if "faults.links" in faults else {})
+            return {"faults": text} | ({"bandwidth": ""} if "faults.links" in text else {})
 
 
-def in_nanoseconds(faults):
-    """Return *faults* in times a million times shorter, so that many things happen at one instant."""
-    return faults.replace("700 us", "1 ns").replace("2.5 ms", "5 ns").replace(" ms", " ns")
+def in_nanoseconds(lines):
+    """Return *lines* of faults in times a million times shorter, so that many things happen at one instant."""
+    return lines.replace("700 us", "1 ns").replace("2.5 ms", "5 ns").replace(" ms", " ns")
+
+
+def with_little_room(monkeypatch):
+    """Let loops stop all the time for want of room, and of numbers that are drawn."""
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    for module in (links, faults):
+        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
+    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
+    monkeypatch.setattr(luck, "_WINDOW", 1)
+    monkeypatch.setattr(luck, "_STAYS", 1)

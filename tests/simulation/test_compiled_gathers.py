@@ -1,18 +1,15 @@
 """Gathers of `vertical` in a compiled loop: the same messages, decisions and figures as one event after the other."""
 
-import os
 import random
-import subprocess
-import sys
 
 import pytest
 from helpers.both_ways import both_ways, same
-from helpers.some_faults import in_nanoseconds, some_faults
+from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
 
 from netbandit.bandits import vertical as world
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued, vertical
+from netbandit.simulation.compiled_rounds import choice, links, vertical
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 LATENCIES = [
@@ -106,22 +103,9 @@ def test_what_goes_wrong_is_the_same_as_event_by_event(tmp_path, small_blocks, s
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, monkeypatch, small_blocks, seed):
-    monkeypatch.setattr(links, "_EVENTS", 3)
-    for module in (links, faults):
-        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
-    monkeypatch.setattr(luck, "_WINDOW", 1)
-    monkeypatch.setattr(luck, "_STAYS", 1)
+    with_little_room(monkeypatch)
     monkeypatch.setattr(vertical, "_OUTCOMES", 1)
     same(*both_ways(point(tmp_path, with_faults(seed))))
-
-
-def test_what_goes_wrong_is_the_same_before_it_is_compiled():
-    """The two tests above, whose loop takes half a minute to compile, in a process that does not."""
-    words = [sys.executable, "-m", "pytest", "-q", "-n0", "-m", "slow", "-p", "no:cacheprovider", __file__]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    found = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert "20 passed" in found.stdout, found.stdout
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
-from helpers.some_faults import some_faults
+from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued
+from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
 
 LATENCIES = [
@@ -108,12 +108,7 @@ def test_what_is_lost_before_anything_arrives_is_counted(both, protocol):
 @pytest.mark.parametrize("seed", range(100, 104))
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, protocol, seed):
-    monkeypatch.setattr(links, "_EVENTS", 3)
-    for module in (links, faults):
-        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
-    monkeypatch.setattr(luck, "_WINDOW", 1)
-    monkeypatch.setattr(luck, "_STAYS", 1)
+    with_little_room(monkeypatch)
     rng = random.Random(f"{seed}/{protocol}/faults")
     same(*both(drawn(seed, protocol, horizon=100, **some_faults(rng))))
 

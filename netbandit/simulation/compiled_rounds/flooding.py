@@ -100,5 +100,7 @@ class CompiledFlooding(RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        self.flood = self.flood._replace(fresh=roomy(self.flood.fresh, self.traffic))
+        fresh = roomy(self.flood.fresh, self.traffic)
+        if fresh is not self.flood.fresh:
+            self.flood = self.flood._replace(fresh=fresh)
         return self.run(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)

@@ -33,7 +33,7 @@ from netbandit.simulation.kernels.traffic import (
     CODE,
     DUE,
     END,
-    ENDED_ROUND,
+    ENDED_AND_LEFT,
     EVENTS,
     EVENTS_FULL,
     FIRST,
@@ -45,6 +45,8 @@ from netbandit.simulation.kernels.traffic import (
     LISTS_FULL,
     MESSAGE,
     NEVER,
+    NEXT_ARRIVAL,
+    NEXT_STEP,
     NODE,
     NOW,
     PASS_END,
@@ -68,6 +70,7 @@ from netbandit.simulation.kernels.traffic import (
     end_steps,
     expect,
     inbox_of_one,
+    next_arrival,
     step_time,
 )
 
@@ -162,6 +165,18 @@ def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
 
 
 @inlined
+def _end_round(traffic: Traffic, flood: Flood) -> int:
+    """End the round, of whose messages those that are left are only counted; return that it has ended."""
+    state = traffic.state
+    flood.round[NUMBER] = 0
+    state[INBOX_AT] = state[INBOX_END]
+    state[PASS_END] = 0  # places in the window may change
+    state[NEXT_ARRIVAL] = next_arrival(traffic)
+    state[NEXT_STEP] = state[STEP_TIME]
+    return ENDED_AND_LEFT
+
+
+@inlined
 def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 
@@ -204,8 +219,7 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 known[node * agents + label] = KNOWN
                 round[MISSING] -= 1
                 if round[MISSING] == 0:
-                    round[NUMBER] = 0
-                    return ENDED_ROUND
+                    return _end_round(traffic, flood)
                 if state[NOW] < state[END]:
                     say_back(traffic, flood, node, label, channel)
                 continue
@@ -232,8 +246,7 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
             if fresh and round[MISSING] == 0:
                 for number in range(fresh):
                     flood.fresh.first[flood.fresh.labels[number]] = -1
-                round[NUMBER] = 0
-                return ENDED_ROUND
+                return _end_round(traffic, flood)
             _pass_on(traffic, flood, node, fresh)
         if not state[STEPS_BEGUN]:
             if round[ALONE]:
@@ -250,9 +263,8 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                     known[have] = FRESH
                     round[MISSING] -= 1
             if round[NUMBER] > 0 and round[MISSING] == 0:
-                round[NUMBER] = 0
                 end_steps(traffic)
-                return ENDED_ROUND
+                return _end_round(traffic, flood)
         while state[STEP_AT] < state[STEPS]:
             at = state[STEP_AT]
             node = steps[traffic.order[at], NODE]

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.faults import SERIAL_BITS, Faults, can_draw, can_send, deliver, drop, send
+from netbandit.simulation.kernels.faults import SERIAL_BITS, Faults, can_draw, can_send, deliver, drop, send, soonest
 from netbandit.simulation.kernels.faults import advance as advance_with_faults
 from netbandit.simulation.kernels.message_rows import (
     FOLLOWING,
@@ -48,6 +48,7 @@ from netbandit.simulation.kernels.traffic import (
     Traffic,
     can_book,
     expect,
+    next_arrival,
     queue,
 )
 from netbandit.simulation.kernels.traffic import advance as advance_without_faults
@@ -168,6 +169,19 @@ def _put(
     traffic.kinds[kind, KIND_MESSAGES] += 1
     traffic.kinds[kind, KIND_BYTES] += size
     return int(arrival)
+
+
+@inlined
+def next_due(traffic: Traffic, queues: Queues) -> int:
+    """Return when (ns) something arrives next or, where something can go wrong, anything is due; `NEVER`: never."""
+    return int(_next_due(traffic, queues.faults))
+
+
+@inlined
+def _next_due(traffic: Traffic, faults: Faults | None) -> int:
+    if faults is None:
+        return int(next_arrival(traffic))
+    return int(soonest(faults))
 
 
 @inlined

@@ -80,7 +80,9 @@ STATES = 24
     HEAPS_FULL,
     DRAWS_USED,
     STATES_USED,
-) = range(12)
+    ENDED_AND_LEFT,  # a round has ended, and nothing is left of this instant: the state says when it would go on
+) = range(13)
+ROUND_ENDS = (ENDED_ROUND, ENDED_AND_LEFT)
 ARRIVED, STEP = 100, 101
 
 FEW = 16

@@ -122,7 +122,7 @@ class Network:
         self._size = self._copies = 0
         self._due: dict[int, list[Channel]] = {}
         self._instants: list[int] = []
-        self._expected: Callable[[int, Channel], None] = self._expect
+        self._expected: Callable[[int, Channel | None], None] = self._expect
         self._appointed: float = Infinity  # the time of the appointment
         self._appointment: Event | None = None
         self._callbacks: list[Callable[[Event], None]] = [self._deliver]
@@ -249,13 +249,19 @@ class Network:
             self._enter(message.kind, size)
         self._copies += len(channels) if excepted < 0 else len(channels) - 1
 
-    def expect_with(self, expect: Callable[[int, Channel], None]) -> None:
+    def expect_with(self, expect: Callable[[int, Channel | None], None]) -> None:
         """Have *expect* told of each channel, and when its first message arrives, in place of the calendar here.
 
         It holds for uplinks, and for peer links whose bandwidth is limited. Who asks for it takes messages off their
-        channels by :meth:`take`, in the order of times and ranks, and hands them on.
+        channels by :meth:`take`, in the order of times and ranks, and hands them on. None in place of a channel:
+        senders stop waiting for acknowledgements then, and :meth:`stop_waiting` is to be called once all is handed on
+        that has arrived at that instant.
         """
         self._expected = expect
+
+    def stop_waiting(self, now: int) -> None:
+        """Let senders that wait *now* (ns) in vain for an acknowledgement send again; see :meth:`expect_with`."""
+        raise RuntimeError("nothing is acknowledged here")
 
     def count_before_start(self, message: Message, channel: Channel) -> None:
         """Count *message* on a peer *channel* as one that was delivered before the first slot, in a slot of its own."""
@@ -268,6 +274,11 @@ class Network:
         self._fingerprint.record(0, channel.receiver, message.code, message.size)
         if self.trace is not None:
             self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
+
+    @property
+    def delivers_in_passes(self) -> bool:
+        """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
+        return self._instantaneous
 
     @property
     def peer_faults(self) -> ChannelFaults | None:
@@ -480,8 +491,9 @@ class Network:
             self._copies = 0
         self._kind, self._size = kind, size
 
-    def _expect(self, arrival: int, channel: Channel) -> None:
+    def _expect(self, arrival: int, channel: Channel | None) -> None:
         """Have *channel*, whose first message arrives at *arrival*, emptied then."""
+        assert channel is not None, "nothing is acknowledged here"
         due = self._due.get(arrival)
         if due is not None:
             due.append(channel)

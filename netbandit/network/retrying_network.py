@@ -111,6 +111,11 @@ class RetryingNetwork(LossyNetwork):
             channel.back = back
             channel.waits_long = channel.latency + back.latency <= retry.timeout
 
+    @property
+    def delivers_in_passes(self) -> bool:
+        """See `Network.delivers_in_passes`; there are acknowledgements before anybody acts."""
+        return True
+
     def _peer_channel(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> LossyChannel:
         channel = RetryingChannel(sender, receiver, latency, link, rank)
         channel.column = self._columns

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.protocols.local import Local
 from netbandit.scenario.load import load
@@ -38,7 +39,9 @@ LATENCIES = [
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
 topology = {{ {topology} }}
-links.peer = {{ {links} }}
+links.peer.latency = {latency}
+{bandwidth}
+{faults}
 links.uplink.latency = {uplink}
 bandit = {{ kind = "linear", dimension = 2, arms = 4 }}
 learner = {{ {learner} }}
@@ -48,13 +51,15 @@ protocol = {{ {protocol}, timing = "{timing}" }}
 
 def drawn(rng, **given):
     family = rng.choice(["ring", "star", "complete", "path", "random", "grid"])
-    bandwidth = rng.choice(["", "", "1 Mbit/s", "100 kbit/s"])
+    bandwidth = rng.choice(["", "", 'links.peer.bandwidth = "1 Mbit/s"', 'links.peer.bandwidth = "100 kbit/s"'])
     values = {
         "horizon": rng.choice([20, 60]),
         "seed": rng.randrange(1_000),
         "activity": '"every"',
         "topology": f'family = "{family}", agents = {rng.randint(3, 10)}' + ", p = 0.5" * (family == "random"),
-        "links": f"latency = {rng.choice(LATENCIES)}" + (f', bandwidth = "{bandwidth}"' if bandwidth else ""),
+        "latency": rng.choice(LATENCIES),
+        "bandwidth": bandwidth,
+        "faults": "",
         "uplink": rng.choice(LATENCIES),
         "timing": rng.choice(["slotted", "asynchronous"]),
     }
@@ -94,17 +99,18 @@ def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
 @pytest.mark.parametrize(
     "faults",
     [
-        "loss = 0.02",
-        "loss = 0.1, retry = {}",
-        'jitter = "2 ms", duplicate = 0.2',
-        'loss = 0.3, retry = { attempts = 2 }, jitter = "2 ms", overtaking = true',
+        "links.peer.loss = 0.02",
+        "links.peer.loss = 0.1\nlinks.peer.retry = {}",
+        'links.peer.jitter = "2 ms"\nlinks.peer.duplicate = 0.2',
+        "links.peer.loss = 0.3\nlinks.peer.retry = { attempts = 2 }\n"
+        'links.peer.jitter = "2 ms"\nlinks.peer.overtaking = true',
     ],
 )
 @pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay"])
 def test_sums_name_what_is_in_them_in_the_same_way_where_messages_may_be_lost(point, protocol, faults):
     rng = random.Random(f"{faults}/{protocol}")
-    links = f"latency = {rng.choice(LATENCIES)}, {faults}"
-    same(*both_ways(point(drawn(rng, protocol=f'kind = "{protocol}"', learner=rng.choice(FIXED), links=links))))
+    changes = {"protocol": f'kind = "{protocol}"', "learner": rng.choice(FIXED), "bandwidth": "", "faults": faults}
+    same(*both_ways(point(drawn(rng, **changes))))
 
 
 @pytest.mark.parametrize(("hops", "worth"), [(17_280, True), (17_281, False)])
@@ -126,10 +132,12 @@ def test_rounds_that_are_known_ahead_are_worth_a_loop_together(point, hops, wort
     assert prepared.called == worth
 
 
-def over_local(seed):
+def over_local(seed, *, fails=False):
     rng = random.Random(seed)
     protocol = f'kind = "local", ttl = {rng.choice([1, 2, 2, 3, 12])}'
-    return drawn(rng, protocol=protocol, learner=rng.choice([*FIXED, *TESTED, *TESTED]))
+    protocol += rng.choice(["", "", ', deadline = "3 slots"', ', deadline = "7 ms"'])
+    changes = some_faults(rng) | {"horizon": 20} if fails else {}
+    return drawn(rng, protocol=protocol, learner=rng.choice([*FIXED, *TESTED, *TESTED]), **changes)
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -144,6 +152,14 @@ def test_a_loop_of_cliques_that_stops_for_room_goes_on_where_it_was(point, monke
     same(*both_ways(point(over_local(seed))))
 
 
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("seed", range(200, 208))
+def test_cliques_synchronise_in_the_same_way_whatever_goes_wrong(point, monkeypatch, seed):
+    if seed % 2:
+        with_little_room(monkeypatch)
+    same(*both_ways(point(over_local(seed, fails=True))))
+
+
 @pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
 def test_who_releases_twice_in_one_meeting_is_heard_once(point, timing):
     """A call that queued for long reaches agents that have adopted, and meet once more."""
@@ -151,7 +167,8 @@ def test_who_releases_twice_in_one_meeting_is_heard_once(point, timing):
         random.Random(1),
         horizon=100,
         topology='family = "star", agents = 9',
-        links='latency = "2.5 ms", bandwidth = "100 kbit/s"',
+        latency='"2.5 ms"',
+        bandwidth='links.peer.bandwidth = "100 kbit/s"',
         learner=TESTED[0],
         protocol='kind = "local", ttl = 2',
         timing=timing,
@@ -164,12 +181,21 @@ def test_who_releases_twice_in_one_meeting_is_heard_once(point, timing):
     assert max(released.values()) > 2  # once compiled, once event by event
 
 
+@pytest.mark.parametrize("deadline", ["", ', deadline = "3 slots"'])
+@pytest.mark.parametrize("faults", ["links.peer.loss = 0.1", "faults.links = { up = 0.9 }"])
+def test_meetings_are_compiled_where_links_fail(point, deadline, faults):
+    changes = {"protocol": f'kind = "local", ttl = 1{deadline}', "bandwidth": "", "faults": faults}
+    simulation = point(drawn(random.Random(0), learner=TESTED[0], **changes)).simulation(0)
+    stopped = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
+    with choice.worth_it_from(0), stopped, pytest.raises(InterruptedError):
+        simulation.run()
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"protocol": 'kind = "local", ttl = 2, deadline = "3 slots"'},
         {"protocol": 'kind = "local", ttl = 0'},
-        {"links": 'latency = "1 ms", loss = 0.1'},
+        {"faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
     ],
 )
 def test_meetings_that_no_loop_knows_go_event_by_event(point, monkeypatch, changes):

@@ -51,7 +51,7 @@ class CompiledLoop(NetworkProtocol):
             turn: The turn of an instant in which steps are made.
         """
         self._all_kinds = all_kinds(self.kinds, network)
-        self.traffic = traffic_of(network, self._all_kinds)
+        self.traffic = self.arrays_of(network, self._all_kinds)
         self._turn = turn
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
@@ -65,6 +65,10 @@ class CompiledLoop(NetworkProtocol):
         self._run: Callable[..., int] | None = None
         network.before_close(self.count)
 
+    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Traffic:
+        """Return the links of *network* as arrays, for messages of these *kinds*."""
+        return traffic_of(network, kinds)
+
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop; see `advance` for the arguments. Return why it stopped."""
@@ -72,10 +76,13 @@ class CompiledLoop(NetworkProtocol):
     def run(self, *given: Any) -> int:
         """Call the loop, each time with arguments of the same types; return why it stopped."""
         if self._run is None:
-            kind = type(self)  # of an instance it would be a method
-            loop = kind.compiled_with_faults if self.network.unreliable else kind.compiled
-            self._run = machine_code(loop, *given)
+            self._run = machine_code(self.loop_over(self.network), *given)
         return self._run(*given)
+
+    @classmethod
+    def loop_over(cls, network: Network) -> Any:
+        """Return its loop for *network*."""
+        return cls.compiled_with_faults if network.unreliable else cls.compiled
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""
@@ -140,11 +147,17 @@ class CompiledLoop(NetworkProtocol):
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
+            if why == columns.ENDED_AND_LEFT and self._goes_on_at() > limit:
+                break
             why = self.play_on(limit, steps_until)
-            if why == columns.ENDED_ROUND:
+            if why in columns.ROUND_ENDS:
                 self.inform()
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
+
+    def _goes_on_at(self) -> int:
+        """Return when (ns) the loop said that it would have gone on."""
+        return int(min(self.traffic.state[columns.NEXT_ARRIVAL], self.traffic.state[columns.NEXT_STEP]))
 
     def play_on(self, arrivals_until: int, steps_until: int) -> int:
         """Run the loop until a round has ended or something outside is due; return which."""
@@ -152,7 +165,7 @@ class CompiledLoop(NetworkProtocol):
             why = self.play(arrivals_until, steps_until)
             self._environment.advance(int(self.traffic.state[columns.NOW]))
             self.tell()
-            if why in (columns.STOPPED, columns.ENDED_ROUND):
+            if why == columns.STOPPED or why in columns.ROUND_ENDS:
                 return why
             if why != columns.EVENTS_FULL:
                 self.more(why)
@@ -171,12 +184,12 @@ class CompiledLoop(NetworkProtocol):
             settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot
             self._bookings.add(traffic.booked[: self._booked], settled)
             traffic.state[columns.BOOKINGS] = 0
-        for kind, row in zip(self._all_kinds, traffic.kinds, strict=True):
-            if row[columns.KIND_MESSAGES]:
-                counts = self.network.ledger.counts[kind]
-                counts[0] += int(row[columns.KIND_MESSAGES])
-                counts[1] += int(row[columns.KIND_BYTES])
-                row[columns.KIND_MESSAGES] = row[columns.KIND_BYTES] = 0
+        for place, (_, messages, size) in enumerate(traffic.kinds.tolist()):
+            if messages:
+                counts = self.network.ledger.counts[self._all_kinds[place]]
+                counts[0] += messages
+                counts[1] += size
+                traffic.kinds[place, columns.KIND_MESSAGES :] = 0
 
     def more(self, why: int) -> None:
         """Make room for what the loop has stopped for want of."""

@@ -65,7 +65,7 @@ class RoundsTogether(CompiledRounds):
         """See `CompiledRounds.step`."""
         if self._aside is not None:
             now = self.clock.now
-            while self.play_on(now, now) == columns.ENDED_ROUND:
+            while self.play_on(now, now) in columns.ROUND_ENDS:
                 self.inform()
             time, rows = self._aside
             self._aside = None

@@ -204,7 +204,6 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     hops, most_agents = _HOPS[type(protocol)]
     return (
         network.agents <= most_agents
-        and (type(protocol) is not Sink or type(network) is Network)
         and _is_known(network)
         and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
@@ -225,7 +224,7 @@ def _is_known(network: Network) -> bool:
     if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
         return False
     faults, channels = network.peer_faults, 2 * len(network.links)
-    if faults is None or channels > _MOST_CHANNELS or not cuts_fit(network):
+    if faults is None or not 0 < channels <= _MOST_CHANNELS or not cuts_fit(network):
         return False
     if isinstance(faults.loss, BurstLoss) and network.peer_bandwidth is not None:
         stays = 2 * network.clock.end / (faults.loss.good_for + faults.loss.bad_for)

@@ -51,7 +51,7 @@ class CompiledLoop(NetworkProtocol):
             turn: The turn of an instant in which steps are made.
         """
         self._all_kinds = all_kinds(self.kinds, network)
-        self.traffic = traffic_of(network, self._all_kinds)
+        self.traffic = self.arrays_of(network, self._all_kinds)
         self._turn = turn
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
@@ -64,6 +64,10 @@ class CompiledLoop(NetworkProtocol):
         self._next_step: tuple[int, Event] | None = None
         self._run: Callable[..., int] | None = None
         network.before_close(self.count)
+
+    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Traffic:
+        """Return the links of *network* as arrays, for messages of these *kinds*."""
+        return traffic_of(network, kinds)
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.due_steps import begin_due, end_due
 from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
 from netbandit.simulation.kernels.open_rounds import (
@@ -244,7 +244,7 @@ def _keep(traffic: Traffic, queues: Queues, node: int, message: int) -> None:
     state[STEP_TIME] = min(state[STEP_TIME], due)
 
 
-@inlined
+@entry
 def play(
     traffic: Traffic, queues: Queues, handshakes: Handshakes, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:

@@ -80,8 +80,9 @@ STATES = 24
     HEAPS_FULL,
     DRAWS_USED,
     STATES_USED,
+    OUTSIDE_TIMERS,  # it is time for `Network.stop_waiting`
     ENDED_AND_LEFT,  # a round has ended, and nothing is left of this instant: the state says when it would go on
-) = range(13)
+) = range(14)
 ROUND_ENDS = (ENDED_ROUND, ENDED_AND_LEFT)
 ARRIVED, STEP = 100, 101
 

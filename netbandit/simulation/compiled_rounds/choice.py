@@ -346,7 +346,7 @@ def _each_item_to_its_sink(network: Network) -> int:
     return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
 
-_OVERLAPPING = (Gis,)
+_OVERLAPPING = (Gis, Gossip)
 """The protocols whose loops know rounds that overlap."""
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {

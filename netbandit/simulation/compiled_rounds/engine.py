@@ -112,6 +112,15 @@ class CompiledLoop(NetworkProtocol):
             self._next_step = time, event
             self._environment.schedule(event, self._turn, time - self._environment.now)
 
+    def let_go_of_step(self) -> tuple[int, Event] | None:
+        """Return the step that was appointed, which from now on is not, but keeps its place in its instant."""
+        appointed, self._next_step = self._next_step, None
+        return appointed
+
+    def take_up_step(self, appointed: tuple[int, Event] | None) -> None:
+        """Appoint a step anew that was let go of, in the place that it had."""
+        self._next_step = appointed
+
     def _arrive(self, event: Event) -> None:
         if self._arrival is not None and event is self._arrival[1]:  # else overtaken by an earlier one
             self._arrival = None
@@ -141,18 +150,22 @@ class CompiledLoop(NetworkProtocol):
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
             why = self.play_on(limit, steps_until)
-            if why == columns.ENDED_ROUND:
-                self.inform()
+            self.react(why)
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
+    def react(self, why: int) -> None:
+        """Do now what the loop has stopped for."""
+        if why == columns.ENDED_ROUND:
+            self.inform()
+
     def play_on(self, arrivals_until: int, steps_until: int) -> int:
-        """Run the loop until a round has ended or something outside is due; return which."""
+        """Run the loop until there is something to react to, or something outside is due; return which."""
         while True:
             why = self.play(arrivals_until, steps_until)
             self._environment.advance(int(self.traffic.state[columns.NOW]))
             self.tell()
-            if why in (columns.STOPPED, columns.ENDED_ROUND):
+            if why in (columns.STOPPED, columns.ENDED_ROUND, columns.HEARD_CALL):
                 return why
             if why != columns.EVENTS_FULL:
                 self.more(why)

@@ -9,17 +9,18 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gis import ADV, DATA, REQ
 from netbandit.protocols.protocol import Aggregation
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.links import doubled
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import synchronization as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGis(QueuedLoop, RoundsTogether):
+class CompiledGis(CalledRounds, RoundsTogether):
     """Stands for `Gis` where agents never fail."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
+    kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA, CALL)
     name: ClassVar[str] = "gis"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults

@@ -22,7 +22,7 @@ class RoundsTogether(CompiledRounds):
         self._items: list[Item | None] = []
         self._informed = Event(self.clock.environment)
         self._goes_on = False
-        self._aside: tuple[int, NDArray[np.int64]] | None = None
+        self._aside: tuple[int, NDArray[np.int64], tuple[int, Event] | None] | None = None
 
     @abstractmethod
     def begin(self, round: int) -> None:
@@ -58,17 +58,19 @@ class RoundsTogether(CompiledRounds):
         """Put away what is due at the next boundary: a contribution after the decision of a slot comes before it."""
         state = self.traffic.state
         assert self._aside is None, "all steps of an instant are made before the next"
-        self._aside = int(state[columns.STEP_TIME]), self.traffic.steps[: state[columns.STEPS]].copy()
+        rows = self.traffic.steps[: state[columns.STEPS]].copy()
+        self._aside = int(state[columns.STEP_TIME]), rows, self.let_go_of_step()
         state[columns.STEPS] = 0
 
     def step(self) -> None:
         """See `CompiledRounds.step`."""
         if self._aside is not None:
             now = self.clock.now
-            while self.play_on(now, now) == columns.ENDED_ROUND:
-                self.inform()
-            time, rows = self._aside
+            while (why := self.play_on(now, now)) != columns.STOPPED:
+                self.react(why)
+            time, rows, appointed = self._aside
             self._aside = None
+            self.take_up_step(appointed)
             state = self.traffic.state
             added = self.traffic.steps[: state[columns.STEPS]].copy()
             both = np.concatenate([rows, added])

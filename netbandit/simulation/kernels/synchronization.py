@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.calls import hears_call
 from netbandit.simulation.kernels.compiled import for_faults, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
@@ -13,6 +14,7 @@ from netbandit.simulation.kernels.traffic import (
     CHANNEL,
     END,
     ENDED_ROUND,
+    HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     LISTS_FULL,
@@ -39,7 +41,7 @@ from netbandit.simulation.kernels.traffic import (
     step_time,
 )
 
-ADV, REQ, DATA = range(3)
+ADV, REQ, DATA, CALL = range(4)
 
 # Places in `Handshakes.round`: the number of the round that goes on, 0 for none; how many lists are complete; and how
 # many of `Handshakes.labels` are used.
@@ -170,6 +172,8 @@ def play(
         while state[INBOX_AT] < state[INBOX_END]:
             at, end = state[INBOX_AT], inbox_of_one(traffic)
             node = channels[inbox[at, CHANNEL], RECEIVER]
+            if hears_call(traffic, queues, CALL, node, at, end):
+                return HEARD_CALL
             lists, together, most = 0, 0, 0
             for number in range(at, end):
                 lists += messages[inbox[number, MESSAGE], COUNT]

@@ -63,8 +63,10 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     STEPS_BEGUN,  # whether this instant's have begun
     NEXT_ARRIVAL,  # when it stopped: when it would have gone on
     NEXT_STEP,
-) = range(23)
-STATES = 24
+    HEARD_OVER,  # the channel that has brought the call for which it stopped, and when (ns) that was sent
+    HEARD_BEGUN,
+) = range(25)
+STATES = 25
 
 # Why a loop returns.
 (
@@ -80,7 +82,8 @@ STATES = 24
     HEAPS_FULL,
     DRAWS_USED,
     STATES_USED,
-) = range(12)
+    HEARD_CALL,
+) = range(13)
 ARRIVED, STEP = 100, 101
 
 CHANNEL_BITS = 32

@@ -1,10 +1,10 @@
 """Messages that are lost, and repeated: what each delivered hop costs beside one where nothing goes wrong.
 
 An item of every node is flooded over a random graph. Acknowledgements and repetitions are messages too, but no hops: a
-hop is a message that reached its receiver for the first time. All rows are measured in turns, in one process.
+hop is a message that reached its receiver for the first time. All rows are measured in turns, in one process, in
+processor time.
 """
 
-import gc
 import random
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from typing import Any
 
 import networkx as nx
 
-from netbandit.bench.measure import Row, in_turns, median_ratio
+from netbandit.bench.measure import Row, noise, rates_in_turns, ratios
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -27,11 +27,14 @@ from netbandit.network.retrying_network import RetryingNetwork
 from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.protocol import Item
+from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.collection import paused_collection
+from netbandit.simulation.compiled_rounds.flooding import CompiledFlooding
+from netbandit.simulation.compiled_rounds.flooding_over_queues import CompiledQueuedFlooding
 from netbandit.streams import Streams
 
 ROUNDS = 7
+SECONDS = 2.0
 _AGENTS = 60
 _MILLISECOND = 1_000_000
 _RETRY = Retry(10 * _MILLISECOND, 2.0, 1.5, 5)
@@ -47,16 +50,35 @@ _CASES: dict[str, tuple[type[Network], ChannelFaults]] = {
 }
 
 
+_ENGINES: dict[str, tuple[type[CallbackRoundProtocol], type[CallbackRoundProtocol]]] = {
+    "event": (Flooding, Flooding),
+    "compiled": (CompiledFlooding, CompiledQueuedFlooding),
+}
+"""For each engine the protocol over a network in which nothing goes wrong, and over others."""
+
+
 def bench() -> list[Row]:
-    """Return, for each kind of fault, microseconds a delivered hop, and how often those of a hop without faults."""
-    figures = in_turns([partial(_seconds_a_hop, *case) for case in _CASES.values()], ROUNDS)
-    return [
-        {"faults": name, "ratio": median_ratio(row, figures[0]), "us_per_hop": 1e6 * median(row)}
-        for name, row in zip(_CASES, figures, strict=True)
-    ]
+    """Return, for each engine and kind of fault, microseconds a delivered hop, and how often those without faults.
+
+    The engine is ``event``, for protocols of one's own, or ``compiled``. All cases of both are measured in `ROUNDS`
+    rounds; those that have taken `SECONDS` in all are not measured any more. ``ratio_noise`` says how far apart the
+    quartiles of the ratio are over all rounds, as a part of it.
+    """
+    rows: list[Row] = []
+    for engine, kinds in _ENGINES.items():
+        subjects = [partial(_flood, kinds[kind is not Network], kind, faults) for kind, faults in _CASES.values()]
+        for subject in subjects:
+            subject()  # so that all is compiled, and warm
+        rates = rates_in_turns(subjects, ROUNDS, SECONDS)
+        for name, rate in zip(_CASES, rates, strict=True):
+            beside = ratios(rates[0], rate)
+            row: Row = {"faults": name, "engine": engine, "ratio": median(beside), "ratio_noise": noise(beside)}
+            rows.append({**row, "us_per_hop": 1e6 / median(rate)})
+    return rows
 
 
-def _seconds_a_hop(kind: type[Network], faults: ChannelFaults) -> float:
+def _flood(protocol: type[CallbackRoundProtocol], kind: type[Network], faults: ChannelFaults) -> tuple[int, float]:
+    """Flood over a network of a *kind*; return hops and seconds."""
     graph: nx.Graph[int] = nx.gnp_random_graph(_AGENTS, 0.12, seed=1)
     draw = random.Random(1)
     links = sorted((min(link), max(link)) for link in graph.edges)
@@ -67,18 +89,17 @@ def _seconds_a_hop(kind: type[Network], faults: ChannelFaults) -> float:
     uplinks = [0] * _AGENTS
     keys: dict[str, Any] = {} if kind is Network else {"faults": Faults(peer=faults), "streams": Streams(0, 0)}
     network = kind(clock, neighbours, LinkClass(), latencies, LinkClass(), uplinks, Fingerprint(), **keys)
-    protocol = Flooding(timing="asynchronous")
-    protocol.start(network, Everybody(_AGENTS, _nothing))
-    network.attach(protocol.handler)
+    rounds = protocol(timing="asynchronous")
+    rounds.start(network, Everybody(_AGENTS, _nothing))
+    network.attach(rounds.handler)
     for agent in range(_AGENTS):
-        protocol.contribute(1, agent, Item(8, None))
-    gc.collect()
+        rounds.contribute(1, agent, Item(8, None))
     began = time.process_time()
     with paused_collection():
         environment.run()
     seconds = time.process_time() - began
     hops = network.close().delivered - network.ledger.kinds.get(ACK.name, (0, 0))[0]
-    return seconds / hops
+    return hops, seconds
 
 
 def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:

@@ -4,11 +4,9 @@ Each delivered copy is one hop and one message; nothing is piggy-backed. All sid
 all count the hops they deliver, and all are timed from the first to the last event, without their construction.
 """
 
-import gc
 import random
 import time
-from collections.abc import Callable, Generator, Sequence
-from functools import partial
+from collections.abc import Generator, Sequence
 from statistics import median
 from typing import Any
 
@@ -17,7 +15,7 @@ import numpy as np
 import simpy
 
 from netbandit.bench.bare_heap import flood
-from netbandit.bench.measure import Row, in_turns, median_ratio
+from netbandit.bench.measure import Row, Work, noise, rates_in_turns, ratios
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
@@ -31,21 +29,27 @@ from netbandit.simulation.compiled_rounds.flooding import CompiledFlooding
 Latencies = dict[tuple[int, int], int]
 
 ROUNDS = 7
+SECONDS = 2.0
 _MILLISECOND = 1_000_000
-_LEAST_HOPS = 100_000  # a measurement repeats small graphs until it has delivered about as many
 
 
 def bench() -> list[Row]:
     """Return, for each graph, kind of latency and engine, hops a second, those of the base, and their ratio.
 
     The engine is ``event``, for protocols of one's own, or ``compiled``. ``heap_hops_per_s`` is what a bare compiled
-    heap of all messages does, which is a bound.
+    heap of all messages does, which is a bound. What ends in ``noise`` says how far apart the quartiles of the ratio
+    before it are over all rounds, as a part of it.
+
+    All is processor time, measured in `ROUNDS` rounds; what has taken `SECONDS` in all is not measured any more, which
+    for plain SimPy on the largest graph is the case after one measurement of many seconds.
     """
     graphs = {
         "ring of 50": nx.cycle_graph(50),
         "complete of 50": nx.complete_graph(50),
         "G(200, 0.05)": _connected(200, 0.05),
     }
+    for subject in _subjects(nx.path_graph(2), {(0, 1): _MILLISECOND}):
+        subject()  # so that all is compiled, and warm
     rows: list[Row] = []
     for name, graph in graphs.items():
         draw = random.Random(1)
@@ -57,38 +61,37 @@ def bench() -> list[Row]:
     return rows
 
 
-def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> dict[str, Row]:
-    hops, _ = _process_per_message(graph, latencies)
-    repetitions = max(1, _LEAST_HOPS // hops)
+def _subjects(graph: "nx.Graph[int]", latencies: Latencies) -> list[Work]:
+    """Return what is compared: our two engines, the bare heap, and the base with and without collection."""
 
-    def rate(run: Callable[["nx.Graph[int]", Latencies], tuple[int, float]]) -> float:
-        runs = [run(graph, latencies) for _ in range(repetitions)]
-        return sum(hops for hops, _ in runs) / sum(seconds for _, seconds in runs)
-
-    def without_collection() -> float:
+    def without_collection() -> tuple[int, float]:
         with paused_collection():
-            return rate(_process_per_message)
+            return _process_per_message(graph, latencies)
 
-    event, compiled, heap, base, base_off = in_turns(
-        [
-            lambda: rate(partial(_network, Flooding)),
-            lambda: rate(partial(_network, CompiledFlooding)),
-            lambda: rate(_bare_heap),
-            lambda: rate(_process_per_message),
-            without_collection,
-        ],
-        ROUNDS,
-    )
-    return {
-        engine: {
-            "ratio": median_ratio(ours, base),
-            "ratio_no_gc": median_ratio(ours, base_off),
+    return [
+        lambda: _network(Flooding, graph, latencies),
+        lambda: _network(CompiledFlooding, graph, latencies),
+        lambda: _bare_heap(graph, latencies),
+        lambda: _process_per_message(graph, latencies),
+        without_collection,
+    ]
+
+
+def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> dict[str, Row]:
+    event, compiled, heap, base, base_off = rates_in_turns(_subjects(graph, latencies), ROUNDS, SECONDS)
+    rows: dict[str, Row] = {}
+    for engine, ours in (("event", event), ("compiled", compiled)):
+        beside, beside_off = ratios(ours, base), ratios(ours, base_off)
+        rows[engine] = {
+            "ratio": median(beside),
+            "ratio_noise": noise(beside),
+            "ratio_no_gc": median(beside_off),
+            "ratio_no_gc_noise": noise(beside_off),
             "hops_per_s": median(ours),
             "base_hops_per_s": median(base),
             "heap_hops_per_s": median(heap),
         }
-        for engine, ours in (("event", event), ("compiled", compiled))
-    }
+    return rows
 
 
 def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
@@ -104,11 +107,10 @@ def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencie
     network.attach(protocol.handler)
     for agent in range(agents):
         protocol.contribute(1, agent, Item(8, None))
-    gc.collect()  # what earlier measurements left behind is not this one's to clear
-    began = time.perf_counter()
+    began = time.process_time()
     with paused_collection():
         environment.run()
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     return fingerprint.events, seconds
 
 
@@ -119,9 +121,9 @@ def _bare_heap(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float
     ends = [(node, other) for node, others in enumerate(near) for other in others]
     times = np.array([latencies[min(pair), max(pair)] for pair in ends])
     receivers = np.array([other for _, other in ends])
-    began = time.perf_counter()
+    began = time.process_time()
     hops = flood(starts, receivers, times, len(ends) * len(near))
-    return hops, time.perf_counter() - began
+    return hops, time.process_time() - began
 
 
 def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
@@ -149,10 +151,9 @@ def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[
     for node in sorted(graph):
         for neighbour in neighbours[node]:
             environment.process(message(node, neighbour, node))
-    gc.collect()
-    began = time.perf_counter()
+    began = time.process_time()
     environment.run()
-    return hops, time.perf_counter() - began
+    return hops, time.process_time() - began
 
 
 def _connected(agents: int, p: float) -> "nx.Graph[int]":

@@ -2,7 +2,8 @@
 
 A record is a file of JSON lines, one for each time that a benchmark ran. In a row of a benchmark, words and whole
 numbers say what was measured (the graph, the messages that it took), and fractions are what the clock said: a figure of
-one record is compared with the figure of the other that has the same words and whole numbers beside it.
+one record is compared with the figure of the other that has the same words and whole numbers beside it. A column whose
+name ends in ``noise`` says how sure another figure is, and is not compared.
 """
 
 import json
@@ -134,7 +135,7 @@ def _figures(run: Run) -> dict[Figure, float]:
     for row in run.rows:
         same = tuple((column, value) for column, value in row.items() if not isinstance(value, float))
         for column, value in row.items():
-            if isinstance(value, float) and isfinite(value) and value > 0:
+            if isinstance(value, float) and isfinite(value) and value > 0 and not column.endswith("noise"):
                 found[run.benchmark, same, column] = value
     return found
 

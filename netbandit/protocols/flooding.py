@@ -263,7 +263,7 @@ class Flooding(FreeRounds):
         """End a round in which agents may be down if the clock says so."""
         round = self._rounds[key[0]]
         held = self._free_clock.held(
-            key, range(self.network.agents), lambda label: round.items[label] is not None, round.known
+            key, range(self.network.agents), lambda label, other: round.state[label][other] == _KNOWN, round.known
         )
         if held is not None:
             self._free_clock.end(key)

@@ -30,6 +30,7 @@ class FreeClock:
         self._down: set[int] = set()
         self._done: dict[int, int] = {}
         self._missed: dict[Key, set[int]] = {}
+        self._lacking: dict[Key, tuple[int, int]] = {}  # a member that lacked an item at the last look, and whose
         self.needed = network.agents_fail or apart
         if network.agents_fail:
             self._down.update(network.watch_agents(self._changed))
@@ -42,28 +43,38 @@ class FreeClock:
     def end(self, key: Key) -> None:
         """Watch a round no longer."""
         self._missed.pop(key, None)
+        self._lacking.pop(key, None)
 
     def held(
-        self, key: Key, members: Sequence[int], contributed: Callable[[int], bool], known: Callable[[int], Labels]
+        self, key: Key, members: Sequence[int], has: Callable[[int, int], bool], known: Callable[[int], Labels]
     ) -> Labels | None:
         """Return what all who count hold if the round ends now, else None.
 
         Args:
             key: The round, and the group.
             members: The agents of the group; the place of each is its label.
-            contributed: Whether the member with a label has contributed.
+            has: Whether the member with a label holds the item of that with another; its own once it has contributed.
             known: The labels of the items that the member with a label holds.
         """
+        lacking = self._lacking.get(key)
+        if lacking is not None and not has(*lacking) and all(self._counts(key, members[label]) for label in lacking):
+            return None  # mostly nothing else has to be looked at
         counting = self.counting(key, members)
-        if not counting or not all(map(contributed, counting)):
+        if not counting:
             return None
         needed = sum(1 << label for label in counting)
         held = -1
         for label in counting:
-            held &= known(label)
-            if held & needed != needed:
+            missing = needed & ~known(label)
+            if missing:
+                self._lacking[key] = label, missing.bit_length() - 1
                 return None
+            held &= known(label)
         return held
+
+    def _counts(self, key: Key, agent: int) -> bool:
+        """Return whether *agent* was up for as long as the round, and has not committed before it."""
+        return self._done.get(agent, key[0] + 1) > key[0] and agent not in self._missed[key]
 
     def counting(self, key: Key, members: Sequence[int]) -> list[int]:
         """Return the labels of those *members* of a group who count in a round."""

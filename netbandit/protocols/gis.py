@@ -188,7 +188,7 @@ class Synchronization:
             held = self._free_clock.held(
                 key,
                 self._groups[key[1]],
-                lambda label: state.items[label] is not None,
+                lambda label, other: bool(state.known[label] >> other & 1),
                 lambda label: state.known[label],
             )
         if held is not None:

@@ -127,7 +127,7 @@ class Gossip(FreeRounds):
             held = self._free_clock.held(
                 key,
                 range(self.network.agents),
-                lambda label: round.items[label] is not None,
+                lambda label, other: bool(round.known[label] >> other & 1),
                 lambda label: round.known[label],
             )
         if held is not None:

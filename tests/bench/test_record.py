@@ -89,3 +89,8 @@ def test_mistakes_of_both_files_are_told_at_once(tmp_path):
         f"{tmp_path / 'none'}: cannot be read: No such file or directory",
     ]
     assert CliRunner().invoke(main, ["bench", "--record", str(bad), "--against", "a", "b"]).exit_code == 2
+
+
+def test_what_says_how_sure_a_figure_is_is_not_compared():
+    runs = [record.now("messages", [{"graph": "ring", "ratio": 2.0, "ratio_noise": value}]) for value in (0.1, 0.2)]
+    assert [change.figure[2] for change in record.compare(runs[:1], runs[1:])] == ["ratio"]

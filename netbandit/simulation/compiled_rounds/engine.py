@@ -61,7 +61,8 @@ class CompiledLoop(NetworkProtocol):
         self._on_arrival: list[Callable[[Event], None]] = [self._arrive]
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
-        self._next_step: tuple[int, Event] | None = None
+        self._next_step = columns.NEVER
+        self._appointed: set[int] = set()  # when (ns) the queue holds an event for a step, be it needed or not
         self._run: Callable[..., int] | None = None
         network.before_close(self.count)
 
@@ -105,21 +106,14 @@ class CompiledLoop(NetworkProtocol):
     def appoint_step(self, time: int) -> None:
         """Have the loop make a step at *time*.
 
-        That is asked for as soon as it is known, so that among all that has its turn then the step has its place.
+        That is asked for as soon as it is known, so that among all that has its turn then the step has its place; an
+        earlier one that comes up does not cost it that.
         """
-        if time < columns.NEVER and (self._next_step is None or time != self._next_step[0]):
-            event = ScheduledEvent(self._on_step)
-            self._next_step = time, event
-            self._environment.schedule(event, self._turn, time - self._environment.now)
-
-    def let_go_of_step(self) -> tuple[int, Event] | None:
-        """Return the step that was appointed, which from now on is not, but keeps its place in its instant."""
-        appointed, self._next_step = self._next_step, None
-        return appointed
-
-    def take_up_step(self, appointed: tuple[int, Event] | None) -> None:
-        """Appoint a step anew that was let go of, in the place that it had."""
-        self._next_step = appointed
+        if time < columns.NEVER:
+            self._next_step = time
+            if time not in self._appointed:
+                self._appointed.add(time)
+                self._environment.schedule(ScheduledEvent(self._on_step), self._turn, time - self._environment.now)
 
     def _arrive(self, event: Event) -> None:
         if self._arrival is not None and event is self._arrival[1]:  # else overtaken by an earlier one
@@ -127,8 +121,10 @@ class CompiledLoop(NetworkProtocol):
             self._go_on(my_turn=False)
 
     def _step(self, event: Event) -> None:
-        if self._next_step is not None and event is self._next_step[1]:
-            self._next_step = None
+        now = self._environment.now
+        self._appointed.remove(now)
+        if self._next_step == now:
+            self._next_step = columns.NEVER
             self.step()
 
     def step(self) -> None:

@@ -22,7 +22,7 @@ class RoundsTogether(CompiledRounds):
         self._items: list[Item | None] = []
         self._informed = Event(self.clock.environment)
         self._goes_on = False
-        self._aside: tuple[int, NDArray[np.int64], tuple[int, Event] | None] | None = None
+        self._aside: tuple[int, NDArray[np.int64]] | None = None
 
     @abstractmethod
     def begin(self, round: int) -> None:
@@ -58,8 +58,7 @@ class RoundsTogether(CompiledRounds):
         """Put away what is due at the next boundary: a contribution after the decision of a slot comes before it."""
         state = self.traffic.state
         assert self._aside is None, "all steps of an instant are made before the next"
-        rows = self.traffic.steps[: state[columns.STEPS]].copy()
-        self._aside = int(state[columns.STEP_TIME]), rows, self.let_go_of_step()
+        self._aside = int(state[columns.STEP_TIME]), self.traffic.steps[: state[columns.STEPS]].copy()
         state[columns.STEPS] = 0
 
     def step(self) -> None:
@@ -68,9 +67,8 @@ class RoundsTogether(CompiledRounds):
             now = self.clock.now
             while (why := self.play_on(now, now)) != columns.STOPPED:
                 self.react(why)
-            time, rows, appointed = self._aside
+            time, rows = self._aside
             self._aside = None
-            self.take_up_step(appointed)
             state = self.traffic.state
             added = self.traffic.steps[: state[columns.STEPS]].copy()
             both = np.concatenate([rows, added])

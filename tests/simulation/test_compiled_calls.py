@@ -10,7 +10,7 @@ from helpers.both_ways import both_ways, same
 from netbandit.protocols.local import Local
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, links
+from netbandit.simulation.compiled_rounds import choice, links, queued
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 FIXED = [
@@ -33,6 +33,19 @@ LATENCIES = [
     '{ uniform = ["0 ms", "4 ms"] }',
     '{ uniform = ["0 ms", "3 ns"] }',
     '{ uniform = ["1 us", "30 ms"] }',
+]
+ACTIVITIES = [
+    ("slotted", '"every"'),
+    ("asynchronous", '"every"'),
+    ("slotted", '"one"'),
+    ("slotted", "{ share = 0.4 }"),
+    ("asynchronous", '{ poisson = "0.7 ms" }'),
+]
+FAULTS = [
+    "loss = 0.02",
+    "loss = 0.1, retry = {}",
+    'jitter = "2 ms", duplicate = 0.2',
+    'loss = 0.3, retry = { attempts = 2 }, jitter = "2 ms", overtaking = true',
 ]
 
 SCENARIO = """\
@@ -77,34 +90,96 @@ def point(tmp_path):
 @pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay", "sink"])
 def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}")
-    timing, activity = rng.choice(
-        [
-            ("slotted", '"every"'),
-            ("asynchronous", '"every"'),
-            ("slotted", '"one"'),
-            ("slotted", "{ share = 0.4 }"),
-            ("asynchronous", '{ poisson = "0.7 ms" }'),
-        ]
-    )
+    timing, activity = rng.choice(ACTIVITIES)
     learner = rng.choice(FIXED)
     text = drawn(rng, protocol=f'kind = "{protocol}"', learner=learner, timing=timing, activity=activity)
     same(*both_ways(point(text)))
 
 
-@pytest.mark.parametrize(
-    "faults",
-    [
-        "loss = 0.02",
-        "loss = 0.1, retry = {}",
-        'jitter = "2 ms", duplicate = 0.2',
-        'loss = 0.3, retry = { attempts = 2 }, jitter = "2 ms", overtaking = true',
-    ],
-)
+@pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay"])
 def test_sums_name_what_is_in_them_in_the_same_way_where_messages_may_be_lost(point, protocol, faults):
     rng = random.Random(f"{faults}/{protocol}")
     links = f"latency = {rng.choice(LATENCIES)}, {faults}"
     same(*both_ways(point(drawn(rng, protocol=f'kind = "{protocol}"', learner=rng.choice(FIXED), links=links))))
+
+
+OVER_FLOODING = pytest.param("flooding", marks=pytest.mark.slow)
+
+
+def called_for(protocol, seed, faults=""):
+    rng = random.Random(f"{seed}/{protocol}/{faults}")
+    timing, activity = rng.choice(ACTIVITIES)
+    given = {"protocol": f'kind = "{protocol}"', "learner": rng.choice(TESTED), "timing": timing, "activity": activity}
+    if faults:
+        given["links"] = f"latency = {rng.choice(LATENCIES)}, {faults}"
+    return drawn(rng, **given)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("protocol", ["gis", "gossip", OVER_FLOODING])
+def test_rounds_that_agents_call_for_are_the_same(point, protocol, seed):
+    same(*both_ways(point(called_for(protocol, seed))))
+
+
+@pytest.mark.parametrize("seed", range(100, 103))
+@pytest.mark.parametrize("protocol", ["gis", "gossip", OVER_FLOODING])
+def test_a_loop_that_stops_for_room_among_calls_goes_on_where_it_was(point, monkeypatch, protocol, seed):
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    monkeypatch.setattr(links, "_LEAST_ROOM", 1)
+    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
+    same(*both_ways(point(called_for(protocol, seed))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("faults", FAULTS)
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "flooding"])
+def test_rounds_that_agents_call_for_are_the_same_where_messages_may_be_lost(point, protocol, faults, seed):
+    same(*both_ways(point(called_for(protocol, seed, faults))))
+
+
+@pytest.mark.parametrize("seed", [770, 969])
+def test_who_is_to_speak_at_a_boundary_keeps_its_place_before_who_hears_a_call_there(point, seed):
+    """Agents contribute, which takes a step, while it is known who speaks at the next boundary."""
+    text = drawn(
+        random.Random(0),
+        seed=seed,
+        horizon=60,
+        activity='"one"',
+        topology='family = "ring", agents = 9',
+        links='latency = { uniform = ["0 ms", "3 ns"] }',
+        learner='kind = "oful", threshold = 0.5',
+        protocol='kind = "gossip"',
+        timing="slotted",
+    )
+    same(*both_ways(point(text)))
+
+
+@pytest.mark.parametrize(("hops", "worth"), [(2_880, True), (2_881, False)])
+def test_rounds_that_agents_may_call_for_are_worth_a_loop_as_if_they_were_ten(point, hops, worth):
+    text = drawn(
+        random.Random(0),
+        topology='family = "ring", agents = 12',  # 288 hops a round
+        learner=TESTED[0],
+        protocol='kind = "gis"',
+    )
+    with choice.worth_it_from(hops), patch.object(CompiledLoop, "prepare", side_effect=InterruptedError) as prepared:
+        run = point(text).simulation(0).run
+        if worth:
+            with pytest.raises(InterruptedError):
+                run()
+        else:
+            run()
+    assert prepared.called == worth
+
+
+@pytest.mark.parametrize("protocol", ['kind = "relay"', 'kind = "sink"', 'kind = "gis", deadline = "3 slots"'])
+def test_calls_that_no_loop_knows_go_event_by_event(point, monkeypatch, protocol):
+    monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
+    with choice.worth_it_from(0):
+        result = point(drawn(random.Random(0), protocol=protocol, learner=TESTED[0])).simulation(0).run()
+    assert result.kinds["CALL"][0] > 0
 
 
 @pytest.mark.parametrize(("hops", "worth"), [(17_280, True), (17_281, False)])

@@ -29,7 +29,7 @@ class CalledRounds(QueuedLoop, CompiledRounds):
         self.queues = self.queues._replace(called=np.zeros(self.network.agents, dtype=np.int64))
 
     def call(self, agent: int, told_by: int, round: int) -> None:
-        """Let *agent*, who has heard of a *round*, call to it all its neighbours but *told_by*, from this instant on."""
+        """Let *agent*, who has heard of a *round*, call all its neighbours but *told_by* to it, from now on."""
         while (soonest := self._put(agent, told_by, round)) < 0:
             self.tell()
             self.more(-soonest)

@@ -43,7 +43,7 @@ _SYNCHRONISATIONS = 500
 release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
 
 _CALLED_ROUNDS = 10
-"""About how many rounds agents call for in a run, where nobody can know it ahead: with the usual thresholds they are few."""
+"""About how many rounds agents call for in a run, where nobody can know it ahead: few with the usual thresholds."""
 
 _AN_ANSWER = 10
 """About how many hops of a loop's gain are lost on an answer of a server."""

@@ -1,7 +1,7 @@
 """Calls to a round, which are on the same links as the messages of rounds; compiled.
 
-The rules are those of `netbandit.protocols.triggered_rounds.FloodedCall`, which decides what follows from a call. Here,
-who hears of a round for the first time stops the loop; what is heard of it after that has no effect, and goes no further.
+What follows from a call is decided by `netbandit.protocols.triggered_rounds.FloodedCall`: the loop stops for the first
+one to a round that reaches an agent; all later ones have no effect.
 """
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
@@ -59,9 +59,7 @@ def hears_call(traffic: Traffic, queues: Queues, kind: int, node: int, at: int, 
 
 
 @compiled
-def call(
-    traffic: Traffic, queues: Queues, node: int, told_by: int, kind: int, size: int, round: int, now: int
-) -> int:
+def call(traffic: Traffic, queues: Queues, node: int, told_by: int, kind: int, size: int, round: int, now: int) -> int:
     """Let *node* call all its neighbours but *told_by*, of whom it has heard of *round*, unless the horizon has come.
 
     Return when (ns) something is first due of that; below zero: nothing was sent for want of room, and why.

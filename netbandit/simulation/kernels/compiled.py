@@ -25,7 +25,7 @@ def inlined(function: Function) -> Function:
 
 def for_faults(loop: Function) -> Function:
     """Return *loop* for networks in which something can go wrong: compiled for them, and kept, under another name."""
-    plain = cast(Any, loop).py_func
+    plain = cast(Any, getattr(loop, "py_func", loop))  # where numba is told not to compile, it is plain Python
     twin = FunctionType(plain.__code__, plain.__globals__, f"{plain.__name__}_with_faults")
     return cast(Function, inlined(twin))
 

@@ -20,6 +20,7 @@ DECISIONS = EventPriority(3)
 """Then those decide who do so in every slot."""
 SENDS = EventPriority(4)
 """Then nodes pass on what they have learnt."""
+_LAST = EventPriority(100)
 
 
 class ScheduledEvent(Event):
@@ -109,9 +110,13 @@ class Clock:
         return max(begun // self.slot + 1, self.boundary(delivered)) * self.slot
 
     def at_end(self, act: Callable[[], None]) -> None:
-        """Have *act* called at the end of the last slot, before all else at that instant."""
+        """Have *act* called at the end of the last slot, after all else in it.
+
+        That is in its last nanosecond: what goes on from instant to instant stops before an event of an earlier one,
+        but at the horizon itself would come before or behind this, as it happens to have been woken.
+        """
         callbacks: list[Callable[[Event], None]] = [lambda _: act()]
-        self.environment.schedule(ScheduledEvent(callbacks), EventPriority(-2), self.end - self.environment.now)
+        self.environment.schedule(ScheduledEvent(callbacks), _LAST, self.end - 1 - self.environment.now)
 
     def wait_until(self, boundary: int) -> Event:
         """Return an event at slot *boundary*, which must not lie in the past, in the agents' turn."""

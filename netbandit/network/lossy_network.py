@@ -119,11 +119,9 @@ class LossyNetwork(Network):
                     if arrival < self._appointed:
                         self._appoint(arrival)
             flight.append((arrival, channel.sender, message))
-        sent = len(channels) - (excepted >= 0)
-        if sent:
-            counts = self.ledger.counts[message.kind]
-            counts[0] += sent
-            counts[1] += sent * size
+        if size != self._size or message.kind is not self._kind:
+            self._enter(message.kind, size)
+        self._copies += len(channels) if excepted < 0 else len(channels) - 1
 
     def _count_ends(self, messages: int, fates: Fates) -> None:
         fates.lost = sum(channel.lost for out in self._out for channel in out.values())

@@ -83,7 +83,7 @@ class Network:
         self.agents = len(neighbours)
         self.server = self.agents
         self.neighbours = neighbours
-        self.ledger = Ledger()
+        self._ledger = Ledger()
         self._handler: Receive = _nobody
         self.loses = False
         self.may_lose = False
@@ -102,8 +102,9 @@ class Network:
         # Whether an answer may arrive at the very instant of what it answers.
         self._instantaneous = False
         self._queued = peer.bandwidth is not None or trace is not None
-        self._kind: Kind | None = None  # the kind last sent, and its counts: most messages are of the same as the last
-        self._counts = [0, 0]
+        # Most messages are of the kind and size of the one before: how many of these are not in the ledger yet.
+        self._kind: Kind | None = None
+        self._size = self._copies = 0
         self._due: dict[int, list[int]] = {}
         self._by_rank: dict[int, Channel] = {}
         self._instants: list[int] = []
@@ -125,6 +126,12 @@ class Network:
         self._down: dict[int, Channel] = {}
         self._air: dict[int, Channel] = {}
         self._no_link = Link(self.server, self.server)  # a broadcast needs none, and none is counted for it
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was sent so far."""
+        self._enter(self._kind, self._size)
+        return self._ledger
 
     @property
     def agents_fail(self) -> bool:
@@ -224,15 +231,9 @@ class Network:
             if link.latest != slot:
                 link.latest = slot
                 link.activations += 1
-        sent = len(channels) - (excepted >= 0)
-        if not sent:
-            return
-        if message.kind is not self._kind:
-            self._kind = message.kind
-            self._counts = self.ledger.counts[message.kind]
-        counts = self._counts
-        counts[0] += sent
-        counts[1] += sent * size
+        if size != self._size or message.kind is not self._kind:
+            self._enter(message.kind, size)
+        self._copies += len(channels) if excepted < 0 else len(channels) - 1
 
     def expect_with(self, expect: Callable[[int, Channel], None]) -> None:
         """Have *expect* told of each channel, and when its first message arrives, in place of the calendar here.
@@ -253,6 +254,11 @@ class Network:
         self._fingerprint.record(0, channel.receiver, message.code, message.size)
         if self.trace is not None:
             self.trace.record(message, channel.sender, channel.receiver, 0, 0, 0)
+
+    @property
+    def delivers_in_passes(self) -> bool:
+        """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
+        return self._instantaneous
 
     @property
     def peer_faults(self) -> ChannelFaults | None:
@@ -456,6 +462,16 @@ class Network:
             counts[0] += sent
             counts[1] += sent * size
 
+    def _enter(self, kind: Kind | None, size: int) -> None:
+        """Enter into the ledger what was sent; what is sent from now on is of *kind* and *size* (bytes)."""
+        if self._copies:
+            assert self._kind is not None  # it was sent
+            counts = self._ledger.counts[self._kind]
+            counts[0] += self._copies
+            counts[1] += self._copies * self._size
+            self._copies = 0
+        self._kind, self._size = kind, size
+
     def _expect(self, arrival: int, channel: Channel) -> None:
         """Have *channel*, whose first message arrives at *arrival*, emptied then."""
         due = self._due.get(arrival)
@@ -483,14 +499,18 @@ class Network:
         if event is not self._appointment:
             return  # overtaken by an earlier one
         environment = self._environment
+        queue = environment._queue
         instants = self._instants
         pending = self._fingerprint.pending
         all_due = self._due
         receive = self._handler
         by_rank = self._by_rank
         self._appointed = -1  # while it delivers it needs no appointment
-        while instants and environment.advance(instants[0]):
-            now = heappop(instants)
+        while instants:
+            now = instants[0]
+            if queue and queue[0][0] < now:  # Environment.advance(), written out
+                break
+            environment._now = heappop(instants)
             due = all_due.pop(now)
             if len(due) > 1:
                 due.sort()

@@ -110,6 +110,11 @@ class RetryingNetwork(LossyNetwork):
             channel.back = back
             channel.waits_long = channel.latency + back.latency <= retry.timeout
 
+    @property
+    def delivers_in_passes(self) -> bool:
+        """See `Network.delivers_in_passes`; there are acknowledgements before anybody acts."""
+        return True
+
     def _peer_channel(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> LossyChannel:
         channel = RetryingChannel(sender, receiver, latency, link, rank)
         channel.column = self._columns
@@ -163,11 +168,9 @@ class RetryingNetwork(LossyNetwork):
                     if arrival < self._appointed:
                         self._appoint(arrival)
             flight.append(under_way)
-        sent = len(channels) - (excepted >= 0)
-        if sent:
-            counts = self.ledger.counts[message.kind]
-            counts[0] += sent
-            counts[1] += sent * size
+        if size != self._size or message.kind is not self._kind:
+            self._enter(message.kind, size)
+        self._copies += len(channels) if excepted < 0 else len(channels) - 1
 
     def _spread(self, channel: RetryingChannel, number: int) -> float:
         return self._luck.spread(channel.column, number - channel.unlucky)

@@ -118,6 +118,11 @@ class UnreliableNetwork(Network):
                 self.clock.life = outages.life
 
     @property
+    def delivers_in_passes(self) -> bool:
+        """See `Network.delivers_in_passes`; there are acknowledgements before anybody acts."""
+        return True
+
+    @property
     def peer_faults(self) -> ChannelFaults | None:
         """See `Network.peer_faults`; where nodes are down, that decides about messages too."""
         return None if self._nodes_fail else self._faults.peer

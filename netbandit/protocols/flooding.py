@@ -9,7 +9,7 @@ from netbandit.network.network import Network, Receive
 from netbandit.protocols.free_clock import FreeClock
 from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.known_items import Labels
-from netbandit.protocols.protocol import Aggregation, Item, contributed
+from netbandit.protocols.protocol import Aggregation, Item, Overhear, contributed
 
 FLOOD = Kind("FLOOD")
 
@@ -83,6 +83,12 @@ class Flooding(FreeRounds):
         self._steps: InstantQueue[tuple[int, Sources]] = InstantQueue(self.clock, self._act, aggregation.turn)
         self._take_in: Receive = self._receive_slotted if self.slotted else self._asynchronous()
 
+    def listen(self, overhear: Overhear) -> None:
+        """See `CallbackRoundProtocol.listen`."""
+        super().listen(overhear)
+        if not self.slotted:
+            self._take_in = self._asynchronous()
+
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let the agent send its item in this instant."""
         item = contributed(item)
@@ -125,7 +131,7 @@ class Flooding(FreeRounds):
         four times as long to read as variables.
         """
         rounds, clock_needed, apart = self._rounds, self._free_clock.needed, self._apart
-        channels, send = self.network.channels, self.network.send
+        channels, send, overhear = self.network.channels, self.network.send, self.overhear
 
         def receive_together(node: int, arrivals: list[Arrival]) -> None:
             # As _receive_many(), where there is one round at a time and nobody overhears.
@@ -160,16 +166,16 @@ class Flooding(FreeRounds):
 
         def receive(node: int, arrivals: list[Arrival]) -> None:
             if len(arrivals) > 1:
-                if apart or clock_needed or self.overhear is not None:
+                if apart or clock_needed or overhear is not None:
                     self._receive_many(node, arrivals)
                 else:
                     receive_together(node, arrivals)
                 return
             _, sender, message = arrivals[0]
             number = message.round
-            round = rounds.get(number)
-            if round is None:
+            if number not in rounds:
                 return  # it has ended while the message was under way
+            round = rounds[number]
             known = round.state[node]
             label = message.value[0]
             if known[label]:
@@ -178,8 +184,8 @@ class Flooding(FreeRounds):
             round.missing -= 1
             if apart:
                 self._note_late(number, node, 1)
-            if self.overhear is not None:
-                self.overhear(node, number, round.named(1 << label))
+            if overhear is not None:
+                overhear(node, number, round.named(1 << label))
             if (round.missing and not clock_needed) or self._goes_on(number, round):
                 send(message, channels[node], sender)
 

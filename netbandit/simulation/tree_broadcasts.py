@@ -22,35 +22,39 @@ class TreeBroadcasts(Broadcasts):
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         self._trees = choice.tree_broadcasts(stage.point.protocol, stage.network)
         super().__init__(stage, learner, self._trees)
-        # Of each broadcast under way, by its number: what each agent told, and in which slot.
-        self._told: NDArray[np.float64] = np.empty((0, 0, 0))
+        # Of each item, from the oldest that is under way on: what is told, and in which slot it was said.
+        self._told: NDArray[np.float64] = np.empty((0, 0))
         self._said_in: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._expected: list[int] = []  # how many have yet to hear each of them, from the oldest on
+        self._oldest = self._items = 0
 
     def _tell(self, agents: NDArray[np.int64], told: NDArray[np.float64]) -> None:
-        number = len(self._said) - 1
-        self._expected.append(int((self.members[agents] - 1).sum()))
-        if len(self._expected) > len(self._told):
-            self._make_room(np.arange(number - len(self._expected) + 1, number), told.shape[1])
-        place = number % len(self._told)
-        self._told[place, agents] = told
-        self._said_in[place] = self._said[-1]
-        self._trees.broadcast_all(number, agents, self._learner.item_bytes(told.shape[1]))
+        first = self._items
+        self._items += len(agents)
+        if self._items - self._oldest > len(self._told):
+            self._make_room(first, told.shape[1])
+        places = np.arange(first, self._items) % len(self._told)
+        self._told[places] = told
+        self._said_in[places] = self._said[-1]
+        self._trees.broadcast_all(first, agents, self._learner.item_bytes(told.shape[1]))
 
-    def _make_room(self, under_way: NDArray[np.int64], numbers: int) -> None:
-        """Make room for twice as many broadcasts of so many *numbers*, and keep those that are *under_way*."""
-        before, room = max(1, len(self._told)), 2 * len(self._expected)
-        told, said_in = np.empty((room, len(self.everybody), numbers)), np.empty(room, dtype=np.int64)
-        if len(under_way):
-            told[under_way % room] = self._told[under_way % before]
-            said_in[under_way % room] = self._said_in[under_way % before]
-        self._told, self._said_in = told, said_in
+    def _make_room(self, first: int, numbers: int) -> None:
+        """Make room for items of so many *numbers* from *first* on: let go of what all have heard that ever will."""
+        before = len(self._told)
+        self._oldest = self._trees.oldest(first)
+        room = 2 * (self._items - self._oldest)
+        if room > before:
+            told, said_in = np.empty((room, numbers)), np.empty(room, dtype=np.int64)
+            if self._oldest < first:
+                kept = np.arange(self._oldest, first)
+                told[kept % room] = self._told[kept % before]
+                said_in[kept % room] = self._said_in[kept % before]
+            self._told, self._said_in = told, said_in
 
     def _arrived(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what has been heard in time to be used, see `CompiledTrees.heard`, and of which slot it is."""
         heard = self._trees.heard()
         heard = heard[heard[:, columns.BOUNDARY] < self.clock.horizon]
-        said = self._said_in[heard[:, columns.BROADCAST] % len(self._told)] if len(heard) else heard[:, 0]
+        said = self._said_in[heard[:, columns.ITEM] % len(self._told)] if len(heard) else heard[:, 0]
         self._delays[0] += int((heard[:, columns.BOUNDARY] - said).sum())
         self._delays[1] += len(heard)
         return heard, said
@@ -60,13 +64,8 @@ class TreeBroadcasts(Broadcasts):
         heard, said = self._arrived()
         if not len(heard):
             return
-        agents, sources, numbers = heard[:, columns.AGENT], heard[:, columns.SOURCE], heard[:, columns.BROADCAST]
-        self._learner.hear(slot, agents, sources, self._told[numbers % len(self._told), sources], said)
-        oldest = len(self._said) - len(self._expected)
-        for place, some in enumerate(np.bincount(numbers - oldest).tolist()):
-            self._expected[place] -= some
-        while self._expected and not self._expected[0]:
-            del self._expected[0]
+        told = self._told[heard[:, columns.ITEM] % len(self._told)]
+        self._learner.hear(slot, heard[:, columns.AGENT], heard[:, columns.SOURCE], told, said)
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""

@@ -57,3 +57,17 @@ def test_who_loses_its_memory_never_deals_with_what_came_before(end):
     if end < inf:
         expected.append((60, 1, "after"))
     assert acted(THINGS, down=(20, end), forgets=True) == expected
+
+
+def test_a_last_slot_ends_behind_all_in_it_and_before_what_goes_on_at_the_horizon():
+    clock = Clock(Environment(), SLOT, 100)
+    found = []
+
+    def from_instant_to_instant():
+        yield clock.environment.timeout(990)
+        found.extend(time for time in (990, 999, 1000) if clock.environment.advance(time))
+
+    clock.at_end(lambda: found.append("end"))
+    clock.environment.process(from_instant_to_instant())
+    clock.environment.run()
+    assert found == [990, 999, "end"]

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
 
 from netbandit.bandits import vertical as world
 from netbandit.scenario.load import load
@@ -22,7 +23,7 @@ LATENCIES = [
 ]
 
 
-def drawn(seed, /, *lines, **protocol):
+def drawn(seed, /, *lines, changes=None, **protocol):
     rng = random.Random(seed)
     agents = rng.randint(3, 10)
     family = rng.choice(["ring", "star", "complete", "path", "grid", "random-tree"])
@@ -35,12 +36,19 @@ def drawn(seed, /, *lines, **protocol):
         "unserved": rng.choice(['"free"', '"worst"']),
         **protocol,
     }
+    values = {
+        "horizon": rng.choice([2, 40, 400]),
+        "slot": rng.choice(["1 ms", "7 ns"]),
+        "latency": rng.choice(LATENCIES),
+        "bandwidth": bandwidth,
+        **(changes or {}),
+    }
     return "\n".join(
         [
-            f'run = {{ horizon = {rng.choice([2, 40, 400])}, slot = "{rng.choice(["1 ms", "7 ns"])}", seed = {seed} }}',
+            f'run = {{ horizon = {values["horizon"]}, slot = "{values["slot"]}", seed = {seed} }}',
             f'topology = {{ family = "{family}", agents = {agents} }}',
-            f"links.peer.latency = {rng.choice(LATENCIES)}",
-            bandwidth,
+            f"links.peer.latency = {values['latency']}",
+            values["bandwidth"],
             f'bandit = {{ kind = "vertical", dimension = {3 * agents}, arms = 3, partial = {partial} }}',
             'learner = { kind = "linucb" }',
             f'protocol = {{ kind = "vertical", {", ".join(f"{key} = {value}" for key, value in keys.items())} }}',
@@ -73,10 +81,37 @@ def test_a_loop_that_stops_for_room_goes_on_where_it_was(tmp_path, monkeypatch, 
     same(*both_ways(point(tmp_path, drawn(seed))))
 
 
+def with_faults(seed):
+    """Return a scenario in which something goes wrong between agents; in some many things happen at one instant."""
+    rng = random.Random(f"{seed}/faults")
+    wrong = some_faults(rng)
+    lines = wrong.pop("faults")
+    wrong |= {"horizon": rng.choice([2, 40, 100]), "slot": "1 ms"}
+    if rng.random() < 0.4:
+        lines = in_nanoseconds(lines)
+        latency = rng.choice(['"0 ns"', '"3 ns"', '"1 slots"', '{ uniform = ["0 ns", "4 ns"] }'])
+        wrong |= {"slot": "7 ns", "latency": latency, "bandwidth": ""}
+    return drawn(seed, lines, changes=wrong)
+
+
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("seed", range(14))
+def test_what_goes_wrong_is_the_same_as_event_by_event(tmp_path, small_blocks, seed):
+    same(*both_ways(point(tmp_path, with_faults(seed))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, monkeypatch, small_blocks, seed):
+    with_little_room(monkeypatch)
+    monkeypatch.setattr(vertical, "_OUTCOMES", 1)
+    same(*both_ways(point(tmp_path, with_faults(seed))))
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        drawn(0, "links.peer.loss = 0.1", "links.peer.retry = {}"),
+        drawn(0, "faults.links = { up = 0.9 }", changes={"bandwidth": 'links.peer.bandwidth = "1 Gbit/s"'}),
         drawn(0, 'faults.nodes = { up_for = "100 ms", down_for = "2 ms" }'),
         drawn(0, deadline='"30 ms"'),
     ],

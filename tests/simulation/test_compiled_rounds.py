@@ -4,10 +4,11 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued
+from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
 
 LATENCIES = [
@@ -18,30 +19,6 @@ LATENCIES = [
     '{ uniform = ["0 ms", "4 ms"] }',
     '{ uniform = ["0 ms", "3 ns"] }',
     '{ uniform = ["1 us", "3 s"] }',
-]
-
-LOSSES = [
-    "links.peer.loss = 0.1",
-    "links.peer.loss = 0.4",
-    "links.peer.loss = { per_bit = 1e-3 }",
-    'links.peer.loss = { good = 0.02, bad = 0.9, good_for = "5 ms", bad_for = "3 ms" }',
-]
-JITTERS = [
-    'links.peer.jitter = "3 ms"',
-    'links.peer.jitter = "2 ns"',
-    'links.peer.jitter = { exponential = "2 ms" }',
-    'links.peer.jitter = { lognormal = ["2 ms", 0.5] }',
-    "links.peer.jitter = { geometric = [1, 4] }",
-]
-RETRIES = [
-    "links.peer.retry = {}",
-    'links.peer.retry = { timeout = "4 ms" }',
-    'links.peer.retry = { timeout = "700 us", spread = 1.0, factor = 1.5, attempts = 3 }',
-    'links.peer.retry = { timeout = "2 ns", factor = 1.0, attempts = 6 }',
-]
-FAILURES = [
-    'faults.links = { up_for = "9 ms", down_for = "4 ms" }',
-    'faults.links = { up = 0.8, every = "2.5 ms" }',
 ]
 
 SCENARIO = """\
@@ -82,17 +59,6 @@ def drawn(seed, protocol, /, **changes):
         "protocol": f'{protocol}, timing = "{rng.choice(["slotted", "asynchronous"])}"',
     }
     return SCENARIO.format(**(values | changes))
-
-
-def some_faults(rng):
-    """Draw what goes wrong on the links between agents, as changes: one thing at least."""
-    while True:
-        some = (LOSSES, JITTERS, RETRIES, ["links.peer.duplicate = 0.2"], FAILURES)
-        lines = [rng.choice(["", *one]) for one in some]
-        if any(lines):
-            faults = "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
-            # It is not known for how long messages queue for links that go down.
-            return {"faults": faults} | ({"bandwidth": ""} if "faults.links" in faults else {})
 
 
 @pytest.fixture
@@ -142,12 +108,7 @@ def test_what_is_lost_before_anything_arrives_is_counted(both, protocol):
 @pytest.mark.parametrize("seed", range(100, 104))
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, protocol, seed):
-    monkeypatch.setattr(links, "_EVENTS", 3)
-    for module in (links, faults):
-        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
-    monkeypatch.setattr(luck, "_WINDOW", 1)
-    monkeypatch.setattr(luck, "_STAYS", 1)
+    with_little_room(monkeypatch)
     rng = random.Random(f"{seed}/{protocol}/faults")
     same(*both(drawn(seed, protocol, horizon=100, **some_faults(rng))))
 

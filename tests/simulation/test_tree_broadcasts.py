@@ -1,9 +1,11 @@
 """Broadcasts along trees in a compiled loop: what is heard, and when, is the same as message by message."""
 
 import random
+from unittest.mock import patch
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -22,7 +24,9 @@ LATENCIES = [
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
 topology = {{ {topology} }}
-links.peer = {{ {links} }}
+links.peer.latency = {latency}
+{bandwidth}
+{faults}
 bandit = {{ kind = "bernoulli", arms = 4 }}
 learner = {{ {learner} }}
 protocol = {{ {protocol} }}
@@ -32,7 +36,7 @@ protocol = {{ {protocol} }}
 def drawn(seed, **given):
     rng = random.Random(seed)
     family = rng.choice(["ring", "star", "complete", "path", "random", "grid"])
-    bandwidth = rng.choice(["", "", ', bandwidth = "1 Mbit/s"', ', bandwidth = "50 kbit/s"'])
+    bandwidth = rng.choice(["", "", 'links.peer.bandwidth = "1 Mbit/s"', 'links.peer.bandwidth = "50 kbit/s"'])
     # In a tree of one hop, slotted, all is regular, and goes in bulk.
     protocol, timing, users = rng.choice(
         [
@@ -49,8 +53,10 @@ def drawn(seed, **given):
         "horizon": rng.choice([20, 50]),
         "seed": seed,
         "activity": users if own == "Telling" else '"every"',
-        "topology": f'family = "{family}", agents = {rng.randint(2, 9)}' + ", p = 0.6" * (family == "random"),
-        "links": f"latency = {rng.choice(LATENCIES)}{bandwidth}",
+        "topology": f'family = "{family}", agents = {rng.randint(3, 9)}' + ", p = 0.6" * (family == "random"),
+        "latency": rng.choice(LATENCIES),
+        "bandwidth": bandwidth,
+        "faults": "",
         "learner": f'kind = "helpers.own_learners:{own}"',
         "protocol": f'kind = {protocol}, timing = "{timing}"',
     }
@@ -81,13 +87,29 @@ def test_a_loop_of_trees_that_stops_for_room_goes_on_where_it_was(point, monkeyp
     same(*both_ways(point(drawn(seed))))
 
 
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("seed", range(200, 208))
+def test_what_is_told_along_trees_is_heard_in_the_same_way_whatever_goes_wrong(point, monkeypatch, seed):
+    if seed % 2:
+        with_little_room(monkeypatch)
+    same(*both_ways(point(drawn(seed, horizon=20, **some_faults(random.Random(seed))))))
+
+
+@pytest.mark.parametrize("faults", ["links.peer.loss = 0.1", "faults.links = { up = 0.9 }"])
+def test_what_is_told_along_trees_goes_in_a_loop_where_links_fail(point, faults):
+    simulation = point(drawn(0, protocol='kind = "relay"', bandwidth="", faults=faults)).simulation(0)
+    stopped = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
+    with choice.worth_it_from(0), stopped, pytest.raises(InterruptedError):
+        simulation.run()
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"protocol": 'kind = "local", ttl = 2, route = "flood"'},
         {"protocol": 'kind = "local", ttl = 0'},
         {"protocol": 'kind = "flooding"'},
-        {"protocol": 'kind = "relay"', "links": 'latency = "1 ms", loss = 0.1'},
+        {"protocol": 'kind = "relay"', "faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
     ],
 )
 def test_what_is_no_tree_or_may_fail_goes_message_by_message(point, monkeypatch, changes):

@@ -30,11 +30,7 @@ class CalledRounds(QueuedLoop, CompiledRounds):
 
     def call(self, agent: int, told_by: int, round: int) -> None:
         """Let *agent*, who has heard of a *round*, call all its neighbours but *told_by* to it, from now on."""
-        while (soonest := self._put(agent, told_by, round)) < 0:
-            self.tell()
-            self.more(-soonest)
-        self.tell()  # now: if all of it is lost, the loop may never go on
-        self.appoint_arrival(soonest)
+        self.send(lambda: self._put(agent, told_by, round))
 
     def _put(self, agent: int, told_by: int, round: int) -> int:
         kind, size = len(self.kinds) - 1, HEADER_BYTES + LABEL_BYTES

@@ -27,7 +27,7 @@ from netbandit.simulation.compiled_rounds.cuts import cuts_fit
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
-    from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+    from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
     from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
 LEAST_HOPS = 200_000
@@ -55,7 +55,7 @@ _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their 
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
-_MOST_BROADCASTS = 10**12
+_MOST_ITEMS = 10**12
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 
@@ -74,7 +74,7 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
     if aggregation.apart or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
-    rounds = _compiled(protocol, network.unreliable)
+    rounds = _compiled(protocol, network)
     rounds.start(network, aggregation)
     network.attach(rounds.handler)
     return rounds
@@ -86,7 +86,7 @@ def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: Syn
         return adapters.call_protocol(protocol, network, sync_handler)
     from netbandit.simulation.compiled_rounds.local import CompiledLocal
 
-    announce(CompiledLocal.compiled, "calls over local")
+    _announce(CompiledLocal, network, "calls over local")
     calls = CompiledLocal.model_validate(protocol.table())
     calls.start(network, sync_handler)
     network.attach(calls.handler)
@@ -98,7 +98,8 @@ def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> 
         type(protocol) is Local
         and protocol.ttl > 0
         and network.agents <= _MOST_IN_CLIQUES
-        and _nothing_goes_wrong(protocol, network)
+        and _is_known(network)
+        and _times_fit(network)
         and sync_handler.release_size <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
         and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= LEAST_HOPS
@@ -124,8 +125,9 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         return False
     return (
         network.agents <= _MOST_SOURCES
-        and _nothing_goes_wrong(protocol, network)
-        and network.clock.horizon < _MOST_BROADCASTS
+        and _is_known(network)
+        and _times_fit(network)
+        and network.clock.horizon * network.agents < _MOST_ITEMS
         and shares * _near_trees(protocol, network) >= LEAST_HOPS
     )
 
@@ -134,7 +136,7 @@ def tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTre
     """Return broadcasts along trees, started: for what `trees_fit`."""
     from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
-    announce(CompiledTrees.compiled, "broadcasts along trees")
+    _announce(CompiledTrees, network, "broadcasts along trees")
     broadcasts = CompiledTrees(timing=protocol.timing)
     broadcasts.hops = protocol.ttl if isinstance(protocol, Local) else None
     broadcasts.start(network, _unasked)
@@ -168,7 +170,7 @@ def uncalled_protocol(
     """
     if not fits(protocol, network, rounds):
         return None
-    return _started(TriggeredRounds.over(_compiled(protocol, network.unreliable)), network, sync_handler)
+    return _started(TriggeredRounds.over(_compiled(protocol, network)), network, sync_handler)
 
 
 def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
@@ -177,7 +179,7 @@ def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: S
         return None
     from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
 
-    rounds = _compiled(protocol, network.unreliable, called=True)
+    rounds = _compiled(protocol, network, called=True)
     return _started(TriggeredCompiledRounds.over(rounds), network, sync_handler)
 
 
@@ -201,7 +203,8 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     hops, most_agents = _HOPS[type(protocol)]
     return (
         network.agents <= most_agents
-        and (type(network) is Network or (type(protocol) is not Sink and _is_known(network)))
+        and (type(protocol) is not Sink or type(network) is Network)
+        and _is_known(network)
         and _nobody_waits_in_vain(protocol, network)
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and hops(network) * rounds >= LEAST_HOPS
@@ -211,6 +214,8 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
 
 def _is_known(network: Network) -> bool:
     """Return whether loops know what goes wrong between agents of *network*, and can keep what messages draw."""
+    if type(network) is Network:
+        return True
     if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
         return False
     faults, channels = network.peer_faults, 2 * len(network.links)
@@ -222,19 +227,14 @@ def _is_known(network: Network) -> bool:
     return True
 
 
-def _nothing_goes_wrong(protocol: NetworkProtocol, network: Network) -> bool:
-    """Return whether messages all arrive, in times that are small enough, and nothing is waited for in vain."""
-    return type(network) is Network and _nobody_waits_in_vain(protocol, network)
-
-
 def _nobody_waits_in_vain(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether times are small enough, and nobody goes on without the others."""
-    return (
-        network.agents > 1
-        and network.trace is None
-        and getattr(protocol, "deadline", None) is None
-        and network.clock.end + _slowest(network) < _LATEST
-    )
+    return getattr(protocol, "deadline", None) is None and _times_fit(network)
+
+
+def _times_fit(network: Network) -> bool:
+    """Return whether there are messages, nobody wants to see them, and their times are small enough."""
+    return network.agents > 1 and network.trace is None and network.clock.end + _slowest(network) < _LATEST
 
 
 def gather_protocol(
@@ -254,7 +254,7 @@ def gather_protocol(
         return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
     from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
 
-    announce(CompiledVertical.compiled, "gathers")
+    _announce(CompiledVertical, network, "gathers")
     gathers = CompiledVertical.model_validate(protocol.table())
     gathers.block = block
     gathers.start(network, part_bytes, mask_bytes, decide)
@@ -266,7 +266,8 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
     """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
     return (
         type(protocol) is Vertical
-        and _nothing_goes_wrong(protocol, network)
+        and _is_known(network)
+        and _nobody_waits_in_vain(protocol, network)
         and max(part_bytes) <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY
@@ -284,10 +285,10 @@ def _slowest(network: Network) -> int:
     return max(network.slowest_uplink, max(peers, default=0))
 
 
-def _compiled(protocol: NetworkProtocol, unreliable: bool, called: bool = False) -> CallbackRoundProtocol:
+def _compiled(protocol: NetworkProtocol, network: Network, called: bool = False) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding) and (unreliable or called):
+    if isinstance(protocol, Flooding) and (network.unreliable or called):
         from netbandit.simulation.compiled_rounds import flooding_over_queues
 
         kind = flooding_over_queues.CompiledQueuedFlooding
@@ -311,9 +312,13 @@ def _compiled(protocol: NetworkProtocol, unreliable: bool, called: bool = False)
         from netbandit.simulation.compiled_rounds import gossip
 
         kind = gossip.CompiledGossip
-    loop = kind.compiled_with_faults if unreliable else kind.compiled
-    announce(loop, f"{kind.name} rounds", *kind.compiled_beside)
+    _announce(kind, network, f"{kind.name} rounds")
     return kind(timing=protocol.timing)
+
+
+def _announce(kind: "type[CompiledLoop]", network: Network, what: str) -> None:
+    """Say if the loop of *kind* has to be compiled first; *what*: its name for the reader."""
+    announce(kind.loop_over(network), what, *kind.compiled_beside)
 
 
 def _each_item_over_each_link(network: Network) -> int:

@@ -73,10 +73,13 @@ class CompiledLoop(NetworkProtocol):
     def run(self, *given: Any) -> int:
         """Call the loop, each time with arguments of the same types; return why it stopped."""
         if self._run is None:
-            kind = type(self)  # of an instance it would be a method
-            loop = kind.compiled_with_faults if self.network.unreliable else kind.compiled
-            self._run = machine_code(loop, *given)
+            self._run = machine_code(self.loop_over(self.network), *given)
         return self._run(*given)
+
+    @classmethod
+    def loop_over(cls, network: Network) -> Any:
+        """Return its loop for *network*."""
+        return cls.compiled_with_faults if network.unreliable else cls.compiled
 
     def make_room(self, why: int) -> None:
         """Make room in the loop's own arrays, for lack of which it stopped."""
@@ -145,14 +148,20 @@ class CompiledLoop(NetworkProtocol):
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
+            if why == columns.ENDED_AND_LEFT and self._goes_on_at() > limit:
+                break
             why = self.play_on(limit, steps_until)
             self.react(why)
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
+    def _goes_on_at(self) -> int:
+        """Return when (ns) the loop said that it would have gone on."""
+        return int(min(self.traffic.state[columns.NEXT_ARRIVAL], self.traffic.state[columns.NEXT_STEP]))
+
     def react(self, why: int) -> None:
         """Do now what the loop has stopped for."""
-        if why == columns.ENDED_ROUND:
+        if why in columns.ROUND_ENDS:
             self.inform()
 
     def play_on(self, arrivals_until: int, steps_until: int) -> int:
@@ -161,7 +170,7 @@ class CompiledLoop(NetworkProtocol):
             why = self.play(arrivals_until, steps_until)
             self._environment.advance(int(self.traffic.state[columns.NOW]))
             self.tell()
-            if why in (columns.STOPPED, columns.ENDED_ROUND, columns.HEARD_CALL):
+            if why in (columns.STOPPED, columns.HEARD_CALL, *columns.ROUND_ENDS):
                 return why
             if why != columns.EVENTS_FULL:
                 self.more(why)
@@ -180,12 +189,12 @@ class CompiledLoop(NetworkProtocol):
             settled = (int(traffic.state[columns.NOW]) - self._slowest) // self.clock.slot
             self._bookings.add(traffic.booked[: self._booked], settled)
             traffic.state[columns.BOOKINGS] = 0
-        for kind, row in zip(self._all_kinds, traffic.kinds, strict=True):
-            if row[columns.KIND_MESSAGES]:
-                counts = self.network.ledger.counts[kind]
-                counts[0] += int(row[columns.KIND_MESSAGES])
-                counts[1] += int(row[columns.KIND_BYTES])
-                row[columns.KIND_MESSAGES] = row[columns.KIND_BYTES] = 0
+        for place, (_, messages, size) in enumerate(traffic.kinds.tolist()):
+            if messages:
+                counts = self.network.ledger.counts[self._all_kinds[place]]
+                counts[0] += messages
+                counts[1] += size
+                traffic.kinds[place, columns.KIND_MESSAGES :] = 0
 
     def more(self, why: int) -> None:
         """Make room for what the loop has stopped for want of."""

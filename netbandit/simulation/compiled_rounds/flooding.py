@@ -13,6 +13,7 @@ from netbandit.simulation.compiled_rounds.fresh_items import nothing_fresh, room
 from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import flooding as loop
+from netbandit.simulation.kernels import said as of_flood
 from netbandit.simulation.kernels import traffic as columns
 
 
@@ -23,15 +24,15 @@ class CompiledFlooding(RoundsTogether):
     name: ClassVar[str] = "flooding"
     compiled: ClassVar[Any] = loop.play
 
-    flood: loop.Flood = state()
+    flood: of_flood.Flood = state()
     """The round."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         agents = network.agents
-        self.flood = loop.Flood(
-            round=np.zeros(4, dtype=np.int64),
+        self.flood = of_flood.Flood(
+            round=np.zeros(of_flood.ROUND_NUMBERS, dtype=np.int64),
             state=np.zeros(agents * agents, dtype=np.uint8),
             sizes=np.zeros(agents, dtype=np.int64),
             said=np.empty((0, 4), dtype=np.int64),
@@ -39,7 +40,9 @@ class CompiledFlooding(RoundsTogether):
             copies=np.empty((1024, 2), dtype=np.int64),
             fresh=nothing_fresh(self.traffic, agents),
         )
-        self.flood.nodes[:, loop.ACTIVE] = -1
+        self.flood.nodes[:, of_flood.ACTIVE] = -1
+        at_once = self.slotted or network.peer_bandwidth or (self.traffic.channels[:, columns.LATENCY] == 0).any()
+        self.flood.round[of_flood.ALONE] = not at_once
 
     def begin(self, round: int) -> None:
         """See `RoundsTogether.begin`."""
@@ -47,19 +50,19 @@ class CompiledFlooding(RoundsTogether):
         flood = self.flood
         flood.state.fill(0)
         flood.round[:2] = round, agents**2
-        flood.nodes[:, loop.EARLIER] = flood.nodes[:, loop.SAID]
+        flood.nodes[:, of_flood.EARLIER] = flood.nodes[:, of_flood.SAID]
         self._keep(agents)
 
     def _keep(self, more: int) -> None:
         """Make room for what nodes say in a round, beside what of earlier rounds is still under way."""
         flood, channels = self.flood, self.traffic.channels
         agents = len(flood.nodes)
-        said = flood.nodes[:, loop.SAID]
+        said = flood.nodes[:, of_flood.SAID]
         oldest = said.copy()
         used = channels[:, columns.FIRST] >= 0
         np.minimum.at(oldest, channels[used, columns.SENDER], channels[used, columns.FIRST])
         if not used.any():
-            flood.round[loop.COPIES] = 0
+            flood.round[of_flood.COPIES] = 0
         needed = int((said - oldest).max()) + more
         before = len(flood.said) // agents
         if needed <= before:
@@ -70,7 +73,7 @@ class CompiledFlooding(RoundsTogether):
             places = np.arange(first, last)
             rows[node * capacity + places % capacity] = flood.said[node * before + places % max(1, before)]
         self.flood = flood._replace(said=rows)
-        flood.round[loop.CAPACITY] = capacity
+        flood.round[of_flood.CAPACITY] = capacity
 
     def count(self) -> None:
         """Write back what was counted: without queues a node has said everything on all its channels but some."""
@@ -79,8 +82,8 @@ class CompiledFlooding(RoundsTogether):
             return
         channels = self.traffic.channels
         said = self.flood.nodes[channels[:, columns.SENDER]]
-        channels[:, columns.MESSAGES] += said[:, loop.SAID]
-        channels[:, columns.BYTES] += said[:, loop.SAID_BYTES]
+        channels[:, columns.MESSAGES] += said[:, of_flood.SAID]
+        channels[:, columns.BYTES] += said[:, of_flood.SAID_BYTES]
         super().count()
 
     def make_room(self, why: int) -> None:
@@ -97,5 +100,7 @@ class CompiledFlooding(RoundsTogether):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        self.flood = self.flood._replace(fresh=roomy(self.flood.fresh, self.traffic))
+        fresh = roomy(self.flood.fresh, self.traffic)
+        if fresh is not self.flood.fresh:
+            self.flood = self.flood._replace(fresh=fresh)
         return self.run(self.traffic, self.flood, arrivals_until, steps_until, self.slotted)

@@ -13,24 +13,12 @@ from netbandit.protocols.calls import SyncHandler
 from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word, size_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import local as loop
+from netbandit.simulation.kernels import message_rows
 from netbandit.simulation.kernels import traffic as columns
 
 
-class _Memory:
-    """What the loop keeps of a meeting.
-
-    Attributes:
-        rows: For (source, whether it is a call) the row of what this agent has said, if anything.
-        under_way: How many words of it are.
-    """
-
-    def __init__(self) -> None:
-        self.rows: dict[tuple[int, bool], int] = {}
-        self.under_way = 0
-
-
 class CompiledLocal(QueuedLoop, Local):
-    """Stands for `Local` where agents never fail, and wait for all that may still come.
+    """Stands for `Local` where agents never fail.
 
     The loop passes words on; who takes part in which meeting, releases and adopts is as there.
     """
@@ -38,6 +26,8 @@ class CompiledLocal(QueuedLoop, Local):
     kinds: ClassVar[tuple[Kind, ...]] = (SYNC, RELEASE)
     name: ClassVar[str] = "local"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.say,)
 
     words: loop.Words = state()
     """What is being told."""
@@ -47,10 +37,10 @@ class CompiledLocal(QueuedLoop, Local):
         super().start(network, sync_handler)
         self.prepare(network, AGENTS)
         agents = network.agents
-        self._degrees = np.array([len(near) for near in network.neighbours])
         self._saying: list[Word] = []
-        self._said: list[Word | None] = []  # what is under way, by its number in the loop
-        self._memories: dict[int, _Memory] = {}
+        self._said: list[Word | None] = []  # what may be under way, by its number in the loop
+        # Of each meeting, for (source, whether it is a call), the row of what this agent has said.
+        self._rows: dict[Progress, dict[tuple[int, bool], int]] = {}
         self._unused_words: list[int] = []
         self._unused_rows: list[int] = []
         self.words = loop.Words(
@@ -59,7 +49,6 @@ class CompiledLocal(QueuedLoop, Local):
             furthest=np.empty((0, agents), dtype=np.int32),
             cliques=np.array(self.groups, dtype=np.int64),
             heard=np.empty((0, 2), dtype=np.int64),
-            over=np.empty(0, dtype=np.int64),
             copies=np.empty((0, 3), dtype=np.int64),
             alike=np.empty((0, 4), dtype=np.int64),
             group=np.empty(0, dtype=np.int64),
@@ -84,26 +73,26 @@ class CompiledLocal(QueuedLoop, Local):
         said, self._saying = self._saying, []
         if not said:
             return
-        self.tell()
+        if len(self._unused_words) < len(said):
+            self._let_go(len(said))
         rows = np.array([self._row(word) for word in said])
-        numbers = np.array([self._number(word) for word in said])
+        numbers = np.array([self._unused_words.pop() for _ in said])
+        for number, word in zip(numbers.tolist(), said, strict=True):
+            self._said[number] = word
         words = self.words
         sources = np.array([word.source for word in said])
         words.words[numbers, loop.CLIQUE] = [word.meeting.clique for word in said]
         words.words[numbers, loop.SOURCE] = sources
         words.words[numbers, loop.KIND] = [loop.SYNC if word.item is None else loop.RELEASE for word in said]
         words.words[numbers, loop.SIZE] = [size_of(word) for word in said]
-        words.words[numbers, loop.COPIES] = 0
         words.words[numbers, loop.ROW] = rows
-        self.be_ready_for(int(self._degrees[sources].sum()))
-        self.appoint_arrival(loop.say(self.traffic, self.queues, words, numbers, self.ttl, self.clock.now))
+        self.send(lambda: loop.say(self.traffic, self.queues, words, numbers, self.ttl, self.clock.now))
 
     def _row(self, word: Word) -> int:
         """Return the row of *word*, of which nobody has heard unless its source has said the like in the meeting."""
-        memory = self._memories.setdefault(word.progress.number, _Memory())
-        memory.under_way += 1
+        rows = self._rows.setdefault(word.progress, {})
         key = word.source, word.item is None
-        row = memory.rows.get(key)
+        row = rows.get(key)
         if row is None:
             if not self._unused_rows:
                 before = self.words.furthest
@@ -113,24 +102,28 @@ class CompiledLocal(QueuedLoop, Local):
                     group=np.full(len(before) + more, -1, dtype=np.int64),
                 )
                 self._unused_rows += range(len(before), len(before) + more)
-            row = memory.rows[key] = self._unused_rows.pop()
+            row = rows[key] = self._unused_rows.pop()
             self.words.furthest[row] = -1
         return row
 
-    def _number(self, word: Word) -> int:
-        """Return a number for *word* that no other one under way has."""
-        if not self._unused_words:
-            before = self.words.words
-            more = len(before) + self.network.agents
-            self.words = self.words._replace(
-                words=np.concatenate([before, np.empty((more, loop.WORD_COLUMNS), dtype=np.int64)]),
-                over=np.concatenate([self.words.over, np.empty(more, dtype=np.int64)]),
-            )
-            self._said += [None] * more
-            self._unused_words += range(len(before), len(before) + more)
-        number = self._unused_words.pop()
-        self._said[number] = word
-        return number
+    def _let_go(self, needed: int) -> None:
+        """Let go of words of which nothing is under way, and of meetings that are over, of which nobody can hear.
+
+        As many can be said then as are under way, and as many as are *needed*.
+        """
+        under_way = np.zeros(len(self._said) + 1, dtype=np.bool_)
+        under_way[self.queues.messages[:, message_rows.ROUND]] = True  # the last one is of rows that are not used
+        self._said = [word if alive else None for word, alive in zip(self._said, under_way.tolist(), strict=False)]
+        heard_of = {word.progress for word in self._said if word is not None}
+        for progress in [one for one in self._rows if one not in heard_of and one.adopted == one.joined]:
+            self._unused_rows += self._rows.pop(progress).values()
+        kept = int(under_way[:-1].sum())
+        lacking = kept + max(kept, needed, self.network.agents) - len(self._said)
+        if lacking > 0:
+            self._said += [None] * lacking
+            more = np.empty((lacking, loop.WORD_COLUMNS), dtype=np.int64)
+            self.words = self.words._replace(words=np.concatenate([self.words.words, more]))
+        self._unused_words = [number for number, word in enumerate(self._said) if word is None]
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
@@ -148,29 +141,11 @@ class CompiledLocal(QueuedLoop, Local):
         super().tell()
         state = self.words.state
         heard = self.words.heard[: state[loop.HEARD]].tolist()
-        over = self.words.over[: state[loop.OVER]].tolist()
-        state[loop.HEARD] = state[loop.OVER] = 0
+        state[loop.HEARD] = 0
         for agent, number in heard:
             word = self._said[number]
             assert word is not None, "it has just been heard"
             self._note(agent, word, word.progress)
-        for number in over:
-            word, self._said[number] = self._said[number], None
-            assert word is not None, "it was under way"
-            self._unused_words.append(number)
-            self._memories[word.progress.number].under_way -= 1
-            self._forget(word.progress)
-
-    def _end_if_over(self, progress: Progress) -> None:
-        super()._end_if_over(progress)
-        self._forget(progress)
-
-    def _forget(self, progress: Progress) -> None:
-        """Let go of a meeting in which nobody takes part, and of which nobody can hear any more."""
-        memory = self._memories.get(progress.number)
-        if memory is not None and not memory.under_way and progress.adopted == progress.joined:
-            self._unused_rows += memory.rows.values()
-            del self._memories[progress.number]
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`: who has heard a call has been told."""

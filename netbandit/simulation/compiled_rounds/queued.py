@@ -1,5 +1,7 @@
 """Compiled loops whose channels each have messages of their own under way, or over which something can go wrong."""
 
+from collections.abc import Callable
+
 import numpy as np
 from simpy.events import EventPriority
 
@@ -41,13 +43,18 @@ class QueuedLoop(CompiledLoop):
         else:
             super().make_room(why)
 
-    def be_ready_for(self, messages: int) -> None:
-        """Make room for so many *messages* from outside the loop, which has told all; where nothing goes wrong."""
-        while self.queues.unused[columns.UNUSED_COUNT] < messages:
-            self.more(traffic.MESSAGES_FULL)
-        while self.traffic.state[traffic.BANDWIDTH] and len(self.traffic.booked) < messages:
-            self._booked = 0  # of what has been told; only more rows make room
-            self.more(traffic.BOOKINGS_FULL)
+    def send(self, begin_or_go_on: Callable[[], int]) -> None:
+        """Send messages from outside the loop.
+
+        Args:
+            begin_or_go_on: Sends what there is room for; returns when (ns) something is due next, or below zero if
+                that was not all: why.
+        """
+        while (soonest := begin_or_go_on()) < 0:
+            self.tell()
+            self.more(-soonest)
+        self.tell()  # now: if all of it is lost, the loop may never go on
+        self.appoint_arrival(soonest)
 
     def count(self) -> None:
         """See `CompiledLoop.count`."""
@@ -62,6 +69,7 @@ class QueuedLoop(CompiledLoop):
         messages[:before] = self.queues.messages
         messages[before:, columns.FOLLOWING] = np.arange(before + 1, before + more + 1)
         messages[-1, columns.FOLLOWING] = unused[columns.UNUSED]
+        messages[before:, columns.ROUND] = -1
         unused[columns.UNUSED] = before
         unused[columns.UNUSED_COUNT] += more
         self.queues = self.queues._replace(messages=messages)

@@ -80,18 +80,10 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
             self.told.missing[odd] = self.network.agents
         found.items[agent] = item
         self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        while (soonest := self._broadcast(agent, odd)) < 0:
-            self.tell()
-            self.more(-soonest)
-        self.tell()  # now: if all of it is lost, the loop may never go on
-        self.appoint_arrival(soonest)
+        self.send(lambda: loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now))
         informed = found.informed[agent]
         self.inform()
         return informed
-
-    def _broadcast(self, agent: int, odd: int) -> int:
-        soonest: int = loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now)
-        return soonest
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""

@@ -15,6 +15,7 @@ from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import RELAY
 from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.simulation.kernels import message_rows
 from netbandit.simulation.kernels import traffic as columns
 from netbandit.simulation.kernels import trees as loop
 from netbandit.simulation.kernels.traffic import Traffic
@@ -58,6 +59,8 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "trees"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.broadcast,)
 
     hops: int | None = state(default=None)
     """How many hops a message goes at most; None: as many as there are."""
@@ -72,11 +75,9 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
         agents = network.agents
         starts = first[::agents]
         self._others = np.diff(starts).astype(np.int64)
-        sources = np.arange(agents) * (agents + 1)
-        self._own = (first[sources + 1] - first[sources]).astype(np.int64)
         self._heard: list[NDArray[np.int64]] = []
         self.trees = loop.Trees(
-            state=np.zeros(2, dtype=np.int64),
+            state=np.zeros(3, dtype=np.int64),
             first=first,
             tree=tree,
             heard=np.empty((0, 4), dtype=np.int64),
@@ -93,18 +94,28 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
         """See `BroadcastProtocol.broadcast`."""
         self.broadcast_all(round, np.array([agent]), item.size)
 
-    def broadcast_all(self, round: int, agents: Agents, size: int) -> None:
-        """Let *agents* tell all others their items of *size* bytes each, from this instant on."""
-        self.tell()
-        self.be_ready_for(int(self._own[agents].sum()))
+    def broadcast_all(self, first: int, agents: Agents, size: int) -> None:
+        """Let *agents* tell all others an item of *size* bytes each, from this instant on.
+
+        Args:
+            first: The number of the first item; the others follow. What an agent tells later has a higher one.
+            agents: Who tells.
+            size: Of each item.
+        """
         size += HEADER_BYTES + LABEL_BYTES
         now = self.clock.now
-        self.appoint_arrival(loop.broadcast(self.traffic, self.queues, self.trees, agents, round, size, now))
+        self.send(lambda: loop.broadcast(self.traffic, self.queues, self.trees, agents, first, size, now))
+
+    def oldest(self, otherwise: int) -> int:
+        """Return the lowest number of an item that is under way or not yet asked for; if there is none, *otherwise*."""
+        under_way = self.queues.messages[:, message_rows.ROUND]
+        numbers = [under_way[under_way >= 0], *(heard[:, loop.ITEM] for heard in self._heard)]
+        return min((int(some.min()) for some in numbers if len(some)), default=otherwise)
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
 
-        A row: who, whose, which number, and the first slot boundary at or after the instant.
+        A row: who, whose, which item, and the first slot boundary at or after the instant.
         """
         heard, self._heard = self._heard, []
         return np.concatenate(heard) if heard else np.empty((0, 4), dtype=np.int64)

@@ -13,7 +13,6 @@ from netbandit.protocols.vertical import CONTEXT, Vertical
 from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import gather as loop
-from netbandit.simulation.kernels import traffic as columns
 
 _OUTCOMES = 1 << 12
 
@@ -24,6 +23,7 @@ class CompiledVertical(QueuedLoop, Vertical):
     kinds: ClassVar[tuple[Kind, ...]] = (CONTEXT,)
     name: ClassVar[str] = "vertical"
     compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     block: int = state()
     """The slots of a block: who decides hears of its users together, no later than of the first of another block."""
@@ -46,16 +46,17 @@ class CompiledVertical(QueuedLoop, Vertical):
         up[1:] = rows_of(channels, np.arange(1, network.agents), parents[1:])
         sizes = np.array(part_bytes)
         senders = np.flatnonzero(sizes[1:]) + 1
-        horizon, in_passes = self.clock.horizon, (channels[:, columns.LATENCY] == 0).any()
+        most = min(self.pipeline, self.clock.horizon)
         self.gather = loop.Gather(
             state=np.zeros(loop.STATES, dtype=np.int64),
-            missing=np.zeros(min(self.pipeline, horizon), dtype=np.int64),
+            users=np.full((most, 2), loop.NOBODY, dtype=np.int64),
+            unused=np.arange(most),
             senders=np.column_stack([up[senders], HEADER_BYTES + sizes[senders]]),
             up=up,
             outcomes=np.empty((_OUTCOMES, 2), dtype=np.int64),
         )
-        self.gather.state[[loop.HORIZON, loop.PIPELINE]] = horizon, len(self.gather.missing)
-        self.gather.state[[loop.BLOCK_SLOTS, loop.IN_PASSES]] = self.block, in_passes
+        self.gather.state[[loop.HORIZON, loop.BLOCK_SLOTS]] = self.clock.horizon, self.block
+        self.gather.state[loop.IN_PASSES] = network.delivers_in_passes
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""
@@ -69,8 +70,13 @@ class CompiledVertical(QueuedLoop, Vertical):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        assert arrivals_until == columns.NEVER, "where nothing goes wrong, nothing outside is due"
-        return self.run(self.traffic, self.queues, self.gather, self.slotted)
+        return self.run(self.traffic, self.queues, self.gather, arrivals_until, steps_until, self.slotted)
+
+    @property
+    def under_way(self) -> list[int]:
+        """See `GatherProtocol.under_way`."""
+        users: list[int] = self.gather.users[self.gather.users[:, loop.USER] != loop.NOBODY, loop.USER].tolist()
+        return users
 
     def _schedule(self, slot: int) -> None:
         self.appoint_step(slot * self.clock.slot)

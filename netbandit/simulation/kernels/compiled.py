@@ -5,6 +5,7 @@ stack of a function that is called, takes several times as long as what they do 
 """
 
 from collections.abc import Callable
+from itertools import chain
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -25,7 +26,7 @@ def inlined(function: Function) -> Function:
 
 def for_faults(loop: Function) -> Function:
     """Return *loop* for networks in which something can go wrong: compiled for them, and kept, under another name."""
-    plain = cast(Any, getattr(loop, "py_func", loop))  # where numba is told not to compile, it is plain Python
+    plain = cast(Any, getattr(loop, "py_func", loop))  # where numba is told not to compile, it is plain already
     twin = FunctionType(plain.__code__, plain.__globals__, f"{plain.__name__}_with_faults")
     return cast(Function, inlined(twin))
 
@@ -40,8 +41,8 @@ def machine_code(function: Callable[..., Any], *given: Any) -> Callable[..., Any
     about a call. What is returned does not look: arguments of other types than *given* are undefined behaviour. Of each
     tuple of arrays the fields are taken to have one type each, or to be None.
     """
-    fields = tuple(type(field) for one in given if isinstance(one, tuple) for field in one)
-    key = (function, *map(type, given), *fields)
+    fields = chain.from_iterable(one for one in given if isinstance(one, tuple))
+    key = (function, *map(type, given), *map(type, fields))
     found = _MACHINE_CODE.get(key)
     if found is None:
         # Where numba is told not to compile, the function is plain Python.

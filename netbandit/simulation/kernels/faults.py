@@ -355,7 +355,7 @@ def _transmit(traffic: Traffic, messages: Integers, faults: Faults, channel: int
 
 
 @inlined
-def _soonest(faults: Faults) -> int:
+def soonest(faults: Faults) -> int:
     """Return when (ns) next something arrives, or somebody stops waiting."""
     time = NEVER
     if faults.state[DELIVERIES] > 0:
@@ -384,7 +384,7 @@ def send(
     _transmit(traffic, messages, faults, channel, message, kind)
     if messages[message, REFERENCES] == 0:
         give_back(messages, unused, message)
-    return int(_soonest(faults))
+    return int(soonest(faults))
 
 
 @inlined
@@ -415,7 +415,7 @@ def _acknowledge(
 ) -> None:
     """Acknowledge what has arrived on *channel*, and let its sender wait in vain if it must, until *deadline* (ns)."""
     law = faults.law
-    answer = _new(messages, unused, ACKNOWLEDGEMENT, law.acknowledgement, 0, 0, message, 0)
+    answer = _new(messages, unused, ACKNOWLEDGEMENT, law.acknowledgement, -1, 0, message, 0)
     arrival = _transmit(traffic, messages, faults, traffic.channels[channel, REVERSE], answer, 2 * law.kinds)
     if messages[answer, REFERENCES] > 0:
         messages[message, REFERENCES] += 1
@@ -527,7 +527,7 @@ def advance(
             why: int = _look_at_timers(traffic, messages, unused, faults)
             if why != ARRIVED:
                 return why
-        time = state[NEXT_ARRIVAL] = _soonest(faults)
+        time = state[NEXT_ARRIVAL] = soonest(faults)
         state[NEXT_STEP] = step
         if time > step:
             if step > steps_until:

@@ -1,28 +1,39 @@
-"""The compiled loop of `flooding`: every node sends each new item to all its neighbours.
-
-A node says the same to all its neighbours but those that told it. So what it says is written down once, in order, and
-each of its channels keeps the place up to which it has brought that.
-"""
-
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+"""The compiled loop of `flooding`: every node sends each new item to all its neighbours."""
 
 from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.fresh_items import FRESH, KNOWN, LACKED, Fresh, mark_tellers, note_teller
+from netbandit.simulation.kernels.fresh_items import FRESH, KNOWN, LACKED, mark_tellers, note_teller
+from netbandit.simulation.kernels.lone_messages import deliver_lone_messages
+from netbandit.simulation.kernels.said import (
+    ALONE,
+    BUSY,
+    CAPACITY,
+    COPIES,
+    EARLIER,
+    LABEL,
+    MISSING,
+    NOBODY,
+    NUMBER,
+    SAID,
+    SIZE,
+    TIME,
+    Flood,
+    add_left_out,
+    next_said,
+    say,
+    say_back,
+    start,
+    take_off,
+)
 from netbandit.simulation.kernels.traffic import (
-    ACTIVATIONS,
     ARRIVED,
     BANDWIDTH,
     BOOKINGS_FULL,
-    BYTES,
     CHANNEL,
     CHANNEL_MASK,
     CODE,
     DUE,
     END,
-    ENDED_ROUND,
+    ENDED_AND_LEFT,
     EVENTS,
     EVENTS_FULL,
     FIRST,
@@ -30,22 +41,18 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_AT,
     INBOX_END,
     INBOX_FULL,
-    KIND_BYTES,
-    KIND_MESSAGES,
     LATENCY,
-    LATEST,
-    LINK,
     LISTS_FULL,
     MESSAGE,
-    MESSAGES,
     NEVER,
+    NEXT_ARRIVAL,
+    NEXT_STEP,
     NODE,
     NOW,
     PASS_END,
     RECEIVER,
     REVERSE,
     SENDER,
-    SLOT,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -63,86 +70,9 @@ from netbandit.simulation.kernels.traffic import (
     end_steps,
     expect,
     inbox_of_one,
-    queue,
+    next_arrival,
     step_time,
 )
-
-# Places in `Flood.round`.
-NUMBER, MISSING, COPIES, CAPACITY = range(4)
-
-# Columns of `Flood.said`: when, what, how many bytes, and the channel that is left out; `NOBODY`: none is; below that:
-# several, in the list that begins at ``NOBODY - 1 - left_out`` of `Flood.copies`.
-TIME, LABEL, SIZE, LEFT_OUT = range(4)
-NOBODY = -1
-
-# Columns of `Flood.nodes`: what a node has said so far, how much of that belongs to earlier rounds, on how many of its
-# channels something is under way, a slot in which all its links are active, and the bytes of all it has said.
-SAID, EARLIER, BUSY, ACTIVE, SAID_BYTES = range(5)
-
-
-class Flood(NamedTuple):
-    """One round, and what is under way of earlier ones; n agents.
-
-    Attributes:
-        round: The number of the round that goes on, 0 for none; the pairs of an agent and an item that it lacks; how
-            many entries `copies` has; and how many rows of `said` each node has, a power of 2.
-        state: Whether agent v lacks, has just got or has passed on the item of agent u: place v n + u.
-        sizes: The bytes of the messages that carry each agent's item, shape (n,).
-        said: A row for everything that a node says; node v has those from v times their number on, as a ring.
-        nodes: A row a node, see above.
-        copies: Lists of channels that are left out: channel, and where the list goes on.
-        fresh: What is new to a node, and who told of it.
-    """
-
-    round: NDArray[np.int64]
-    state: NDArray[np.uint8]
-    sizes: NDArray[np.int64]
-    said: NDArray[np.int64]
-    nodes: NDArray[np.int64]
-    copies: NDArray[np.int64]
-    fresh: Fresh
-
-
-@inlined
-def _is_left_out(flood: Flood, row: int, channel: int) -> bool:
-    """Return whether what is in *row* of what is said is not for *channel*."""
-    left_out = flood.said[row, LEFT_OUT]
-    if left_out >= NOBODY:
-        return bool(left_out == channel)
-    place = NOBODY - 1 - left_out
-    while place >= 0:
-        if flood.copies[place, 0] == channel:
-            return True
-        place = flood.copies[place, 1]
-    return False
-
-
-@inlined
-def _add_left_out(flood: Flood, left_out: int, channel: int) -> int:
-    """Return what says that *channel* is left out beside what *left_out* says."""
-    copy = flood.round[COPIES]
-    before = NOBODY - 1 - left_out
-    if left_out > NOBODY:
-        flood.copies[copy, 0] = left_out
-        flood.copies[copy, 1] = -1
-        before = copy
-        copy += 1
-    flood.copies[copy, 0] = channel
-    flood.copies[copy, 1] = before
-    flood.round[COPIES] = copy + 1
-    return int(NOBODY - 1 - copy)
-
-
-@inlined
-def _start(traffic: Traffic, channel: int, size: int, said: int) -> bool:
-    """Let what was said have its turn on a channel of limited bandwidth, and count it; return whether it is sent."""
-    if not queue(traffic, channel, size, said):
-        return False
-    traffic.channels[channel, MESSAGES] += 1
-    traffic.channels[channel, BYTES] += size
-    traffic.kinds[0, KIND_MESSAGES] += 1
-    traffic.kinds[0, KIND_BYTES] += size
-    return True
 
 
 @inlined
@@ -178,17 +108,14 @@ def _take(traffic: Traffic, flood: Flood) -> int:
             traffic.events[event, 2] = code
             traffic.events[event, 3] = said[row, SIZE]
             state[EVENTS] = event + 1
-            at += 1
+            at = next_said(flood, sender, channel, at + 1)
             row = sender * capacity + (at & (capacity - 1))
-            while at < end and _is_left_out(flood, row, channel):
-                at += 1
-                row = sender * capacity + (at & (capacity - 1))
             channels[channel, FIRST] = at
             if at == end:
                 due = NEVER
             elif not limited:
                 due = said[row, TIME] + latency
-            elif _start(traffic, channel, said[row, SIZE], said[row, TIME]):
+            elif start(traffic, channel, said[row, SIZE], said[row, TIME]):
                 due = channels[channel, FREE_AT] + latency
             else:
                 due = NEVER
@@ -200,14 +127,6 @@ def _take(traffic: Traffic, flood: Flood) -> int:
             channels[channel, FIRST] = -1
             nodes[sender, BUSY] -= 1
     return ARRIVED
-
-
-@inlined
-def _take_off(traffic: Traffic, channel: int, size: int) -> None:
-    """Note that what a node says next is not for *channel*."""
-    if traffic.state[BANDWIDTH] == 0:
-        traffic.channels[channel, MESSAGES] -= 1
-        traffic.channels[channel, BYTES] -= size
 
 
 @inlined
@@ -225,55 +144,11 @@ def _leave_out_tellers(traffic: Traffic, flood: Flood, label: int) -> tuple[int,
                     fresh.told_by[left_out] = 1
                 if left_out != NOBODY:
                     fresh.told_by[channel] = 1
-                left_out = channel if left_out == NOBODY else _add_left_out(flood, left_out, channel)
+                left_out = channel if left_out == NOBODY else add_left_out(flood, left_out, channel)
                 number += 1
-                _take_off(traffic, channel, flood.sizes[label])
+                take_off(traffic, channel, flood.sizes[label])
         teller = fresh.following[teller]
     return left_out, number
-
-
-@inlined
-def _say(traffic: Traffic, flood: Flood, node: int, label: int, left_out: int, omitted: int) -> None:
-    """Let *node* pass on an item, on all channels but those that are left out, of which there are so many."""
-    state, channels, nodes = traffic.state, traffic.channels, flood.nodes
-    now, slot = state[NOW], state[SLOT]
-    place = nodes[node, SAID]
-    row = node * flood.round[CAPACITY] + (place & (flood.round[CAPACITY] - 1))
-    size = flood.sizes[label]
-    first, last = traffic.starts[node], traffic.starts[node + 1]
-    limited = state[BANDWIDTH] > 0
-    flood.said[row, TIME] = now
-    flood.said[row, LABEL] = label
-    flood.said[row, SIZE] = size
-    flood.said[row, LEFT_OUT] = left_out
-    nodes[node, SAID] = place + 1
-    if nodes[node, BUSY] < last - first or (not limited and nodes[node, ACTIVE] != slot):
-        active = True
-        for index in range(first, last):
-            channel = traffic.out[index]
-            link = channels[channel, LINK]
-            if channel == left_out or (left_out < NOBODY and flood.fresh.told_by[channel]):
-                active = active and traffic.links[link, LATEST] == slot
-                continue
-            if not limited and traffic.links[link, LATEST] != slot:
-                traffic.links[link, LATEST] = slot
-                traffic.links[link, ACTIVATIONS] += 1
-            if channels[channel, FIRST] < 0:
-                arrival = now + channels[channel, LATENCY]
-                if limited:
-                    if not _start(traffic, channel, size, now):
-                        continue
-                    arrival = channels[channel, FREE_AT] + channels[channel, LATENCY]
-                channels[channel, FIRST] = place
-                nodes[node, BUSY] += 1
-                expect(traffic, channel, arrival)
-        if active:
-            nodes[node, ACTIVE] = slot
-    if not limited:
-        sent = last - first - omitted
-        nodes[node, SAID_BYTES] += size
-        traffic.kinds[0, KIND_MESSAGES] += sent
-        traffic.kinds[0, KIND_BYTES] += sent * size
 
 
 @inlined
@@ -283,10 +158,22 @@ def _pass_on(traffic: Traffic, flood: Flood, node: int, fresh: int) -> None:
         label = flood.fresh.labels[number]
         if traffic.state[NOW] < traffic.state[END]:
             left_out, omitted = _leave_out_tellers(traffic, flood, label)
-            _say(traffic, flood, node, label, left_out, omitted)
+            say(traffic, flood, node, label, left_out, omitted)
             if omitted > 1:
                 mark_tellers(traffic, flood.fresh, label, 0)
         flood.fresh.first[label] = -1
+
+
+@inlined
+def _end_round(traffic: Traffic, flood: Flood) -> int:
+    """End the round, of whose messages those that are left are only counted; return that it has ended."""
+    state = traffic.state
+    flood.round[NUMBER] = 0
+    state[INBOX_AT] = state[INBOX_END]
+    state[PASS_END] = 0  # places in the window may change
+    state[NEXT_ARRIVAL] = next_arrival(traffic)
+    state[NEXT_STEP] = state[STEP_TIME]
+    return ENDED_AND_LEFT
 
 
 @inlined
@@ -332,12 +219,9 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                 known[node * agents + label] = KNOWN
                 round[MISSING] -= 1
                 if round[MISSING] == 0:
-                    round[NUMBER] = 0
-                    return ENDED_ROUND
+                    return _end_round(traffic, flood)
                 if state[NOW] < state[END]:
-                    back = channels[channel, REVERSE]
-                    _take_off(traffic, back, flood.sizes[label])
-                    _say(traffic, flood, node, label, back, 1)
+                    say_back(traffic, flood, node, label, channel)
                 continue
             fresh = 0
             for number in range(at, end):
@@ -362,10 +246,11 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
             if fresh and round[MISSING] == 0:
                 for number in range(fresh):
                     flood.fresh.first[flood.fresh.labels[number]] = -1
-                round[NUMBER] = 0
-                return ENDED_ROUND
+                return _end_round(traffic, flood)
             _pass_on(traffic, flood, node, fresh)
         if not state[STEPS_BEGUN]:
+            if round[ALONE]:
+                deliver_lone_messages(traffic, flood, min(arrivals_until, state[STEP_TIME], state[END] - 1))
             why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
@@ -378,9 +263,8 @@ def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, 
                     known[have] = FRESH
                     round[MISSING] -= 1
             if round[NUMBER] > 0 and round[MISSING] == 0:
-                round[NUMBER] = 0
                 end_steps(traffic)
-                return ENDED_ROUND
+                return _end_round(traffic, flood)
         while state[STEP_AT] < state[STEPS]:
             at = state[STEP_AT]
             node = steps[traffic.order[at], NODE]

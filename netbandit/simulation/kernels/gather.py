@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE
-from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
+from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
+from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, SIZE
+from netbandit.simulation.kernels.queues import Queues, advance, arrives_on, draw, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
-    CHANNEL_MASK,
     END,
     ENDED_ROUND,
     INBOX_AT,
@@ -19,6 +18,7 @@ from netbandit.simulation.kernels.traffic import (
     NOW,
     PASS_END,
     RECEIVER,
+    SENDER,
     SLOT,
     SLOT_NS,
     STEP,
@@ -32,39 +32,42 @@ from netbandit.simulation.kernels.traffic import (
     Integers,
     Traffic,
     add_step,
-    advance,
     begin_steps,
     end_steps,
     step_time,
 )
 
-# Places in `Gather.state`. `BLOCK` is that of the latest decision; `HORIZON` and `BLOCK_SLOTS` are in slots.
-NEXT_USER, HORIZON, PIPELINE, SERVED, DECIDED, OUTCOMES, BLOCK, BLOCK_SLOTS, IN_PASSES = range(9)
-STATES = 9
+# Places in `Gather.state`. `BLOCK` is that of the latest decision; `HORIZON` and `BLOCK_SLOTS` are in slots;
+# `WHOLE_PASS` is where a pass ends of which only the beginning is dealt with as yet, else 0.
+NEXT_USER, HORIZON, UNDER_WAY, OUTCOMES, BLOCK, BLOCK_SLOTS, IN_PASSES, WHOLE_PASS = range(8)
+STATES = 8
 
-# Columns of `Gather.outcomes` and `Gather.senders`.
-USER, DECIDED_AT = range(2)
+# Columns of `Gather.users`, of `Gather.outcomes` behind the user there, and of `Gather.senders`.
+USER, MISSING = range(2)
+DECIDED_AT = 1
 PART_CHANNEL, PART_SIZE = range(2)
 
 WENT_AWAY = -1
+NOBODY = -1
 
 
 class Gather(NamedTuple):
     """Users under way, whose parts are not all at node 0; of these there are never more than the pipeline is long.
 
     Attributes:
-        state: Numbers by the places above: when (ns) the next user comes, how many were served, and how many of these
-            were decided for, which happens in the order in which they came; whether an answer may arrive at the very
-            instant of what it answers.
-        missing: Of how many senders node 0 has not the part, for each user under way: served as number u, at place u
-            modulo its length.
+        state: Numbers by the places above: when (ns) the next user comes, and how many are under way; whether all that
+            reaches an instant is delivered before anybody deals with it.
+        users: A row for each user that can be under way: its slot, or `NOBODY`, and of how many senders node 0 has not
+            the part.
+        unused: The rows of `users` that are not used: from the place on that is the number of users under way.
         senders: A row a sender: the channel on which it puts its part, and the bytes of that.
         up: The channel on which each node passes parts on, shape (n,).
         outcomes: What has become of users: the slot of each, and when (ns) it was decided for, or `WENT_AWAY`.
     """
 
     state: Integers
-    missing: Integers
+    users: Integers
+    unused: Integers
     senders: Integers
     up: Integers
     outcomes: Integers
@@ -79,36 +82,64 @@ def _note(gather: Gather, user: int, decided_at: int) -> None:
 
 
 @inlined
+def _can_come(traffic: Traffic, queues: Queues, gather: Gather) -> int:
+    """Return why there is no room for the parts of a user, or for what becomes of it; or `ARRIVED`: there is."""
+    why: int = room_for(traffic, queues, len(gather.senders))
+    if why != ARRIVED:
+        return why
+    for sender in range(len(gather.senders)):
+        why = draw(traffic, queues, traffic.channels[gather.senders[sender, PART_CHANNEL], SENDER])
+        if why != ARRIVED:
+            return why
+    return ENDED_ROUND if gather.state[OUTCOMES] == len(gather.outcomes) else ARRIVED
+
+
+@inlined
 def _come(traffic: Traffic, queues: Queues, gather: Gather) -> None:
-    """Let the user of this slot come; there are rows for its parts, and for what becomes of it."""
+    """Let the user of this slot come, which it can."""
     state = gather.state
     user, now = traffic.state[SLOT], traffic.state[NOW]
-    if state[SERVED] - state[DECIDED] < state[PIPELINE]:
-        place = state[SERVED] % len(gather.missing)
-        gather.missing[place] = len(gather.senders)
+    if state[UNDER_WAY] < len(gather.users):
+        place = gather.unused[state[UNDER_WAY]]
+        state[UNDER_WAY] += 1
+        gather.users[place, USER] = user
+        gather.users[place, MISSING] = len(gather.senders)
         for sender in range(len(gather.senders)):
             size = gather.senders[sender, PART_SIZE]
-            put(traffic, queues, gather.senders[sender, PART_CHANNEL], 0, size, place, now, user, 0)
-        state[SERVED] += 1
+            put(traffic, queues, gather.senders[sender, PART_CHANNEL], 0, size, place, now, 0, 0)
     else:
         _note(gather, user, WENT_AWAY)
     state[NEXT_USER] = (user + 1) * traffic.state[SLOT_NS] if user + 1 < state[HORIZON] else NEVER
 
 
 @inlined
+def _can_handle(traffic: Traffic, queues: Queues, gather: Gather, node: int) -> int:
+    """Return why *node* cannot deal with a part, or `ARRIVED`: it can."""
+    why: int = room_for(traffic, queues, 1)
+    if why == ARRIVED:
+        why = draw(traffic, queues, node)
+    if why != ARRIVED:
+        return why
+    return ENDED_ROUND if gather.state[OUTCOMES] == len(gather.outcomes) else ARRIVED
+
+
+@inlined
 def _handle(traffic: Traffic, queues: Queues, gather: Gather, node: int, message: int) -> bool:
     """Let *node* pass a part on, or node 0 keep it; return whether somebody of another block was decided for."""
     messages, state, now = queues.messages, gather.state, traffic.state[NOW]
-    place, size, user = messages[message, ROUND], messages[message, SIZE], messages[message, LABELS]
+    place, size = messages[message, ROUND], messages[message, SIZE]
     release(queues, message)
     if node > 0:
         if now < traffic.state[END]:
-            put(traffic, queues, gather.up[node], 0, size, place, now, user, 0)
+            put(traffic, queues, gather.up[node], 0, size, place, now, 0, 0)
         return False
-    gather.missing[place] -= 1
-    if gather.missing[place] > 0:
+    gather.users[place, MISSING] -= 1
+    if gather.users[place, MISSING] > 0:
         return False
-    state[DECIDED] += 1
+    user = gather.users[place, USER]
+    gather.users[place, USER] = NOBODY
+    state[UNDER_WAY] -= 1
+    gather.unused[state[UNDER_WAY]] = place
     _note(gather, user, now)
     block = user // state[BLOCK_SLOTS]
     another = block != state[BLOCK]
@@ -117,26 +148,27 @@ def _handle(traffic: Traffic, queues: Queues, gather: Gather, node: int, message
 
 
 @inlined
-def _to_node_0_first(traffic: Traffic) -> None:
+def _to_node_0_first(traffic: Traffic, queues: Queues, gather: Gather) -> None:
     """Let a pass end behind what reaches node 0, if anything does: it decides before anything reaches other nodes."""
     state = traffic.state
     end = state[WINDOW_AT]
-    while end < state[PASS_END] and traffic.channels[traffic.window[end] & CHANNEL_MASK, RECEIVER] == 0:
+    while end < state[PASS_END] and traffic.channels[arrives_on(traffic, queues, end), RECEIVER] == 0:
         end += 1
-    if end > state[WINDOW_AT]:
+    if state[WINDOW_AT] < end < state[PASS_END]:
+        gather.state[WHOLE_PASS] = state[PASS_END]
         state[PASS_END] = end
 
 
 @compiled
-def play(traffic: Traffic, queues: Queues, gather: Gather, slotted: bool) -> int:
+def play(traffic: Traffic, queues: Queues, gather: Gather, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let users come, and their parts go up, until decisions are to be looked at; return why it stopped.
-
-    Nothing outside is ever due.
 
     Args:
         traffic: The links.
         queues: What is under way on them.
         gather: The users.
+        arrivals_until: See `advance`.
+        steps_until: See `advance`.
         slotted: Whether what arrives takes effect at a slot boundary; the second column of a step is a message.
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
@@ -155,39 +187,42 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, slotted: bool) -> int
                 add_step(traffic, step_time(traffic, queues.messages[message, BEGUN]), node, message, 0)
                 state[INBOX_AT] = at + 1
                 continue
-            why = room_for(traffic, queues, 1)
+            why = _can_handle(traffic, queues, gather, node)
             if why != ARRIVED:
                 return why
-            if gather.state[OUTCOMES] == len(gather.outcomes):
-                return ENDED_ROUND
             state[INBOX_AT] = at + 1
             if _handle(traffic, queues, gather, node, message):
                 return ENDED_ROUND
+        if gather.state[WHOLE_PASS] > 0:
+            state[PASS_END] = gather.state[WHOLE_PASS]
+            gather.state[WHOLE_PASS] = 0
+            continue
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, NEVER, NEVER, min(state[STEP_TIME], gather.state[NEXT_USER]))
+            step = min(state[STEP_TIME], gather.state[NEXT_USER])
+            why = advance(traffic, queues, arrivals_until, steps_until, step)
             if why == ARRIVED:
                 if not gather.state[IN_PASSES]:
-                    _to_node_0_first(traffic)
+                    _to_node_0_first(traffic, queues, gather)
                 continue
             if why != STEP:
                 return ENDED_ROUND if gather.state[OUTCOMES] > 0 else why
             if state[STEP_TIME] > state[NOW]:
-                why = room_for(traffic, queues, len(gather.senders))
+                why = _can_come(traffic, queues, gather)
                 if why != ARRIVED:
                     return why
-                if gather.state[OUTCOMES] == len(gather.outcomes):
-                    return ENDED_ROUND
                 _come(traffic, queues, gather)
                 continue
             begin_steps(traffic)
         while state[STEP_AT] < state[STEPS]:
             place = traffic.order[state[STEP_AT]]
-            why = room_for(traffic, queues, 1)
+            node, message = steps[place, NODE], steps[place, STEP_LABELS]
+            why = _can_handle(traffic, queues, gather, node)
             if why != ARRIVED:
                 return why
-            if gather.state[OUTCOMES] == len(gather.outcomes):
-                return ENDED_ROUND
             state[STEP_AT] += 1
-            if _handle(traffic, queues, gather, steps[place, NODE], steps[place, STEP_LABELS]):
+            if _handle(traffic, queues, gather, node, message):
                 return ENDED_ROUND
         end_steps(traffic)
+
+
+play_with_faults = for_faults(play)

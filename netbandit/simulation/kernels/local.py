@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, UNUSED_COUNT
-from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
+from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
+from netbandit.simulation.kernels.queues import Queues, advance, next_due, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
@@ -33,25 +33,24 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Traffic,
     add_step,
-    advance,
     begin_steps,
     end_steps,
     inbox_of_one,
     move_to,
-    next_arrival,
     step_time,
 )
 
 SYNC, RELEASE = range(2)
 """The kinds of words: a call, and what a member of a clique releases."""
 
-# Places in `Words.state`: how many rows of `heard` are new, whether a call is among them, how many words are `over`.
-HEARD, CALLED, OVER = range(3)
+# Places in `Words.state`: how many rows of `heard` are new, whether a call is among them, and how many of the words
+# that are being said have been.
+HEARD, CALLED, SAID = range(3)
 
-# Columns of `Words.words`: the clique that it is for, who says it, its kind, the bytes of its messages, how many of
-# these are under way, and the row of `furthest`.
-CLIQUE, SOURCE, KIND, SIZE, COPIES, ROW = range(6)
-WORD_COLUMNS = 6
+# Columns of `Words.words`: the clique that it is for, who says it, its kind, the bytes of its messages, and the row of
+# `furthest`.
+CLIQUE, SOURCE, KIND, SIZE, ROW = range(5)
+WORD_COLUMNS = 5
 
 
 class Words(NamedTuple):
@@ -64,7 +63,6 @@ class Words(NamedTuple):
             releases twice in a meeting says two words of one row: to others they are copies of one.
         cliques: The clique of each agent, shape (n,).
         heard: Agents that have heard a word for their own clique for the first time, and the word.
-        over: Words of which nothing is under way any more.
         copies: Of the copies that a node hears at once the message, the channel, and the next one of the same row.
         alike: Of each row among them the word that may go furthest, how far, and the first and the last copy.
         group: For each row its place in `alike`, or -1.
@@ -76,7 +74,6 @@ class Words(NamedTuple):
     furthest: NDArray[np.int32]
     cliques: NDArray[np.int64]
     heard: NDArray[np.int64]
-    over: NDArray[np.int64]
     copies: NDArray[np.int64]
     alike: NDArray[np.int64]
     group: NDArray[np.int64]
@@ -93,30 +90,27 @@ def _say(traffic: Traffic, queues: Queues, words: Words, node: int, word: int, l
     for place in range(traffic.starts[node], traffic.starts[node + 1]):
         channel = traffic.out[place]
         if not words.told_by[channel]:
-            before = queues.unused[UNUSED_COUNT]
             put(traffic, queues, channel, kind, size, word, now, left - 1, 0)
-            words.words[word, COPIES] += before - queues.unused[UNUSED_COUNT]
-
-
-@inlined
-def _let_go(words: Words, word: int) -> None:
-    """Note if nothing of a word is under way any more."""
-    if words.words[word, COPIES] == 0:
-        words.over[words.state[OVER]] = word
-        words.state[OVER] += 1
 
 
 @compiled
 def say(traffic: Traffic, queues: Queues, words: Words, said: NDArray[np.int64], ttl: int, now: int) -> int:
-    """Let sources tell the words that they have *said*, for whose messages there is room.
+    """Let sources tell the words that they have *said*.
 
-    Return when (ns) the first message arrives of all that are under way.
+    Return when (ns) something is due next of all that is under way; below zero: there was no room for all, and why; the
+    next call goes on.
     """
     move_to(traffic.state, now)
-    for word in said:
-        _say(traffic, queues, words, words.words[word, SOURCE], word, ttl)
-        _let_go(words, word)
-    return int(next_arrival(traffic))
+    while words.state[SAID] < len(said):
+        word = said[words.state[SAID]]
+        source = words.words[word, SOURCE]
+        why: int = room(traffic, queues, source, traffic.starts[source + 1] - traffic.starts[source], 1)
+        if why != ARRIVED:
+            return -why
+        _say(traffic, queues, words, source, word, ttl)
+        words.state[SAID] += 1
+    words.state[SAID] = 0
+    return int(next_due(traffic, queues))
 
 
 @inlined
@@ -172,20 +166,15 @@ def _hear(traffic: Traffic, queues: Queues, words: Words, node: int, number: int
                 if words.words[word, KIND] == SYNC:
                     words.state[CALLED] = 1
     for copy in range(number):
-        message = words.copies[copy, 0]
-        word = queues.messages[message, ROUND]
-        words.words[word, COPIES] -= 1
-        _let_go(words, word)
-        release(queues, message)
+        release(queues, words.copies[copy, 0])
 
 
 @inlined
 def _room(traffic: Traffic, queues: Queues, words: Words, node: int, copies: int) -> int:
     """Return why *node* cannot hear so many copies at once, or `ARRIVED`: there is room for what it makes of them."""
-    messages = copies * (traffic.starts[node + 1] - traffic.starts[node])
     if words.state[HEARD] + copies > len(words.heard):
         return LISTS_FULL
-    return int(room_for(traffic, queues, messages))
+    return int(room(traffic, queues, node, copies * (traffic.starts[node + 1] - traffic.starts[node]), copies))
 
 
 @compiled
@@ -231,7 +220,7 @@ def play(traffic: Traffic, queues: Queues, words: Words, arrivals_until: int, st
         if not state[STEPS_BEGUN]:
             if words.state[CALLED]:
                 return ENDED_ROUND
-            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
@@ -252,3 +241,6 @@ def play(traffic: Traffic, queues: Queues, words: Words, arrivals_until: int, st
             _hear(traffic, queues, words, node, end - at)
             state[STEP_AT] = end
         end_steps(traffic)
+
+
+play_with_faults = for_faults(play)

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from netbandit.simulation.kernels.compiled import inlined
 
 # Columns of a row. `FOLLOWING` leads to the next on the channel, or among unused rows; `NEXT_ARRIVAL` is when (ns) that
-# one arrives, which is needed before it is, and would have to be fetched from far away there; `LABELS` and `COUNT` say
-# what it tells, as its protocol has it.
+# one arrives, which is needed before it is, and would have to be fetched from far away there; `ROUND`, `LABELS` and
+# `COUNT` say what it tells, as its protocol has it; the round of an unused row, and of an acknowledgement, is -1.
 NEXT_ARRIVAL, FOLLOWING, KIND, SIZE, ROUND, BEGUN, LABELS, COUNT = range(8)
 MESSAGE_COLUMNS = 8
 
@@ -50,5 +50,6 @@ def use_row(
 def give_back(messages: NDArray[np.int64], unused: NDArray[np.int64], message: int) -> None:
     """Let a row be used again."""
     messages[message, FOLLOWING] = unused[UNUSED]
+    messages[message, ROUND] = -1
     unused[UNUSED] = message
     unused[UNUSED_COUNT] += 1

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.faults import Faults, can_draw, can_send, deliver, drop, send
+from netbandit.simulation.kernels.faults import SERIAL_BITS, Faults, can_draw, can_send, deliver, drop, send, soonest
 from netbandit.simulation.kernels.faults import advance as advance_with_faults
 from netbandit.simulation.kernels.message_rows import (
     FOLLOWING,
@@ -48,6 +48,7 @@ from netbandit.simulation.kernels.traffic import (
     Traffic,
     can_book,
     expect,
+    next_arrival,
     queue,
 )
 from netbandit.simulation.kernels.traffic import advance as advance_without_faults
@@ -173,6 +174,19 @@ def _put(
 
 
 @inlined
+def next_due(traffic: Traffic, queues: Queues) -> int:
+    """Return when (ns) something arrives next or, where something can go wrong, anything is due; `NEVER`: never."""
+    return int(_next_due(traffic, queues.faults))
+
+
+@inlined
+def _next_due(traffic: Traffic, faults: Faults | None) -> int:
+    if faults is None:
+        return int(next_arrival(traffic))
+    return int(soonest(faults))
+
+
+@inlined
 def release(queues: Queues, message: int) -> None:
     """Give back a message that has been handled."""
     _release(queues.messages, queues.unused, queues.faults, message)
@@ -245,3 +259,16 @@ def _advance(
     if faults is None:
         return int(advance_without_faults(traffic, arrivals_until, steps_until, step))
     return int(advance_with_faults(traffic, messages, unused, faults, arrivals_until, steps_until, step))
+
+
+@inlined
+def arrives_on(traffic: Traffic, queues: Queues, place: int) -> int:
+    """Return the channel of what is at a *place* of the present pass."""
+    return int(_arrives_on(traffic, queues.faults, place))
+
+
+@inlined
+def _arrives_on(traffic: Traffic, faults: Faults | None, place: int) -> int:
+    if faults is None:
+        return int(traffic.window[place] & CHANNEL_MASK)
+    return int(faults.due[place, 1] >> SERIAL_BITS)

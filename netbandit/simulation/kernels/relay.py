@@ -87,7 +87,7 @@ def _pass_on(traffic: Traffic, queues: Queues, told: Told, node: int, source: in
     now = traffic.state[NOW]
     if now < traffic.state[END]:
         for place in range(first, last):
-            channel = told.tree[place]
+            channel = int(told.tree[place])
             soonest = min(soonest, put(traffic, queues, channel, 0, told.sizes[odd, source], odd, now, source, 0))
     return soonest
 

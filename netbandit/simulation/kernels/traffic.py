@@ -82,9 +82,14 @@ STATES = 25
     HEAPS_FULL,
     DRAWS_USED,
     STATES_USED,
+    ENDED_AND_LEFT,  # a round has ended, and nothing is left of this instant: the state says when it would go on
     HEARD_CALL,
-) = range(13)
+) = range(14)
+ROUND_ENDS = (ENDED_ROUND, ENDED_AND_LEFT)
 ARRIVED, STEP = 100, 101
+
+FEW = 16
+"""So many entries of the window are sorted by insertion."""
 
 CHANNEL_BITS = 32
 CHANNEL_MASK = (1 << CHANNEL_BITS) - 1
@@ -129,22 +134,29 @@ class Traffic(NamedTuple):
 @inlined
 def expect(traffic: Traffic, channel: int, arrival: int) -> None:
     """Have a channel looked at when its next message arrives."""
-    state, channels = traffic.state, traffic.channels
+    state = traffic.state
     bucket = arrival >> state[WIDTH_BITS]
     if bucket < state[WINDOW]:
         _put_back(traffic)
         state[WINDOW] = bucket
+    state[WINDOW_END] = put_into(traffic, channel, arrival, state[WINDOW], state[WINDOW_END])
+
+
+@inlined
+def put_into(traffic: Traffic, channel: int, arrival: int, window: int, end: int) -> int:
+    """As `expect`, where nothing comes before the bucket that the *window* holds; return where that ends then."""
+    state, channels = traffic.state, traffic.channels
+    bits = state[WIDTH_BITS]
+    bucket = arrival >> bits
     channels[channel, DUE] = arrival
-    if bucket == state[WINDOW]:
-        within = arrival - (bucket << state[WIDTH_BITS])
-        end = state[WINDOW_END]
-        traffic.window[end] = (within << CHANNEL_BITS) | channel
-        state[WINDOW_END] = end + 1
-    else:
-        place = bucket & (len(traffic.buckets) - 1)
-        channels[channel, NEXT] = traffic.buckets[place]
-        traffic.buckets[place] = channel
-        state[WAITING] += 1
+    if bucket == window:
+        traffic.window[end] = ((arrival - (bucket << bits)) << CHANNEL_BITS) | channel
+        return end + 1
+    place = bucket & (len(traffic.buckets) - 1)
+    channels[channel, NEXT] = traffic.buckets[place]
+    traffic.buckets[place] = channel
+    state[WAITING] += 1
+    return end
 
 
 @inlined
@@ -161,14 +173,13 @@ def _put_back(traffic: Traffic) -> None:
 
 
 @inlined
-def _load(traffic: Traffic, bucket: int) -> None:
-    """Move the channels that are due in *bucket* to the window; others are due laps later."""
+def load(traffic: Traffic, bucket: int) -> int:
+    """Move the channels that are due in *bucket*, not laps later, to the window, which is empty; return how many."""
     state, channels = traffic.state, traffic.channels
     bits = state[WIDTH_BITS]
     place = bucket & (len(traffic.buckets) - 1)
     channel = traffic.buckets[place]
-    kept = -1
-    end = state[WINDOW_END]
+    kept, end = -1, 0
     while channel >= 0:
         following = channels[channel, NEXT]
         due = channels[channel, DUE]
@@ -180,9 +191,8 @@ def _load(traffic: Traffic, bucket: int) -> None:
             kept = channel
         channel = following
     traffic.buckets[place] = kept
-    state[WAITING] -= end - state[WINDOW_END]
-    state[WINDOW_END] = end
-    state[WINDOW] = bucket
+    state[WAITING] -= end
+    return end
 
 
 @inlined
@@ -204,17 +214,23 @@ def _sort_window(traffic: Traffic) -> None:
     at, sorted_to, end = state[WINDOW_AT], state[WINDOW_SORTED], state[WINDOW_END]
     if sorted_to < at:
         sorted_to = at
-    if end - sorted_to > 16:
+    if end - sorted_to > FEW:
         sort(window, at, end, state, STATES)
     else:
-        for place in range(sorted_to, end):
-            entry = window[place]
-            before = place - 1
-            while before >= at and window[before] > entry:
-                window[before + 1] = window[before]
-                before -= 1
-            window[before + 1] = entry
+        insert(window, at, sorted_to, end)
     state[WINDOW_SORTED] = end
+
+
+@inlined
+def insert(window: Integers, at: int, sorted_to: int, end: int) -> None:
+    """Sort the last entries of the window, which are few, into those before, from *at* on."""
+    for place in range(sorted_to, end):
+        entry = window[place]
+        before = place - 1
+        while before >= at and window[before] > entry:
+            window[before + 1] = window[before]
+            before -= 1
+        window[before + 1] = entry
 
 
 @inlined
@@ -233,7 +249,8 @@ def next_arrival(traffic: Traffic) -> int:
             if looked > len(traffic.buckets):
                 bucket = _earliest(traffic)
             if traffic.buckets[bucket & (len(traffic.buckets) - 1)] >= 0:
-                _load(traffic, bucket)
+                state[WINDOW_END] = load(traffic, bucket)
+        state[WINDOW] = bucket
     elif state[WINDOW_END] + len(traffic.channels) > len(traffic.window):  # let go of what has been handled
         at, end = state[WINDOW_AT], state[WINDOW_END]
         for place in range(at, end):

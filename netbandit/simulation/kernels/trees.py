@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
+from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
 from netbandit.simulation.kernels.due_steps import begin_due, end_due, keep_until_due
 from netbandit.simulation.kernels.message_rows import LABELS, ROUND, SIZE
-from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
+from netbandit.simulation.kernels.queues import Queues, advance, next_due, put, release, room, take
 from netbandit.simulation.kernels.sorting import sort
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
@@ -34,19 +34,19 @@ from netbandit.simulation.kernels.traffic import (
     STEPS_FULL,
     WINDOW_AT,
     Traffic,
-    advance,
     inbox_of_one,
     move_to,
-    next_arrival,
 )
 
-# Places in `Trees.state`: how many rows of `heard` are new, and how many steps are due in this instant.
-HEARD, DUE_STEPS = range(2)
+# Places in `Trees.state`: how many rows of `heard` are new, how many steps are due in this instant, and how many of the
+# agents that are telling something have.
+HEARD, DUE_STEPS, TOLD = range(3)
 
 # Columns of `Trees.heard`. `BOUNDARY` is the first slot boundary at or after the instant.
-AGENT, SOURCE, BROADCAST, BOUNDARY = range(4)
+AGENT, SOURCE, ITEM, BOUNDARY = range(4)
 
-_ROUND_BITS = 40
+_ITEM_BITS = 40
+MOST_ITEMS = 1 << _ITEM_BITS
 
 
 class Trees(NamedTuple):
@@ -68,51 +68,73 @@ class Trees(NamedTuple):
 
 
 @inlined
-def _pass_on(traffic: Traffic, queues: Queues, trees: Trees, node: int, source: int, number: int, size: int) -> None:
-    """Let *node* pass on broadcast *number* of *source*, if the horizon has not come."""
+def _branch(traffic: Traffic, trees: Trees, node: int, source: int) -> tuple[int, int]:
+    """Return where in `Trees.tree` the channels begin and end on which *node* passes on what comes from *source*."""
+    at = source * (len(traffic.starts) - 1) + node
+    return trees.first[at], trees.first[at + 1]
+
+
+@inlined
+def _pass_on(traffic: Traffic, queues: Queues, trees: Trees, node: int, source: int, item: int, size: int) -> None:
+    """Let *node* pass on an *item* of *source*, if the horizon has not come."""
     now = traffic.state[NOW]
     if now < traffic.state[END]:
-        at = source * (len(traffic.starts) - 1) + node
-        for place in range(trees.first[at], trees.first[at + 1]):
-            put(traffic, queues, trees.tree[place], 0, size, number, now, source, 0)
+        first, last = _branch(traffic, trees, node, source)
+        for place in range(first, last):
+            put(traffic, queues, int(trees.tree[place]), 0, size, item, now, source, 0)
 
 
 @compiled
 def broadcast(
-    traffic: Traffic, queues: Queues, trees: Trees, agents: NDArray[np.int64], number: int, size: int, now: int
+    traffic: Traffic, queues: Queues, trees: Trees, agents: NDArray[np.int64], item: int, size: int, now: int
 ) -> int:
-    """Let *agents* broadcast, for whose messages there is room; return when (ns) the first arrives of all under way."""
+    """Let *agents* broadcast items, which are numbered from *item* on.
+
+    Return when (ns) something is due next of all that is under way; below zero: there was no room for all, and why; the
+    next call goes on.
+    """
     move_to(traffic.state, now)
-    for agent in agents:
-        _pass_on(traffic, queues, trees, agent, agent, number, size)
-    return int(next_arrival(traffic))
+    while trees.state[TOLD] < len(agents):
+        agent = agents[trees.state[TOLD]]
+        first, last = _branch(traffic, trees, agent, agent)
+        why: int = room(traffic, queues, agent, last - first, 1)
+        if why != ARRIVED:
+            return -why
+        _pass_on(traffic, queues, trees, agent, agent, item + trees.state[TOLD], size)
+        trees.state[TOLD] += 1
+    trees.state[TOLD] = 0
+    return int(next_due(traffic, queues))
 
 
 @inlined
 def _hear(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int) -> None:
-    """Let *node* hear so many messages at once, in order of their sources, then of their broadcasts."""
+    """Let *node* hear so many messages at once, in order of their sources, then of their items."""
     state, messages = traffic.state, queues.messages
     boundary = (state[NOW] + state[SLOT_NS] - 1) // state[SLOT_NS]
     for place in range(number):
         message = trees.named[place]
-        trees.named[place] = (messages[message, LABELS] << _ROUND_BITS) | messages[message, ROUND]
+        trees.named[place] = (messages[message, LABELS] << _ITEM_BITS) | messages[message, ROUND]
     sort(trees.named, 0, number, state, STATES)
     for place in range(number):
         row = trees.state[HEARD]
         trees.heard[row, AGENT] = node
-        trees.heard[row, SOURCE] = trees.named[place] >> _ROUND_BITS
-        trees.heard[row, BROADCAST] = trees.named[place] & ((1 << _ROUND_BITS) - 1)
+        trees.heard[row, SOURCE] = trees.named[place] >> _ITEM_BITS
+        trees.heard[row, ITEM] = trees.named[place] & (MOST_ITEMS - 1)
         trees.heard[row, BOUNDARY] = boundary
         trees.state[HEARD] = row + 1
 
 
 @inlined
 def _room(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int) -> int:
-    """Return why *node* cannot hear and pass on so many messages, or `ARRIVED`: it can."""
-    messages = number * (traffic.starts[node + 1] - traffic.starts[node])
+    """Return why *node* cannot hear and pass on so many messages, those in `Trees.named`, or `ARRIVED`: it can."""
     if trees.state[HEARD] + number > len(trees.heard):
         return LISTS_FULL
-    return int(room_for(traffic, queues, messages))
+    messages = most = 0
+    for place in range(number):
+        first, last = _branch(traffic, trees, node, queues.messages[trees.named[place], LABELS])
+        messages += last - first
+        most += last > first
+    return int(room(traffic, queues, node, messages, most))
 
 
 @inlined
@@ -149,17 +171,17 @@ def play(traffic: Traffic, queues: Queues, trees: Trees, arrivals_until: int, st
                     return STEPS_FULL
                 keep_until_due(traffic, queues, node, at, end)
             else:
+                for number in range(at, end):
+                    trees.named[number - at] = inbox[number, MESSAGE]
                 why = _room(traffic, queues, trees, node, end - at)
                 if why != ARRIVED:
                     return why
-                for number in range(at, end):
-                    trees.named[number - at] = inbox[number, MESSAGE]
                 _hear(traffic, queues, trees, node, end - at)
                 for number in range(at, end):
                     _pass_on_and_release(traffic, queues, trees, node, inbox[number, MESSAGE])
             state[INBOX_AT] = end
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
@@ -170,14 +192,17 @@ def play(traffic: Traffic, queues: Queues, trees: Trees, arrivals_until: int, st
             node = steps[order[at] & CHANNEL_MASK, NODE]
             while end < trees.state[DUE_STEPS] and steps[order[end] & CHANNEL_MASK, NODE] == node:
                 end += 1
+            for number in range(at, end):
+                trees.named[number - at] = steps[order[number] & CHANNEL_MASK, STEP_LABELS]
             why = _room(traffic, queues, trees, node, end - at)
             if why != ARRIVED:
                 return why
-            for number in range(at, end):
-                trees.named[number - at] = steps[order[number] & CHANNEL_MASK, STEP_LABELS]
             _hear(traffic, queues, trees, node, end - at)
             for number in range(at, end):
                 message = steps[order[number] & CHANNEL_MASK, STEP_LABELS]
                 _pass_on_and_release(traffic, queues, trees, node, message)
             state[STEP_AT] = end
         end_due(traffic)
+
+
+play_with_faults = for_faults(play)

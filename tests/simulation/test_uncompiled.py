@@ -1,0 +1,20 @@
+"""Slow tests that are slow for what they compile, half a minute a loop, in a process that compiles nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FILES = ["test_compiled_calls.py", "test_compiled_gathers.py", "test_tree_broadcasts.py"]
+
+
+def test_what_goes_wrong_is_the_same_before_it_is_compiled():
+    # Integers of plain Python warn where they wrap around.
+    words = ["-m", "pytest", "-q", "-n0", "-m", "slow", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    files = [HERE / name for name in FILES]
+    found = subprocess.run(
+        [sys.executable, *words, *files], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "55 passed" in found.stdout, found.stdout

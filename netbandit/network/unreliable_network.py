@@ -108,6 +108,8 @@ class UnreliableNetwork(Network):
         self._serial = 0
         self._arriving: dict[int, list[_Delivery]] = {}
         self._timers: dict[int, list[tuple[SequencedMessage, UnreliableChannel]]] = {}
+        self._expects_elsewhere = False
+        self._taking: list[_Delivery] = []  # what arrives now and is still to be taken off its channel, the last first
         super().__init__(*arguments, streams=streams, **keywords)
         self.outages = outages
         self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
@@ -143,7 +145,6 @@ class UnreliableNetwork(Network):
         rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0
         channel = UnreliableChannel(sender, receiver, latency, link, rank)
-        self._by_rank[rank] = channel
         channel.back = None
         channel.down = None
         channel.latest = 0
@@ -329,13 +330,18 @@ class UnreliableNetwork(Network):
         self._serial += 1
         delivery = _Delivery(channel.rank, self._serial, channel, message, sequenced, deadline)
         due = self._arriving.get(arrival)
-        if due is not None:
+        if due is not None and not self._expects_elsewhere:
             due.append(delivery)
             return
-        self._arriving[arrival] = [delivery]
-        self._come_at(arrival)
+        self._arriving.setdefault(arrival, []).append(delivery)
+        self._expected(arrival, channel)
 
-    def _come_at(self, time: int) -> None:
+    def expect_with(self, expect: Callable[[int, Channel | None], None]) -> None:
+        """See `Network.expect_with`; here it holds for all channels, and a message may be told of more than once."""
+        super().expect_with(expect)
+        self._expects_elsewhere = True
+
+    def _expect(self, time: int, channel: Channel | None) -> None:
         """Have the network look at what is due at *time* (ns)."""
         heappush(self._instants, time)
         if time < self._appointed:
@@ -351,7 +357,7 @@ class UnreliableNetwork(Network):
         timers = self._timers.get(deadline)
         if timers is None:
             self._timers[deadline] = [(sequenced, channel)]
-            self._come_at(deadline)
+            self._expected(deadline, None)
         else:
             timers.append((sequenced, channel))
 
@@ -371,17 +377,36 @@ class UnreliableNetwork(Network):
             due = self._arriving.pop(now, None)
             if due is not None:
                 self._hand_over(due, now)
-            for sequenced, channel in self._timers.pop(now, ()):
-                self._repeat(sequenced, channel)
+            self.stop_waiting(now)
             if len(self._fingerprint.pending) > _FLUSH_AT:
                 self._fingerprint.flush()
         self._appointed = Infinity
         if instants:
             self._appoint(instants[0])
 
+    def stop_waiting(self, now: int) -> None:
+        """See `Network.stop_waiting`."""
+        for sequenced, channel in self._timers.pop(now, ()):
+            self._repeat(sequenced, channel)
+
+    def take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
+        """See `Network.take`; what is sent from here on and arrives now is taken when all else has been."""
+        if not self._taking:
+            self._taking = sorted(self._arriving.pop(now), reverse=True)
+        mine = []
+        while self._taking and self._taking[-1].channel is channel:
+            mine.append(self._taking.pop())
+        for _, arrivals in self._taken(mine, now):
+            inbox += arrivals
+
     def _hand_over(self, due: list[_Delivery], now: int) -> None:
         """Deliver what arrives now: each receiver gets it at once, and what it answers at this instant comes later."""
         due.sort()
+        for receiver, inbox in self._taken(due, now):
+            self._handler(receiver, inbox)
+
+    def _taken(self, due: list[_Delivery], now: int) -> list[tuple[int, list[Arrival]]]:
+        """Let what is due arrive *now* (ns) and be acknowledged; return what each receiver gets."""
         pending = self._fingerprint.pending
         fates = self.ledger.fates
         inboxes: list[tuple[int, list[Arrival]]] = []
@@ -411,8 +436,7 @@ class UnreliableNetwork(Network):
                 reached = receiver
                 inboxes.append((receiver, []))
             inboxes[-1][1].append((now, channel.sender, message))
-        for receiver, inbox in inboxes:
-            self._handler(receiver, inbox)
+        return inboxes
 
     def _acknowledge(self, channel: UnreliableChannel, sequenced: SequencedMessage, now: int, deadline: int) -> None:
         """Let the receiver acknowledge what arrived on *channel*, and its sender wait in vain if it must."""

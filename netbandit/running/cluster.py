@@ -28,10 +28,13 @@ _PATIENCE = 10.0
 """Seconds a scheduler has to answer."""
 
 _CONFIGURATION = {
-    # A worker holds one run at a time: a run that waits where a worker dies would be blamed too.
+    # A worker holds one run at a time, mostly: a run that waits where a worker dies is blamed too.
     "distributed.scheduler.worker-saturation": 1.0,
-    # Two workers may die in a run, a third one not: what takes up all memory does so each time.
-    "distributed.scheduler.allowed-failures": 2,
+    # A run in which a worker dies is tried again when no others are left.
+    "distributed.scheduler.allowed-failures": 0,
+    # Whoever starts a worker again when it has died does so however often. Dask would send him away if so long after a
+    # death no worker is there, which may be because of the next death; where none can be started, patience ends.
+    "distributed.deploy.lost-worker-timeout": "1000 days",
     # Nobody looks at where the workers spend their time, and asking them a hundred times a second costs some of it.
     "distributed.worker.profile.enabled": False,
     # Nobody looks at their pages either, some of which change things and ask for no credentials.
@@ -56,7 +59,8 @@ def local_workers(count: int) -> "Iterator[Client]":
             import dask
             from distributed import Client, LocalCluster, Security
 
-            with dask.config.set(_CONFIGURATION), _can_start(count):
+            ending.enter_context(dask.config.set(_CONFIGURATION))  # some of it is looked up when something happens
+            with _can_start(count):
                 cluster = LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,

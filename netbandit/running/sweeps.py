@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
@@ -305,11 +305,10 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
 
     with workers as client:
         client.subscribe_topic(topic, hear)
-        waiting, task_of = iter(tasks), {}
+        tries = count()
+        task_of: dict[str, _Task] = {}
 
-        def send(most: int) -> "list[Future]":
-            """Send some more tasks: a scheduler that holds a million of them is busy with nothing else."""
-            batch = list(islice(waiting, most))
+        def send(batch: list[_Task]) -> "list[Future]":
             futures = client.map(
                 perform_packed,
                 [packed[id(task.point)] for task in batch],
@@ -319,14 +318,17 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
                 imports=imports,
                 topic=topic,
                 version=netbandit.__version__,
-                key=[f"{topic}-{task.key}" for task in batch],
+                key=[f"{topic}-{next(tries)}-{task.key}" for task in batch],
                 pure=False,
             )
             task_of.update({future.key: task for future, task in zip(futures, batch, strict=True)})
             return list(futures)
 
-        ended = as_completed(send(_IN_FLIGHT), loop=client.loop)  # a worker forgets what nobody holds the future of
-        with patience(client, lambda: client.cancel(list(ended.futures))) as gone:
+        ended = as_completed(loop=client.loop)  # a worker forgets what nobody holds the future of
+
+        def ran(waiting: Iterator[_Task], most: int) -> Iterator[tuple[_Task, Failure | None]]:
+            """Yield each task as it ends; a scheduler that holds a million of them is busy with nothing else."""
+            ended.update(send(list(islice(waiting, most))))
             for future in ended:
                 if gone.is_set():
                     raise cluster.SchedulerError("no worker is left, and none could be started again")
@@ -336,12 +338,33 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
                 done = failure is not None and failure.report is None and complete(task.folder, task.trace)
                 if failure is not None and not done and client.status != "running":
                     raise OSError("the scheduler is gone")
-                yield task.key, None if done else failure
-                if len(task_of) <= _IN_FLIGHT // 2:
-                    ended.update(send(_IN_FLIGHT // 2))
+                yield task, None if done else failure
+                if len(task_of) <= most // 2:
+                    ended.update(send(list(islice(waiting, most // 2))))
+
+        with patience(client, lambda: client.cancel(list(ended.futures))) as gone:
+            blamed: list[_Task] = []
+            for task, failure in ran(iter(tasks), _IN_FLIGHT):
+                if failure is _DIED:
+                    blamed.append(task)
+                else:
+                    yield task.key, failure
+            for task in blamed:
+                for _ in range(_TRIES_ALONE):
+                    ((_, failure),) = ran(iter([task]), 1)
+                    if failure is not _DIED:
+                        break
+                yield task.key, failure
 
 
 _IN_FLIGHT = 2_000
+
+_DIED = Failure(
+    "the worker process died, each time it was tried, at last with no run beside it; is there enough memory?"
+)
+
+_TRIES_ALONE = 2
+"""How often a run in which a worker died is tried alone, after all others; they may have taken the memory."""
 
 
 def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:
@@ -370,7 +393,7 @@ def _outcome(future: "Future") -> Failure | None:
     except StorageError:
         raise
     except KilledWorker:
-        return Failure("the worker process died, each time it was tried; is there enough memory?")
+        return _DIED
     except CancelledError:
         return Failure("the scheduler gave the run up")
     except Exception as error:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
-from helpers.some_faults import some_faults, with_little_room
+from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -113,6 +113,42 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkey
     same(*both(drawn(seed, protocol, horizon=100, **some_faults(rng))))
 
 
+def collected_over_faults(seed):
+    """Return a scenario of `sink` in which something goes wrong, in most on uplinks too."""
+    rng = random.Random(f"{seed}/collected")
+    wrong = some_faults(rng)
+    lines = wrong.pop("faults").splitlines()
+    if rng.random() < 0.7:
+        on_uplinks = some_faults(rng)["faults"].replace("peer", "uplink").splitlines()
+        lines += [line for line in on_uplinks if "uplink" in line]
+    if rng.random() < 0.7:  # rounds end
+        lines += [f'links.{side}.retry = {{ timeout = "4 ms", attempts = 20 }}' for side in ("peer", "uplink")]
+    faults = "\n".join({line.split(" =")[0]: line for line in lines}.values())
+    wrong |= {
+        "topology": f'family = "random", agents = {rng.randint(8, 14)}, p = 0.2, disconnected = true, seed = 1',
+        "horizon": rng.choice([100, 400]),
+        "learner": "rounds = 6, gap = 0.9",
+    }
+    if rng.random() < 0.5:  # much happens at one instant
+        latencies = ['"0 ns"', '"3 ns"', '{ uniform = ["0 ns", "4 ns"] }']
+        wrong |= {"latency": rng.choice(latencies), "uplink": rng.choice(latencies), "bandwidth": ""}
+        return drawn(seed, 'kind = "sink"', faults=in_nanoseconds(faults), **wrong).replace('"1 ms"', '"7 ns"')
+    return drawn(seed, 'kind = "sink"', faults=faults, **wrong)
+
+
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("seed", range(14))
+def test_what_goes_wrong_with_collections_is_the_same_as_event_by_event(both, seed):
+    same(*both(collected_over_faults(seed)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_a_collection_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, seed):
+    with_little_room(monkeypatch)
+    same(*both(collected_over_faults(seed)))
+
+
 @pytest.mark.parametrize("seed", range(200, 212))
 def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order(both, seed):
     """Sinks upload while other components still collect, and some begin the next round before others are answered."""
@@ -137,7 +173,7 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
             "latency": '"0.4 ms"',
             "bandwidth": 'links.peer.bandwidth = "1 Mbit/s"',
         },
-        {"protocol": 'kind = "gis", deadline = "3 slots"'},
+        {"protocol": 'kind = "flooding", deadline = "3 slots"'},
         {"protocol": 'kind = "master-worker"'},
         {"protocol": 'kind = "sink", collect = "gis"'},
         {"protocol": 'kind = "gossip"', "topology": 'family = "path", agents = 1'},

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FILES = ["test_compiled_calls.py", "test_compiled_gathers.py", "test_tree_broadcasts.py"]
+FILES = ["test_compiled_calls.py", "test_compiled_gathers.py", "test_compiled_rounds.py", "test_tree_broadcasts.py"]
 
 
 def test_what_goes_wrong_is_the_same_before_it_is_compiled():
@@ -17,4 +17,4 @@ def test_what_goes_wrong_is_the_same_before_it_is_compiled():
     found = subprocess.run(
         [sys.executable, *words, *files], env=environment, capture_output=True, text=True, check=False
     )
-    assert "55 passed" in found.stdout, found.stdout
+    assert "75 passed" in found.stdout, found.stdout

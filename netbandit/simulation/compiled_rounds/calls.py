@@ -46,7 +46,7 @@ class CalledRounds(QueuedLoop, CompiledRounds):
             return
         state = self.traffic.state
         # Nodes act on what came before the call before they act on the call, if it is at the same boundary.
-        self.appoint_step(int(state[columns.NEXT_STEP]))
+        self.appoint_steps()
         receiver, sender = self.traffic.channels[state[columns.HEARD_OVER], [columns.RECEIVER, columns.SENDER]].tolist()
         begun, round = int(state[columns.HEARD_BEGUN]), int(self.queues.called[receiver])
         message = Message(CALL, HEADER_BYTES + LABEL_BYTES, begun, round)

@@ -51,7 +51,7 @@ class CompiledLoop(NetworkProtocol):
             turn: The turn of an instant in which steps are made.
         """
         self._all_kinds = all_kinds(self.kinds, network)
-        self.traffic = traffic_of(network, self._all_kinds)
+        self.traffic = self.arrays_of(network, self._all_kinds)
         self._turn = turn
         self._environment = self.clock.environment
         self._fingerprint: Fingerprint = network.fingerprint
@@ -61,10 +61,13 @@ class CompiledLoop(NetworkProtocol):
         self._on_arrival: list[Callable[[Event], None]] = [self._arrive]
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
-        self._next_step = columns.NEVER
-        self._appointed: set[int] = set()  # when (ns) the queue holds an event for a step, be it needed or not
+        self._appointed: set[int] = set()  # when (ns) steps may be due
         self._run: Callable[..., int] | None = None
         network.before_close(self.count)
+
+    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Traffic:
+        """Return the links of *network* as arrays, for messages of these *kinds*."""
+        return traffic_of(network, kinds)
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:
@@ -112,11 +115,9 @@ class CompiledLoop(NetworkProtocol):
         That is asked for as soon as it is known, so that among all that has its turn then the step has its place; an
         earlier one that comes up does not cost it that.
         """
-        if time < columns.NEVER:
-            self._next_step = time
-            if time not in self._appointed:
-                self._appointed.add(time)
-                self._environment.schedule(ScheduledEvent(self._on_step), self._turn, time - self._environment.now)
+        if time < columns.NEVER and time not in self._appointed:
+            self._appointed.add(time)
+            self._environment.schedule(ScheduledEvent(self._on_step), self._turn, time - self._environment.now)
 
     def _arrive(self, event: Event) -> None:
         if self._arrival is not None and event is self._arrival[1]:  # else overtaken by an earlier one
@@ -124,11 +125,8 @@ class CompiledLoop(NetworkProtocol):
             self._go_on(my_turn=False)
 
     def _step(self, event: Event) -> None:
-        now = self._environment.now
-        self._appointed.remove(now)
-        if self._next_step == now:
-            self._next_step = columns.NEVER
-            self.step()
+        self._appointed.remove(self._environment.now)
+        self.step()
 
     def step(self) -> None:
         """Go on at the time of a step."""
@@ -153,6 +151,10 @@ class CompiledLoop(NetworkProtocol):
             why = self.play_on(limit, steps_until)
             self.react(why)
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
+        self.appoint_steps()
+
+    def appoint_steps(self) -> None:
+        """Have the loop make the steps that are known."""
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
     def _goes_on_at(self) -> int:

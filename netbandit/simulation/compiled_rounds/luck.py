@@ -1,6 +1,7 @@
 """What messages draw, and in which state channels are, known in advance to compiled loops: a window of each channel."""
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +37,10 @@ class Windows:
     def __init__(self, network: Network, traffic: Traffic) -> None:
         faults = network.peer_faults
         assert faults is not None
-        channels = len(traffic.channels)
+        channels, peers = len(traffic.channels), 2 * len(network.links)
         self._jitter = faults.jitter
         self._column = _columns(network, traffic)
-        self._draws = {purpose: Draws(network.streams, f"{purpose}.peer", channels) for purpose in _purposes(faults)}
+        self._draws = {purpose: Draws(network.streams, f"{purpose}.peer", peers) for purpose in _purposes(faults)}
         self.at: Mapping[str, int] = {purpose: place for place, purpose in enumerate(self._draws)}
         self._rows = next((draws.rows for draws in self._draws.values()), 1)
         self.numbers: NDArray[np.int64] = np.empty((channels, 1, 0), dtype=np.int64)
@@ -77,7 +78,8 @@ class Windows:
         """Keep *width* numbers of each channel; what was drawn before is drawn again, and is the same."""
         channels = traffic.channels
         self.numbers = np.empty((len(channels), width, len(self.at)), dtype=np.int64)
-        channels[:, columns.DRAWN] = channels[:, columns.MESSAGES] // self._rows * self._rows
+        drawn = channels[:, columns.MESSAGES] // self._rows * self._rows
+        channels[:, columns.DRAWN] = np.where(self._column >= 0, drawn, columns.NEVER)
         self.refill(traffic, 0)
 
 
@@ -95,7 +97,10 @@ def _purposes(faults: ChannelFaults) -> Iterator[str]:
 
 
 def _columns(network: Network, traffic: Traffic) -> NDArray[np.int64]:
-    """Return the column of each channel in what is drawn: the two directions of the first link, of the second, ..."""
+    """Return the column of each channel in what is drawn: the two directions of the first link, of the second, ...
+
+    Uplinks, which have no link there, have columns below zero.
+    """
     firsts = np.array([link.first for link in network.links], dtype=np.int64)
     link = traffic.channels[:, columns.LINK]
     column: NDArray[np.int64] = 2 * link + (traffic.channels[:, columns.SENDER] != firsts[link])
@@ -115,9 +120,11 @@ class Stays:
     """
 
     def __init__(self, network: Network, loss: BurstLoss, traffic: Traffic) -> None:
-        states = Draws(network.streams, "bursts.peer", len(traffic.channels))
+        states = Draws(network.streams, "bursts.peer", 2 * len(network.links))
+        never = repeat((columns.NEVER, columns.NEVER))
         self._intervals = [
-            failing(states, column, loss.good_for, loss.bad_for) for column in _columns(network, traffic).tolist()
+            failing(states, column, loss.good_for, loss.bad_for) if column >= 0 else never
+            for column in _columns(network, traffic).tolist()
         ]
         self._chunk = _STAYS * (loss.good_for + loss.bad_for)
         self._end = network.clock.end

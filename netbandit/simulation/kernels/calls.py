@@ -22,7 +22,7 @@ from netbandit.simulation.kernels.traffic import (
     move_to,
 )
 
-_HANDLED = 0
+_HANDLED = -1
 """No round has this number."""
 
 

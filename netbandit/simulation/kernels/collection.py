@@ -2,10 +2,20 @@
 
 from typing import NamedTuple
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
+from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
 from netbandit.simulation.kernels.due_steps import begin_due, end_due
 from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE
-from netbandit.simulation.kernels.queues import Queues, put, release, room_for, take
+from netbandit.simulation.kernels.queues import (
+    Queues,
+    advance,
+    arrives_on,
+    draw,
+    expect_on,
+    put,
+    release,
+    room_for,
+    take,
+)
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
@@ -32,8 +42,6 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_AT,
     Integers,
     Traffic,
-    advance,
-    expect,
     step_time,
 )
 
@@ -69,16 +77,21 @@ class Collection(NamedTuple):
 
 
 @compiled
-def expect_on_uplinks(traffic: Traffic, expected: Integers) -> None:
-    """Have channels over uplinks looked at when their next messages arrive; a row is a channel and when (ns)."""
+def expect_on_uplinks(traffic: Traffic, queues: Queues, expected: Integers) -> int:
+    """Have channels over uplinks looked at when their next messages arrive; a row is a channel and when (ns).
+
+    Return how many of the rows there was room for.
+    """
     for number in range(len(expected)):
-        expect(traffic, expected[number, 0], expected[number, 1])
+        if not expect_on(traffic, queues, expected[number, 0], expected[number, 1]):
+            return number
+    return len(expected)
 
 
 @inlined
-def _is_uplink(traffic: Traffic, place: int) -> bool:
-    """Return whether what is at a place of the window is on an uplink."""
-    return bool(traffic.channels[traffic.window[place] & CHANNEL_MASK, LINK] < 0)
+def _is_uplink(traffic: Traffic, queues: Queues, place: int) -> bool:
+    """Return whether what is at a place of this pass is on an uplink."""
+    return bool(traffic.channels[arrives_on(traffic, queues, place), LINK] < 0)
 
 
 @inlined
@@ -90,8 +103,8 @@ def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
     state, kept = traffic.state, collection.state
     while state[WINDOW_AT] < kept[WHOLE_PASS]:
         first = state[WINDOW_AT]
-        on_uplink, end = _is_uplink(traffic, first), first + 1
-        while end < kept[WHOLE_PASS] and _is_uplink(traffic, end) == on_uplink:
+        on_uplink, end = _is_uplink(traffic, queues, first), first + 1
+        while end < kept[WHOLE_PASS] and _is_uplink(traffic, queues, end) == on_uplink:
             end += 1
         if on_uplink:
             kept[UPLINKS_AT] = first
@@ -175,7 +188,7 @@ def play(
             kept[OUTSIDE_HEARD] = 0
             return ENDED_ROUND
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 kept[WHOLE_PASS] = state[PASS_END]
                 continue
@@ -183,11 +196,13 @@ def play(
                 return why
             kept[DUE_STEPS] = begin_due(traffic)
         while state[STEP_AT] < kept[DUE_STEPS]:
-            why = room_for(traffic, queues, 1)
-            if why != ARRIVED:
-                return why
             at, size, items = state[STEP_AT], 0, 0
             node = order[at] >> CHANNEL_BITS
+            why = room_for(traffic, queues, 1)
+            if why == ARRIVED:
+                why = draw(traffic, queues, node)
+            if why != ARRIVED:
+                return why
             while at < kept[DUE_STEPS] and order[at] >> CHANNEL_BITS == node:
                 size += steps[order[at] & CHANNEL_MASK, STEP_LABELS]
                 items += steps[order[at] & CHANNEL_MASK, STEP_COUNT]
@@ -197,3 +212,6 @@ def play(
         end_due(traffic)
         if kept[COMPLETE] > 0:
             return ENDED_ROUND
+
+
+play_with_faults = for_faults(play)

@@ -57,6 +57,7 @@ from netbandit.simulation.kernels.traffic import (
     NEXT_ARRIVAL,
     NEXT_STEP,
     NOW,
+    OUTSIDE_TIMERS,
     PASS_END,
     RECEIVER,
     REVERSE,
@@ -105,6 +106,7 @@ KIND_BITS = 4
 SERIAL_BITS = 36
 MOST_CHANNELS = 1 << (62 - SERIAL_BITS)
 _LOST, _NOT_SENT, _NO_TIMER = -1, -2, -1
+_OUTSIDE = -1
 _LONGEST = float(1 << 62)
 
 
@@ -150,8 +152,9 @@ class Faults(NamedTuple):
         state: Numbers by the places above.
         law: What can go wrong.
         deliveries: A heap of what arrives: when; the channel, and its place among all that was sent; the message, and
-            the kind in which it was sent; when its sender stops waiting, or -1.
-        timers: A heap of when senders stop waiting in vain: when; in which order that was found; message; channel.
+            the kind in which it was sent, or -1 if it is outside; when its sender stops waiting, or -1.
+        timers: A heap of when senders stop waiting in vain: when; in which order that was found; message, -1 if it is
+            outside; channel.
         due: What arrives in this pass, rows of `deliveries`.
         numbers: What the messages of each channel draw, message k in row k modulo their number, a column for each
             purpose: in units of 2^-53, jitter in nanoseconds; shape (channels, window, purposes).
@@ -398,6 +401,26 @@ def _new(
 
 
 @inlined
+def expect_outside(faults: Faults, channel: int, time: int) -> bool:
+    """Have the loop look outside for what arrives on a *channel* of there at a *time* (ns), or below zero for timers.
+
+    Return whether there was room for that.
+    """
+    state = faults.state
+    if state[DELIVERIES] == len(faults.deliveries) or state[TIMERS] == len(faults.timers):
+        return False
+    state[SERIAL] += 1
+    if channel < 0:
+        push(faults.timers, state[TIMERS], min(time, NEVER - 1), state[SERIAL], _OUTSIDE, channel)
+        state[TIMERS] += 1
+    else:
+        place = (channel << SERIAL_BITS) | state[SERIAL]
+        push(faults.deliveries, state[DELIVERIES], time, place, _OUTSIDE, _NO_TIMER)
+        state[DELIVERIES] += 1
+    return True
+
+
+@inlined
 def drop(messages: Integers, unused: Integers, message: int) -> None:
     """Note that one thing less refers to *message*, and let its row be used again if nothing does."""
     while message >= 0:
@@ -493,6 +516,10 @@ def _look_at_timers(traffic: Traffic, messages: Integers, unused: Integers, faul
         state[TIMERS_BEFORE] = state[SERIAL] + 1
     while state[TIMERS] > 0 and timers[0, 0] == now and timers[0, 1] < state[TIMERS_BEFORE]:
         message, channel = timers[0, 2], timers[0, 3]
+        if message == _OUTSIDE:
+            pop(timers, state[TIMERS])
+            state[TIMERS] -= 1
+            return OUTSIDE_TIMERS
         why: int = can_send(traffic, unused, faults, 1)
         if why == ARRIVED:
             why = can_draw(traffic, faults, traffic.channels[channel, SENDER], 1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.calls import hears_call
-from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.fresh_items import FRESH, KNOWN, LACKED, Fresh, mark_tellers, note_teller
 from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
@@ -89,7 +89,7 @@ def _pass_on(traffic: Traffic, queues: Queues, flood: QueuedFlood) -> int:
     return ARRIVED
 
 
-@inlined
+@entry
 def play(
     traffic: Traffic, queues: Queues, flood: QueuedFlood, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:

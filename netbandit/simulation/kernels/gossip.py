@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.calls import hears_call
-from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, UNUSED
 from netbandit.simulation.kernels.queues import Queues, advance, draw, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
@@ -150,7 +150,7 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> Non
         rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
 
 
-@inlined
+@entry
 def play(
     traffic: Traffic, queues: Queues, rumours: Rumours, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:

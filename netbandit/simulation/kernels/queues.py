@@ -3,7 +3,17 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.faults import SERIAL_BITS, Faults, can_draw, can_send, deliver, drop, send, soonest
+from netbandit.simulation.kernels.faults import (
+    SERIAL_BITS,
+    Faults,
+    can_draw,
+    can_send,
+    deliver,
+    drop,
+    expect_outside,
+    send,
+    soonest,
+)
 from netbandit.simulation.kernels.faults import advance as advance_with_faults
 from netbandit.simulation.kernels.message_rows import (
     FOLLOWING,
@@ -272,3 +282,20 @@ def _arrives_on(traffic: Traffic, faults: Faults | None, place: int) -> int:
     if faults is None:
         return int(traffic.window[place] & CHANNEL_MASK)
     return int(faults.due[place, 1] >> SERIAL_BITS)
+
+
+@inlined
+def expect_on(traffic: Traffic, queues: Queues, channel: int, arrival: int) -> bool:
+    """Have a channel looked at when something arrives on it that is not here; return whether there was room for that.
+
+    Where something can go wrong, below zero stands for senders that stop waiting then.
+    """
+    return bool(_expect_on(traffic, queues.faults, channel, arrival))
+
+
+@inlined
+def _expect_on(traffic: Traffic, faults: Faults | None, channel: int, arrival: int) -> bool:
+    if faults is None:
+        expect(traffic, channel, arrival)
+        return True
+    return bool(expect_outside(faults, channel, arrival))

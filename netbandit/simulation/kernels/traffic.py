@@ -82,9 +82,10 @@ STATES = 25
     HEAPS_FULL,
     DRAWS_USED,
     STATES_USED,
+    OUTSIDE_TIMERS,  # it is time for `Network.stop_waiting`
     ENDED_AND_LEFT,  # a round has ended, and nothing is left of this instant: the state says when it would go on
     HEARD_CALL,
-) = range(14)
+) = range(15)
 ROUND_ENDS = (ENDED_ROUND, ENDED_AND_LEFT)
 ARRIVED, STEP = 100, 101
 

@@ -27,6 +27,7 @@ from netbandit.simulation.compiled_rounds.cuts import cuts_fit
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
     from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
     from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
@@ -52,6 +53,7 @@ _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their 
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
+_MOST_OVERLAPPING = 2_000  # of each round that is open, for each pair of agents a number is kept
 _MOST_ITEMS = 10**12
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
@@ -69,7 +71,7 @@ def worth_it_from(hops: int) -> Iterator[None]:
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
-    if aggregation.apart or not fits(protocol, network):
+    if (aggregation.apart and type(protocol) not in _OVERLAPPING) or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
     rounds = _compiled(protocol, network)
     rounds.start(network, aggregation)
@@ -127,6 +129,21 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         and network.clock.horizon * network.agents < _MOST_ITEMS
         and shares * _near_trees(protocol, network) >= LEAST_HOPS
     )
+
+
+def rounds_of_broadcasts_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
+    """Return whether a loop knows all that can happen to what agents tell over rounds, and is worth it; see above."""
+    return _overlapping_fit(protocol, network) and fits(protocol, network, shares)
+
+
+def broadcasts_over_rounds(protocol: NetworkProtocol, network: Network) -> "BroadcastOverCompiledRounds":
+    """Return broadcasts over compiled rounds, started: for what `rounds_of_broadcasts_fit`."""
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+
+    broadcasts = BroadcastOverCompiledRounds.over(_compiled(protocol, network))
+    broadcasts.start(network, _unasked)
+    network.attach(broadcasts.handler)
+    return broadcasts
 
 
 def tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTrees":
@@ -188,11 +205,16 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     return (
         network.agents <= most_agents
         and _is_known(network)
-        and _nobody_waits_in_vain(protocol, network)
+        and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and hops(network) * rounds >= LEAST_HOPS
         and hops(network) * _A_ROUND >= LEAST_HOPS
     )
+
+
+def _overlapping_fit(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether several rounds of *protocol* can be open at once."""
+    return type(protocol) in _OVERLAPPING and network.agents <= _MOST_OVERLAPPING and _times_fit(network)
 
 
 def _is_known(network: Network) -> bool:
@@ -296,6 +318,8 @@ def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProto
 
         kind = gossip.CompiledGossip
     _announce(kind, network, f"{kind.name} rounds")
+    if type(protocol) in _OVERLAPPING:
+        return kind.model_validate(protocol.table())
     return kind(timing=protocol.timing)
 
 
@@ -321,6 +345,9 @@ def _each_item_to_its_sink(network: Network) -> int:
     parts = zip(network.topology.components, network.topology.extremes, strict=True)
     return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
+
+_OVERLAPPING = (Gis,)
+"""The protocols whose loops know rounds that overlap."""
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
     Flooding: (_each_item_over_each_link, 5_000),

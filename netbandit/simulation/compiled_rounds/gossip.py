@@ -10,6 +10,8 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.overlapping import Agents, OverlappingRounds
 from netbandit.simulation.kernels import gossip as loop
@@ -17,10 +19,10 @@ from netbandit.simulation.kernels import open_rounds
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGossip(OverlappingRounds):
+class CompiledGossip(CalledRounds, OverlappingRounds):
     """Stands for `Gossip` where agents never fail."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
+    kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP, CALL)
     name: ClassVar[str] = "gossip"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults

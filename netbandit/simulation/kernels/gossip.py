@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.calls import hears_call
 from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.due_steps import begin_due_from, end_due_from
 from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, UNUSED
@@ -29,6 +30,7 @@ from netbandit.simulation.kernels.traffic import (
     END,
     ENDED_ROUND,
     FREE_AT,
+    HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     MESSAGE,
@@ -49,6 +51,8 @@ from netbandit.simulation.kernels.traffic import (
     inbox_of_one,
     step_time,
 )
+
+GOSSIP, CALL = range(2)
 
 # Columns of `Traffic.steps` behind the others: the number of the round, and when (ns) the step is due.
 STEP_ROUND, STEP_DUE = range(2, 4)
@@ -168,7 +172,8 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, place: int, node:
             message = queues.unused[UNUSED]  # the row that is used next
             for word in range(rumours.known.shape[2]):
                 rumours.copies[message, word] = rumours.known[place, node, word]
-            put(traffic, queues, channel, 0, rumours.header + rumours.held[place, node, 1], number, now, 0, 0)
+            size = rumours.header + rumours.held[place, node, 1]
+            put(traffic, queues, channel, GOSSIP, size, number, now, 0, 0)
         next_slot[place, node] += 1
     if next_slot[place, node] < rumours.last_slot:
         _add_step(traffic, next_slot[place, node] * slot, node, SPEAK, number)
@@ -200,6 +205,8 @@ def play(
             if state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
             node = channels[inbox[at, CHANNEL], RECEIVER]
+            if hears_call(traffic, queues, CALL, node, at, end):
+                return HEARD_CALL
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
                 if place_of(rounds, messages[message, ROUND]) >= 0:

@@ -97,7 +97,7 @@ def test_what_is_told_in_every_slot_is_heard_as_event_by_event(point, protocol, 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_agents_that_wait_in_synchronisations_are_the_same_as_event_by_event(point, protocol, seed):
-    learner = 'kind = "oful", schedule = "fixed", every = 3'
+    learner = 'kind = "oful", ' + ["threshold = 0.5", 'schedule = "fixed", every = 3'][seed % 2]
     bandit = 'bandit = { kind = "linear", dimension = 2, arms = 4 }'
     compiled, events = both_ways(point(drawn(seed, protocol, learner=learner, bandit=bandit, horizon=40)))
     same(compiled, events)

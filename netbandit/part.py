@@ -105,6 +105,7 @@ class _PartMeta(ModelMetaclass):
             del namespace[key]
             namespace.get("__annotations__", {}).pop(key, None)
         made: Any = super().__new__(mcs, name, bases, namespace, **options)
+        made.__part_keys__ = frozenset(made.model_fields)
         for key, default in states.items():
             made.__class_vars__.add(key)
             if default is not _ABSENT:
@@ -126,6 +127,8 @@ class Part(BaseModel, metaclass=_PartMeta):
 
     named_by: ClassVar[str] = "kind"
     """The key of a scenario that names the class."""
+    __part_keys__: ClassVar[frozenset[str]]
+    """The names of its fields; pydantic takes a microsecond to say them, and each assignment asks."""
 
     if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
 
@@ -175,7 +178,7 @@ class Part(BaseModel, metaclass=_PartMeta):
     if not TYPE_CHECKING:  # type checkers take attributes from the class and from assignments to self
 
         def __setattr__(self, name: str, value: Any) -> None:
-            if name in type(self).model_fields:
+            if name in self.__part_keys__:
                 raise AttributeError(f"{name} is a key of {type(self).__name__}: give it where the object is made")
             object.__setattr__(self, name, value)
 

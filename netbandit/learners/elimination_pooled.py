@@ -7,6 +7,7 @@ for. With N_k = N0 and equal S_i all of this is Algorithm 1 of Li & Song 2022.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +39,11 @@ class Pooled:
     most: NDArray[np.int64]
 
     @classmethod
-    def of(cls, told: Told) -> "Pooled":
-        """Return what stands for one agent."""
-        arms = len(told.arms)
-        pulls = np.full(arms, told.pulls, dtype=np.int64)
-        one = np.ones(arms, dtype=np.int64)
-        return cls(told.arms, told.means, one, 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
+    def of(cls, *told: Told) -> "Pooled":
+        """Return what stands for one agent; for several that of each behind the other, arms not in order."""
+        pulls = np.repeat(np.array([one.pulls for one in told], dtype=np.int64), [len(one.arms) for one in told])
+        arms, means = np.concatenate([one.arms for one in told]), np.concatenate([one.means for one in told])
+        return cls(arms, means, np.ones_like(pulls), 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
 
     def only(self, arms: NDArray[np.int64]) -> "Pooled":
         """Return what it says of those of *arms* that anybody names; both ascending."""
@@ -68,26 +68,31 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True) -> Pooled:
         parts: What agents tell, or what stands for several of them.
         weighted: Whether each agent counts alike; if not, each part does, in the means alone.
     """
-    every = [Pooled.of(part) if isinstance(part, Told) else part for part in parts]
-    if len(every) == 1:
+    told = [part for part in parts if isinstance(part, Told)]
+    every = [part for part in parts if isinstance(part, Pooled)] + ([Pooled.of(*told)] if told else [])
+    if len(parts) == 1:
         return every[0]
-    places: dict[int, list[tuple[Pooled, int]]] = {}
-    for part in every:
-        for place, arm in enumerate(part.arms.tolist()):
-            places.setdefault(arm, []).append((part, place))
-    arms = sorted(places)
-    means, agents, inverse, squares, fewest, most = [], [], [], [], [], []
-    for arm in arms:
-        here = places[arm]
-        weights = [int(part.agents[place]) if weighted else 1 for part, place in here]
-        means.append(fsum(float(part.means[place]) * w for (part, place), w in zip(here, weights, strict=True)))
-        means[-1] /= fsum(weights)
-        agents.append(sum(int(part.agents[place]) for part, place in here))
-        inverse.append(fsum(float(part.inverse[place]) for part, place in here))
-        squares.append(fsum(float(part.squares[place]) for part, place in here))
-        fewest.append(min(int(part.fewest[place]) for part, place in here))
-        most.append(max(int(part.most[place]) for part, place in here))
-    return Pooled(*map(np.array, (arms, means, agents, inverse, squares, fewest, most)))
+    arms, means, agents, inverse, squares, fewest, most = map(np.concatenate, zip(*map(_columns, every), strict=True))
+    order = np.argsort(arms, kind="stable")
+    arms, firsts = np.unique(arms[order], return_index=True)
+    weights = agents if weighted else np.ones_like(agents)
+    sums, counts, inverse, squares = (
+        np.array([fsum(some.tolist()) for some in np.split(column[order], firsts[1:])])
+        for column in (means * weights, weights, inverse, squares)
+    )
+    return Pooled(
+        arms,
+        sums / counts,
+        np.add.reduceat(agents[order], firsts),
+        inverse,
+        squares,
+        np.minimum.reduceat(fewest[order], firsts),
+        np.maximum.reduceat(most[order], firsts),
+    )
+
+
+def _columns(part: Pooled) -> tuple[NDArray[Any], ...]:
+    return part.arms, part.means, part.agents, part.inverse, part.squares, part.fewest, part.most
 
 
 def widths(schedule: EliminationSchedule, epoch: int, active: int, known: Pooled) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
+from itertools import chain, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ class Draws:
         return table
 
     def numbers(self, column: int) -> Iterator[float]:
-        """Yield the numbers of *column*, one after the other, without an end."""
+        """Return the numbers of *column*, one after the other, without an end."""
         return self.mapped(column, lambda uniforms: uniforms)
 
     def number(self, column: int, place: int) -> float:
@@ -67,15 +68,9 @@ class Draws:
         return number
 
     def flags(self, column: int, least: float) -> Iterator[int]:
-        """Yield for each number of *column* whether it is at *least* so much, 1 or 0, without an end."""
-        block = 0
-        while True:
-            yield from (self.table(block)[column] >= least).tobytes()
-            block += 1
+        """Return, for each number of *column*, whether it is at *least* so much, 1 or 0, without an end."""
+        return chain.from_iterable((self.table(block)[column] >= least).tobytes() for block in count())
 
     def mapped(self, column: int, law: Callable[[NDArray[np.float64]], NDArray[np.generic]]) -> Iterator[float]:
-        """Yield what *law* makes of the numbers of *column*, a block at a time, without an end."""
-        block = 0
-        while True:
-            yield from law(self.table(block)[column]).tolist()
-            block += 1
+        """Return what *law* makes of the numbers of *column*, a block at a time, without an end."""
+        return chain.from_iterable(law(self.table(block)[column]).tolist() for block in count())

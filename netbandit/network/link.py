@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import cast
 
 from netbandit.network.message import Message
@@ -117,3 +118,7 @@ class Channel:
         self.messages = 0
         self.bytes = 0
         self.lost = 0
+
+
+BY_RANK = attrgetter("rank")
+"""Sorts channels in the order in which what arrives on them at once is handled."""

@@ -68,7 +68,6 @@ class LossyNetwork(Network):
         chance = self._luck.chance(self._columns)
         channel.bursts = chance if isinstance(chance, BurstChance) else None
         self._columns += 1
-        self._by_rank[rank] = channel
         return channel
 
     def _chance(self, size: int) -> float:
@@ -112,9 +111,9 @@ class LossyNetwork(Network):
                 if flight is NOTHING_YET:
                     flight = channel.flight = deque()
                 if arrival in due:
-                    due[arrival].append(channel.rank)
+                    due[arrival].append(channel)
                 else:
-                    due[arrival] = [channel.rank]
+                    due[arrival] = [channel]
                     heappush(self._instants, arrival)
                     if arrival < self._appointed:
                         self._appoint(arrival)

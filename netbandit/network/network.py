@@ -14,7 +14,7 @@ from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Fates, Ledger, Totals
-from netbandit.network.link import NOTHING_YET, Arrival, Channel, Link, LinkClass
+from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
@@ -63,6 +63,21 @@ class Network:
         trace: As given; who makes the agents act may write their phases to it.
     """
 
+    # What is read and written once a message: Python finds slots faster than the many other attributes.
+    __slots__ = (
+        "__dict__",
+        "_appointed",
+        "_copies",
+        "_due",
+        "_end",
+        "_environment",
+        "_instants",
+        "_kind",
+        "_queued",
+        "_size",
+        "_slot",
+    )
+
     unreliable: ClassVar[bool] = False
 
     def __init__(
@@ -105,8 +120,7 @@ class Network:
         # Most messages are of the kind and size of the one before: how many of these are not in the ledger yet.
         self._kind: Kind | None = None
         self._size = self._copies = 0
-        self._due: dict[int, list[int]] = {}
-        self._by_rank: dict[int, Channel] = {}
+        self._due: dict[int, list[Channel]] = {}
         self._instants: list[int] = []
         self._expected: Callable[[int, Channel | None], None] = self._expect
         self._appointed: float = Infinity  # the time of the appointment
@@ -218,9 +232,9 @@ class Network:
                 if flight is NOTHING_YET:
                     flight = channel.flight = deque()
                 if arrival in due:
-                    due[arrival].append(channel.rank)
+                    due[arrival].append(channel)
                 else:
-                    due[arrival] = [channel.rank]
+                    due[arrival] = [channel]
                     heappush(self._instants, arrival)
                     if arrival < self._appointed:
                         self._appoint(arrival)
@@ -423,8 +437,7 @@ class Network:
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0
-        channel = self._by_rank[rank] = Channel(sender, receiver, latency, link, rank)
-        return channel
+        return Channel(sender, receiver, latency, link, rank)
 
     def _rank(self, sender: int, receiver: int, broadcast: bool) -> int:
         """Return the place of a channel in the order in which things are handled that arrive at once."""
@@ -483,9 +496,9 @@ class Network:
         assert channel is not None, "nothing is acknowledged here"
         due = self._due.get(arrival)
         if due is not None:
-            due.append(channel.rank)
+            due.append(channel)
             return
-        self._due[arrival] = [channel.rank]
+        self._due[arrival] = [channel]
         heappush(self._instants, arrival)
         if arrival < self._appointed:
             self._appoint(arrival)
@@ -511,7 +524,6 @@ class Network:
         pending = self._fingerprint.pending
         all_due = self._due
         receive = self._handler
-        by_rank = self._by_rank
         self._appointed = -1  # while it delivers it needs no appointment
         while instants:
             now = instants[0]
@@ -520,14 +532,13 @@ class Network:
             environment._now = heappop(instants)
             due = all_due.pop(now)
             if len(due) > 1:
-                due.sort()
+                due.sort(key=BY_RANK)
             if self._instantaneous:
                 self._deliver_in_passes(due, now)
                 continue
             receiver = -1
             inbox: list[Arrival] = []
-            for rank in due:
-                channel = by_rank[rank]
+            for channel in due:
                 if channel.receiver != receiver:
                     if inbox:
                         receive(receiver, inbox)
@@ -543,9 +554,9 @@ class Network:
                     if following == now:
                         self.take(channel, now, inbox)
                     elif following in all_due:  # _expect(), written out
-                        all_due[following].append(rank)
+                        all_due[following].append(channel)
                     else:
-                        all_due[following] = [rank]
+                        all_due[following] = [channel]
                         heappush(instants, following)
             receive(receiver, inbox)
             if len(pending) > _FLUSH_AT:
@@ -554,15 +565,14 @@ class Network:
         if instants:
             self._appoint(instants[0])
 
-    def _deliver_in_passes(self, due: list[int], now: int) -> None:
+    def _deliver_in_passes(self, due: list[Channel], now: int) -> None:
         """Deliver what arrives now where an answer may arrive at the same instant: it comes in a later pass.
 
         So all is taken off the channels before anybody acts.
         """
         inboxes: list[tuple[int, list[Arrival]]] = []
         receiver = -1
-        for rank in due:
-            channel = self._by_rank[rank]
+        for channel in due:
             if channel.receiver != receiver:
                 receiver = channel.receiver
                 inboxes.append((receiver, []))

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Any, cast
 
 from simpy import Event
@@ -10,7 +11,7 @@ from simpy.core import Infinity
 
 from netbandit.network.faults import Faults
 from netbandit.network.ledger import Fates
-from netbandit.network.link import NOTHING_YET, Arrival, Channel, Link
+from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, Link
 from netbandit.network.lossy_network import LossyChannel, LossyNetwork
 from netbandit.network.message import Kind, Message
 from netbandit.network.retry import ACK, ACK_BYTES, SequencedMessage, repetition_of
@@ -103,7 +104,7 @@ class RetryingNetwork(LossyNetwork):
         super().__init__(*arguments, faults=faults, streams=streams, **keywords)
         self._ack_chance = self._chance(ACK_BYTES)
         self.loses = False
-        for channel in self._by_rank.values():
+        for channel in chain.from_iterable(self.channels):
             assert isinstance(channel, RetryingChannel)
             back = self._out[channel.receiver][channel.sender]
             assert isinstance(back, RetryingChannel)
@@ -161,9 +162,9 @@ class RetryingNetwork(LossyNetwork):
                 if flight is NOTHING_YET:
                     flight = channel.flight = deque()
                 if arrival in due:
-                    due[arrival].append(channel.rank)
+                    due[arrival].append(channel)
                 else:
-                    due[arrival] = [channel.rank]
+                    due[arrival] = [channel]
                     heappush(self._instants, arrival)
                     if arrival < self._appointed:
                         self._appoint(arrival)
@@ -204,26 +205,29 @@ class RetryingNetwork(LossyNetwork):
         if event is not self._appointment:
             return
         environment = self._environment
+        queue = environment._queue
         instants = self._instants
         pending = self._fingerprint.pending
         all_due = self._due
         timers = self._timers
-        by_rank: dict[int, Any] = self._by_rank  # channels of uplinks carry nothing that this network acknowledges
         receive = self._handler
         end, slot = self._end, self._slot
         chance = self._ack_chance
         acknowledgement = _ACKNOWLEDGED
         answers = 0
         self._appointed = -1
-        while instants and environment.advance(instants[0]):
-            now = heappop(instants)
+        while instants:
+            now = instants[0]
+            if queue and queue[0][0] < now:
+                break
+            environment._now = heappop(instants)
             due = all_due.pop(now, ())
             if len(due) > 1:
-                due.sort()
+                due.sort(key=BY_RANK)
             inboxes: list[tuple[int, list[Arrival]]] = []
             reached = -1
-            for rank in due:
-                channel = by_rank[rank]
+            channel: Any  # those of uplinks carry nothing that this network acknowledges
+            for channel in due:
                 receiver = channel.receiver
                 flight = channel.flight
                 following = now
@@ -266,9 +270,9 @@ class RetryingNetwork(LossyNetwork):
                                     if there is NOTHING_YET:
                                         there = back.flight = deque()
                                     if then in all_due:
-                                        all_due[then].append(back.rank)
+                                        all_due[then].append(back)
                                     else:
-                                        all_due[then] = [back.rank]
+                                        all_due[then] = [back]
                                         heappush(instants, then)
                                 there.append((then, _ANSWER, acknowledgement))
                         else:
@@ -281,19 +285,20 @@ class RetryingNetwork(LossyNetwork):
                         inboxes.append((receiver, [arrival]))
                 if following >= 0:
                     if following in all_due:
-                        all_due[following].append(rank)
+                        all_due[following].append(channel)
                     else:
-                        all_due[following] = [rank]
+                        all_due[following] = [channel]
                         heappush(instants, following)
-            for receiver, inbox in inboxes:
-                receive(receiver, inbox)
+            if inboxes:  # else there were acknowledgements and timers only
+                for receiver, inbox in inboxes:
+                    receive(receiver, inbox)
+                if len(pending) > _FLUSH_AT:
+                    self._fingerprint.flush()
             if now in timers:
                 for sequenced, channel in timers.pop(now):
                     self._repeat(sequenced, channel, now)
-            if len(pending) > _FLUSH_AT:
-                self._fingerprint.flush()
         if answers:
-            counts = self.ledger.counts[ACK]
+            counts = self._ledger.counts[ACK]
             counts[0] += answers
             counts[1] += answers * ACK_BYTES
         self._appointed = Infinity
@@ -325,12 +330,12 @@ class RetryingNetwork(LossyNetwork):
             self._wait_for(sequenced, channel, deadline)
         if is_new:
             return sequenced.message
-        self.ledger.fates.duplicates_dropped += 1
+        self._ledger.fates.duplicates_dropped += 1
         return None
 
     def _answer(self, channel: RetryingChannel, now: int, answer: Message | Answer) -> bool:
         """Put an acknowledgement on *channel*; return whether it will arrive."""
-        return now < self._end and self._put(channel, now, self.ledger.counts[ACK], _ANSWER, answer)
+        return now < self._end and self._put(channel, now, self._ledger.counts[ACK], _ANSWER, answer)
 
     def _put(
         self,
@@ -372,15 +377,15 @@ class RetryingNetwork(LossyNetwork):
             return
         if sequenced.sent >= self._retry.attempts:
             sequenced.settled = True
-            self.ledger.fates.given_up += 1
+            self._ledger.fates.given_up += 1
             return
         deadline = now + self._retry.patience(sequenced.number, sequenced.sent)
         sequenced.sent += 1
-        self.ledger.fates.retransmissions += 1
+        self._ledger.fates.retransmissions += 1
         is_late = now + channel.latency > deadline
         kind = repetition_of(sequenced.message.kind)
         again = Transmission(kind, sequenced, -1 if is_late else deadline)
-        if not self._put(channel, now, self.ledger.counts[kind], _AGAIN, again) or is_late:
+        if not self._put(channel, now, self._ledger.counts[kind], _AGAIN, again) or is_late:
             self._wait_for(sequenced, channel, deadline)
 
     def count_before_start(self, message: Message, channel: Channel) -> None:

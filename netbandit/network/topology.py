@@ -148,9 +148,12 @@ class Topology:
     @cached_property
     def coordinates(self) -> NDArray[np.float64] | None:
         """Latitude and longitude of each agent in degrees, shape (n, 2), NaN where unknown; None if all are."""
-        nodes = self.graph.nodes
-        found = [(nodes[node].get("latitude"), nodes[node].get("longitude")) for node in range(self.agents)]
-        places = np.array([pair if None not in pair else (np.nan, np.nan) for pair in found], dtype=np.float64)
+        found = ((node, (data.get("latitude"), data.get("longitude"))) for node, data in self.graph.nodes(data=True))
+        known = {node: pair for node, pair in found if None not in pair}
+        if not known:
+            return None
+        places = np.full((self.agents, 2), np.nan)
+        places[list(known)] = list(known.values())
         return None if np.isnan(places).all() else places
 
 

@@ -145,7 +145,6 @@ class UnreliableNetwork(Network):
         rank = self._rank(sender, receiver, broadcast)
         self._instantaneous |= latency == 0
         channel = UnreliableChannel(sender, receiver, latency, link, rank)
-        self._by_rank[rank] = channel
         channel.back = None
         channel.down = None
         channel.latest = 0

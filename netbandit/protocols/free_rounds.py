@@ -76,7 +76,7 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
         state, labels = self._over[round]
         state.contribute(agent, item)
         informed = self._patience.wait(round, agent)
-        self._go_on(round, agent, state, labels)
+        self._let_go_on(round, agent, state, labels)
         return informed
 
     def _end_round(self, round: int, state: HeldItems, labels: Labels) -> Item | None:
@@ -85,14 +85,14 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
         if self._apart:
             self._over[round] = state, labels
             for agent in self._patience.waiting(round):
-                self._go_on(round, agent, state, labels)
+                self._let_go_on(round, agent, state, labels)
             return None
         answer = self.conclude(round, state.named(labels))
         if self.network.agents_fail:
             self._answers[round] = answer
         return answer
 
-    def _go_on(self, round: int, agent: int, state: HeldItems, labels: Labels) -> None:
+    def _let_go_on(self, round: int, agent: int, state: HeldItems, labels: Labels) -> None:
         """Let *agent* go on in a round that has ended with those of the items of all that it holds itself."""
         items = state.held(agent, labels)
         if len(items) > 1 or labels == 1 << agent:

@@ -45,8 +45,11 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     if bulk is not None:
         return bulk
     shares = 1 if learner.has("next_share") else int(stage.clock.horizon)
-    if choice.trees_fit(stage.point.protocol, stage.network, shares):
+    protocol, network = stage.point.protocol, stage.network
+    in_rounds = choice.rounds_of_broadcasts_fit(protocol, network, shares)
+    if in_rounds or choice.trees_fit(protocol, network, shares):
         from netbandit.simulation.tree_broadcasts import TreeBroadcasts
 
-        return TreeBroadcasts(stage, learner)
+        broadcasts = choice.broadcasts_over_rounds if in_rounds else choice.tree_broadcasts
+        return TreeBroadcasts(stage, learner, broadcasts(protocol, network))
     return Broadcasts(stage, learner)

@@ -203,7 +203,7 @@ def _link_use(network: Network, topology: Topology) -> LinkUse:
 
 
 def _nodes(topology: Topology) -> Nodes | None:
-    named = any("name" in topology.graph.nodes[node] for node in range(topology.agents))
+    named = any("name" in data for _, data in topology.graph.nodes(data=True))
     if not named and topology.coordinates is None:
         return None
     return Nodes(tuple(topology.names) if named else None, topology.coordinates)

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.simulation.communication import Broadcasts
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.kernels import trees as columns
 from netbandit.simulation.result import Metric
@@ -17,11 +18,14 @@ class TreeBroadcasts(Broadcasts):
     Args:
         stage: All that the driver works with.
         learner: The learner, not yet started.
+        broadcasts: What carries what they tell, started.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        self._trees = choice.tree_broadcasts(stage.point.protocol, stage.network)
-        super().__init__(stage, learner, self._trees)
+    def __init__(
+        self, stage: ReplicationContext, learner: Learner, broadcasts: CompiledTrees | BroadcastOverCompiledRounds
+    ) -> None:
+        self._broadcasts = broadcasts
+        super().__init__(stage, learner, broadcasts)
         # Of each item, from the oldest that is under way on: what is told, and in which slot it was said.
         self._told: NDArray[np.float64] = np.empty((0, 0))
         self._said_in: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -35,12 +39,12 @@ class TreeBroadcasts(Broadcasts):
         places = np.arange(first, self._items) % len(self._told)
         self._told[places] = told
         self._said_in[places] = self._said[-1]
-        self._trees.broadcast_all(first, agents, self._learner.item_bytes(told.shape[1]))
+        self._broadcasts.broadcast_all(first, agents, self._learner.item_bytes(told.shape[1]))
 
     def _make_room(self, first: int, numbers: int) -> None:
         """Make room for items of so many *numbers* from *first* on: let go of what all have heard that ever will."""
         before = len(self._told)
-        self._oldest = self._trees.oldest(first)
+        self._oldest = self._broadcasts.oldest(first)
         room = 2 * (self._items - self._oldest)
         if room > before:
             told, said_in = np.empty((room, numbers)), np.empty(room, dtype=np.int64)
@@ -52,7 +56,7 @@ class TreeBroadcasts(Broadcasts):
 
     def _arrived(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what has been heard in time to be used, see `CompiledTrees.heard`, and of which slot it is."""
-        heard = self._trees.heard()
+        heard = self._broadcasts.heard()
         heard = heard[heard[:, columns.BOUNDARY] < self.clock.horizon]
         said = self._said_in[heard[:, columns.ITEM] % len(self._told)] if len(heard) else heard[:, 0]
         self._delays[0] += int((heard[:, columns.BOUNDARY] - said).sum())

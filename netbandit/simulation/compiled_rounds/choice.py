@@ -27,6 +27,7 @@ from netbandit.simulation.compiled_rounds.cuts import cuts_fit
 from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
     from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
     from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
@@ -42,6 +43,9 @@ _SYNCHRONISATIONS = 500
 """How often an agent may release in a run, or in every tenth slot of it, where nobody can know it ahead: a hop of a
 release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
 
+_CALLED_ROUNDS = 10
+"""About how many rounds agents call for in a run, where nobody can know it ahead: few with the usual thresholds."""
+
 _AN_ANSWER = 10
 """About how many hops of a loop's gain are lost on an answer of a server."""
 
@@ -52,6 +56,7 @@ _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their 
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
+_MOST_OVERLAPPING = 2_000  # of each round that is open, for each pair of agents a number is kept
 _MOST_ITEMS = 10**12
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
@@ -69,7 +74,7 @@ def worth_it_from(hops: int) -> Iterator[None]:
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
-    if aggregation.apart or not fits(protocol, network):
+    if (aggregation.apart and type(protocol) not in _OVERLAPPING) or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
     rounds = _compiled(protocol, network)
     rounds.start(network, aggregation)
@@ -129,6 +134,21 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
     )
 
 
+def rounds_of_broadcasts_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
+    """Return whether a loop knows all that can happen to what agents tell over rounds, and is worth it; see above."""
+    return _overlapping_fit(protocol, network) and fits(protocol, network, shares)
+
+
+def broadcasts_over_rounds(protocol: NetworkProtocol, network: Network) -> "BroadcastOverCompiledRounds":
+    """Return broadcasts over compiled rounds, started: for what `rounds_of_broadcasts_fit`."""
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+
+    broadcasts = BroadcastOverCompiledRounds.over(_compiled(protocol, network))
+    broadcasts.start(network, _unasked)
+    network.attach(broadcasts.handler)
+    return broadcasts
+
+
 def tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTrees":
     """Return broadcasts along trees, started: for what `trees_fit`."""
     from netbandit.simulation.compiled_rounds.trees import CompiledTrees
@@ -167,7 +187,20 @@ def uncalled_protocol(
     """
     if not fits(protocol, network, rounds):
         return None
-    calls = TriggeredRounds.over(_compiled(protocol, network))
+    return _started(TriggeredRounds.over(_compiled(protocol, network)), network, sync_handler)
+
+
+def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
+    """As `uncalled_protocol`, of synchronisations that are called for."""
+    if type(protocol) not in (Flooding, Gis, Gossip) or not fits(protocol, network, _CALLED_ROUNDS):
+        return None
+    from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
+
+    rounds = _compiled(protocol, network, called=True)
+    return _started(TriggeredCompiledRounds.over(rounds), network, sync_handler)
+
+
+def _started(calls: TriggeredRounds, network: Network, sync_handler: SyncHandler) -> CallProtocol:
     calls.start(network, sync_handler)
     network.attach(calls.handler)
     return calls
@@ -188,11 +221,16 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     return (
         network.agents <= most_agents
         and _is_known(network)
-        and _nobody_waits_in_vain(protocol, network)
+        and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and hops(network) * rounds >= LEAST_HOPS
         and hops(network) * _A_ROUND >= LEAST_HOPS
     )
+
+
+def _overlapping_fit(protocol: NetworkProtocol, network: Network) -> bool:
+    """Return whether several rounds of *protocol* can be open at once."""
+    return type(protocol) in _OVERLAPPING and network.agents <= _MOST_OVERLAPPING and _times_fit(network)
 
 
 def _is_known(network: Network) -> bool:
@@ -269,10 +307,10 @@ def _slowest(network: Network) -> int:
     return max(network.slowest_uplink, max(peers, default=0))
 
 
-def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
+def _compiled(protocol: NetworkProtocol, network: Network, called: bool = False) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding) and network.unreliable:
+    if isinstance(protocol, Flooding) and (network.unreliable or called):
         from netbandit.simulation.compiled_rounds import flooding_over_queues
 
         kind = flooding_over_queues.CompiledQueuedFlooding
@@ -297,6 +335,8 @@ def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProto
 
         kind = gossip.CompiledGossip
     _announce(kind, network, f"{kind.name} rounds")
+    if type(protocol) in _OVERLAPPING:
+        return kind.model_validate(protocol.table())
     return kind(timing=protocol.timing)
 
 
@@ -322,6 +362,9 @@ def _each_item_to_its_sink(network: Network) -> int:
     parts = zip(network.topology.components, network.topology.extremes, strict=True)
     return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
+
+_OVERLAPPING = (Gis,)
+"""The protocols whose loops know rounds that overlap."""
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
     Flooding: (_each_item_over_each_link, 5_000),

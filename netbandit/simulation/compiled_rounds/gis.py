@@ -3,29 +3,33 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gis import ADV, DATA, REQ
 from netbandit.protocols.protocol import Aggregation
-from netbandit.simulation.compiled_rounds.links import doubled
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
-from netbandit.simulation.compiled_rounds.together import RoundsTogether
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
+from netbandit.simulation.compiled_rounds.overlapping import Agents, OverlappingRounds
+from netbandit.simulation.kernels import message_rows as rows
+from netbandit.simulation.kernels import open_rounds
 from netbandit.simulation.kernels import synchronization as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGis(QueuedLoop, RoundsTogether):
+class CompiledGis(CalledRounds, OverlappingRounds):
     """Stands for `Gis` where agents never fail."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
+    kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA, CALL)
     name: ClassVar[str] = "gis"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    step_columns: ClassVar[int] = loop.STEP_COLUMNS
 
     handshakes: loop.Handshakes = state()
-    """The round."""
+    """Who has asked for what."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
@@ -34,36 +38,72 @@ class CompiledGis(QueuedLoop, RoundsTogether):
         labels = np.empty(2 * agents, dtype=np.int32)
         labels[:agents] = np.arange(agents)
         self.handshakes = loop.Handshakes(
-            round=np.zeros(3, dtype=np.int64),
-            asked=np.zeros(agents * agents, dtype=np.uint8),
-            known=np.zeros(agents, dtype=np.int64),
-            sizes=np.zeros(agents, dtype=np.int64),
+            rounds=self.rounds,
+            state=np.array([agents, 0]),
+            asked=np.zeros((1, agents * agents), dtype=np.uint8),
             labels=labels,
             header=(HEADER_BYTES, LABEL_BYTES),
         )
 
-    def begin(self, round: int) -> None:
-        """See `RoundsTogether.begin`."""
-        handshakes = self.handshakes
-        handshakes.round[:] = round, 0, len(handshakes.known)
-        handshakes.asked.fill(0)
-        handshakes.known.fill(0)
+    def clear(self, place: int) -> None:
+        """See `OverlappingRounds.clear`."""
+        self.handshakes.asked[place] = 0
+        if np.count_nonzero(self.rounds.table[:, open_rounds.NUMBER]) == 1:
+            self.handshakes.state[loop.USED] = self.network.agents  # no list of another round is needed any more
 
-    def take(self, agent: int, size: int) -> None:
-        """See `RoundsTogether.take`."""
-        self.handshakes.sizes[agent] = LABEL_BYTES + size
-        self.handshakes.asked[agent * len(self.handshakes.known) + agent] = 1
-        place = self.traffic.state[columns.STEPS]
-        self.traffic.steps[place] = agent, agent, 1
-        self.traffic.state[columns.STEPS] += 1
+    def take(self, place: int, agents: Agents) -> NDArray[np.int64]:
+        """See `OverlappingRounds.take`."""
+        self.handshakes.asked[place, agents * (self.network.agents + 1)] = loop.ASKED
+        return np.column_stack([agents, np.ones_like(agents)])
+
+    def holders(self, place: int) -> NDArray[np.bool_]:
+        """See `OverlappingRounds.holders`."""
+        found: NDArray[np.bool_] = self.handshakes.asked[place].reshape(self.network.agents, -1) == loop.HAS
+        return found
+
+    def holds(self, place: int, agent: int) -> NDArray[np.bool_]:
+        """See `OverlappingRounds.holds`."""
+        found: NDArray[np.bool_] = self.holders(place)[agent]
+        return found
+
+    def widen(self) -> None:
+        """See `OverlappingRounds.widen`."""
+        self.handshakes = self.handshakes._replace(asked=self.moved(self.handshakes.asked))
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
+        if self.told and len(self.rounds.heard) < len(self.handshakes.labels):  # a list may be news to a node at once
+            heard = np.empty((len(self.handshakes.labels), open_rounds.HEARD_COLUMNS), dtype=np.int64)
+            self.rounds = self.rounds._replace(heard=heard)
+        self.handshakes = self.handshakes._replace(rounds=self.rounds)
         return self.run(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
         if why == columns.LISTS_FULL:
-            self.handshakes = self.handshakes._replace(labels=doubled(self.handshakes.labels))
+            self._forget_lists()
         else:
             super().make_room(why)
+
+    def _forget_lists(self) -> None:
+        """Keep the lists of labels that something under way names alone; if most are, make room for as many again."""
+        messages, agents = self.queues.messages, self.network.agents
+        steps = self.traffic.steps[: self.traffic.state[columns.STEPS]]
+        used = np.flatnonzero(self.under_way())
+        named = np.concatenate([messages[used][:, [rows.LABELS, rows.COUNT]], steps[:, 1:3]])
+        longer = named[:, 0] >= agents  # else it is among those that are always there
+        lists, which = np.unique(named[longer], axis=0, return_inverse=True)
+        ends = np.cumsum(lists[:, 1])
+        places = np.arange(int(ends[-1]) if len(ends) else 0)
+        old = self.handshakes.labels
+        kept = old[places + np.repeat(lists[:, 0] - ends + lists[:, 1], lists[:, 1])]
+        end = agents + len(kept)
+        full = 2 * end > len(old) or end == self.handshakes.state[loop.USED]
+        labels = np.empty(len(old) << full, dtype=np.int32)
+        labels[:agents] = old[:agents]
+        labels[agents:end] = kept
+        named[longer, 0] = agents + (ends - lists[:, 1])[which.reshape(-1)]
+        messages[used, rows.LABELS] = named[: len(used), 0]
+        steps[:, 1] = named[len(used) :, 0]
+        self.handshakes.state[loop.USED] = end
+        self.handshakes = self.handshakes._replace(labels=labels)

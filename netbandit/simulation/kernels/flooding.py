@@ -1,6 +1,6 @@
 """The compiled loop of `flooding`: every node sends each new item to all its neighbours."""
 
-from netbandit.simulation.kernels.compiled import inlined
+from netbandit.simulation.kernels.compiled import entry, inlined
 from netbandit.simulation.kernels.fresh_items import FRESH, KNOWN, LACKED, mark_tellers, note_teller
 from netbandit.simulation.kernels.lone_messages import deliver_lone_messages
 from netbandit.simulation.kernels.said import (
@@ -176,7 +176,7 @@ def _end_round(traffic: Traffic, flood: Flood) -> int:
     return ENDED_AND_LEFT
 
 
-@inlined
+@entry
 def play(traffic: Traffic, flood: Flood, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 

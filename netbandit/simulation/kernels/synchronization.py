@@ -5,14 +5,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import for_faults, inlined
+from netbandit.simulation.kernels.calls import hears_call
+from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
+from netbandit.simulation.kernels.due_steps import begin_due, end_due
 from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
+from netbandit.simulation.kernels.open_rounds import (
+    APART,
+    ENDED,
+    MISSING,
+    NUMBER,
+    PURPOSE,
+    TOGETHER,
+    Rounds,
+    end_if_complete,
+    hearing,
+    note,
+    place_of,
+)
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
+    CHANNEL_MASK,
     END,
     ENDED_ROUND,
+    HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     LISTS_FULL,
@@ -32,120 +49,204 @@ from netbandit.simulation.kernels.traffic import (
     STEPS_FULL,
     WINDOW_AT,
     Traffic,
-    add_step,
-    begin_steps,
-    end_steps,
     inbox_of_one,
     step_time,
 )
 
-ADV, REQ, DATA = range(3)
+ADV, REQ, DATA, CALL = range(4)
 
-# Places in `Handshakes.round`: the number of the round that goes on, 0 for none; how many lists are complete; and how
-# many of `Handshakes.labels` are used.
-NUMBER, COMPLETE, USED = range(3)
+# Columns of `Traffic.steps` behind the others: the number of the round, and when (ns) the step is due.
+STEP_ROUND, STEP_DUE = range(3, 5)
+STEP_COLUMNS = 5
+
+# Places in `Handshakes.state`: how many of `Handshakes.labels` are used, and how many steps are due in this instant.
+USED, DUE_STEPS = range(2)
+
+# What `Handshakes.asked` says.
+ASKED, HAS = 1, 2
 
 
 class Handshakes(NamedTuple):
-    """One round; n agents.
+    """The rounds that are open; n agents.
 
     Attributes:
-        round: See above.
-        asked: Whether agent v has the item of agent u, or has requested it: place v n + u.
-        known: How many items each agent has, shape (n,).
-        sizes: The bytes of each agent's item, its label included, shape (n,).
+        rounds: The same.
+        state: See above.
+        asked: Whether agent v has requested the item of agent u, or has it, shape (places, n n): in column v n + u.
+            Which of both is known only where agents conclude apart.
         labels: Lists of labels, which messages name by their first place and their length; the first n are 0 to n - 1.
         header: Bytes of the header of a message, and of a label.
     """
 
-    round: NDArray[np.int64]
+    rounds: Rounds
+    state: NDArray[np.int64]
     asked: NDArray[np.uint8]
-    known: NDArray[np.int64]
-    sizes: NDArray[np.int64]
     labels: NDArray[np.int32]
     header: tuple[int, int]
 
 
 @inlined
 def _request(
-    traffic: Traffic, queues: Queues, handshakes: Handshakes, channel: int, begun: int, labels: int, count: int
+    traffic: Traffic,
+    queues: Queues,
+    handshakes: Handshakes,
+    place: int,
+    channel: int,
+    begun: int,
+    first: int,
+    count: int,
 ) -> None:
-    """Let a node request what it misses of the *labels* that *channel* has brought, and has asked nobody for."""
-    agents = len(handshakes.known)
-    node = traffic.channels[channel, RECEIVER]
-    lists, asked, round = handshakes.labels, handshakes.asked, handshakes.round
+    """Let a node request what it misses of the labels that *channel* has brought, and has asked nobody for."""
+    rounds, lists, asked, state = handshakes.rounds, handshakes.labels, handshakes.asked, handshakes.state
+    row = traffic.channels[channel, RECEIVER] * rounds.sizes.shape[1]
     wanted = 0
-    for place in range(labels, labels + count):
-        if not asked[node * agents + lists[place]]:
+    for at in range(first, first + count):
+        if not asked[place, row + lists[at]]:
             wanted += 1
     if not wanted:
         return
-    first = labels
+    begin = first
     if wanted == 1 and count > 1:
-        for place in range(labels, labels + count):
-            if not asked[node * agents + lists[place]]:
-                first = lists[place]
+        for at in range(first, first + count):
+            if not asked[place, row + lists[at]]:
+                begin = lists[at]
     elif wanted < count:
-        first = round[USED]
-        end = first
-        for place in range(labels, labels + count):
-            if not asked[node * agents + lists[place]]:
-                lists[end] = lists[place]
+        begin = end = state[USED]
+        for at in range(first, first + count):
+            if not asked[place, row + lists[at]]:
+                lists[end] = lists[at]
                 end += 1
-        round[USED] = end
-    for place in range(first, first + wanted):
-        asked[node * agents + lists[place]] = 1
+        state[USED] = end
+    for at in range(begin, begin + wanted):
+        asked[place, row + lists[at]] = ASKED
     if traffic.state[NOW] < traffic.state[END]:
         size = handshakes.header[0] + handshakes.header[1] * wanted
-        put(traffic, queues, traffic.channels[channel, REVERSE], REQ, size, round[NUMBER], begun, first, wanted)
+        number = rounds.table[place, NUMBER]
+        put(traffic, queues, traffic.channels[channel, REVERSE], REQ, size, number, begun, begin, wanted)
 
 
 @inlined
 def _answer(
-    traffic: Traffic, queues: Queues, handshakes: Handshakes, channel: int, begun: int, labels: int, count: int
+    traffic: Traffic,
+    queues: Queues,
+    handshakes: Handshakes,
+    place: int,
+    channel: int,
+    begun: int,
+    first: int,
+    count: int,
 ) -> None:
     """Send the items back that *channel* has brought a request for."""
     if traffic.state[NOW] < traffic.state[END]:
         size = handshakes.header[0]
-        for place in range(labels, labels + count):
-            size += handshakes.sizes[handshakes.labels[place]]
-        round = handshakes.round[NUMBER]
-        put(traffic, queues, traffic.channels[channel, REVERSE], DATA, size, round, begun, labels, count)
+        for at in range(first, first + count):
+            size += handshakes.rounds.sizes[place, handshakes.labels[at]]
+        number = handshakes.rounds.table[place, NUMBER]
+        put(traffic, queues, traffic.channels[channel, REVERSE], DATA, size, number, begun, first, count)
 
 
 @inlined
-def _learn(handshakes: Handshakes, node: int, count: int) -> bool:
-    """Put so many items on the list of *node*; return whether that ends the round."""
-    agents = len(handshakes.known)
-    handshakes.known[node] += count
-    if handshakes.known[node] == agents:
-        handshakes.round[COMPLETE] += 1
-        if handshakes.round[COMPLETE] == agents:
-            handshakes.round[NUMBER] = 0
-            return True
-    return False
+def _learn(traffic: Traffic, handshakes: Handshakes, place: int, node: int, first: int, count: int) -> None:
+    """Put the items of a list on that of *node*, which may end the round."""
+    rounds = handshakes.rounds
+    if rounds.state[PURPOSE] == TOGETHER:
+        rounds.table[place, MISSING] -= count
+    else:
+        row = node * rounds.sizes.shape[1]
+        for at in range(first, first + count):
+            label = handshakes.labels[at]
+            note(rounds, traffic.state, place, node, label)
+            if rounds.state[PURPOSE] == APART:
+                handshakes.asked[place, row + label] = HAS
+    end_if_complete(rounds, place)
 
 
 @inlined
-def _advertise(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int, labels: int, count: int) -> None:
-    """Let *node* tell all its neighbours what is new on its list."""
+def _advertise(
+    traffic: Traffic, queues: Queues, handshakes: Handshakes, number: int, node: int, first: int, count: int
+) -> None:
+    """Let *node* tell all its neighbours what is new on its list, unless the round has ended."""
     now = traffic.state[NOW]
-    if now < traffic.state[END]:
+    if now < traffic.state[END] and place_of(handshakes.rounds, number) >= 0:
         size = handshakes.header[0] + handshakes.header[1] * count
-        for place in range(traffic.starts[node], traffic.starts[node + 1]):
-            put(traffic, queues, traffic.out[place], ADV, size, handshakes.round[NUMBER], now, labels, count)
+        for at in range(traffic.starts[node], traffic.starts[node + 1]):
+            put(traffic, queues, traffic.out[at], ADV, size, number, now, first, count)
 
 
 @inlined
-def _append(handshakes: Handshakes, labels: int, count: int) -> None:
+def _append(handshakes: Handshakes, first: int, count: int) -> None:
     """Copy a list of labels behind all others."""
-    end = handshakes.round[USED]
-    for place in range(count):
-        handshakes.labels[end + place] = handshakes.labels[labels + place]
-    handshakes.round[USED] = end + count
+    end = handshakes.state[USED]
+    for at in range(count):
+        handshakes.labels[end + at] = handshakes.labels[first + at]
+    handshakes.state[USED] = end + count
 
 
 @inlined
+def _take_in(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int, at: int, end: int) -> None:
+    """Let *node* learn, and advertise, what messages from *at* to before *end* of the inbox bring, round by round."""
+    inbox, messages = traffic.inbox, queues.messages
+    for number in range(at, end):
+        message = inbox[number, MESSAGE]
+        round = messages[message, ROUND]
+        place = place_of(handshakes.rounds, round)
+        if messages[message, KIND] != DATA or messages[message, COUNT] == 0 or place < 0:
+            continue
+        first, count, lists = messages[message, LABELS], messages[message, COUNT], 1
+        for later in range(number + 1, end):
+            other = inbox[later, MESSAGE]
+            if messages[other, KIND] == DATA and messages[other, ROUND] == round:
+                if lists == 1:  # several lists become one, in the place behind all others
+                    begin = handshakes.state[USED]
+                    _append(handshakes, first, count)
+                    first = begin
+                _append(handshakes, messages[other, LABELS], messages[other, COUNT])
+                count += messages[other, COUNT]
+                messages[other, COUNT] = 0
+                lists += 1
+        _learn(traffic, handshakes, place, node, first, count)
+        _advertise(traffic, queues, handshakes, round, node, first, count)
+
+
+@inlined
+def _pass_on(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int, at: int, end: int) -> None:
+    """Let *node* advertise what it has learnt in the steps from *at* to before *end* in their order, round by round."""
+    steps, order = traffic.steps, traffic.order
+    for number in range(at, end):
+        step = order[number] & CHANNEL_MASK
+        first, count, lists = steps[step, STEP_LABELS], steps[step, STEP_COUNT], 1
+        if count == 0:
+            continue
+        for later in range(number + 1, end):
+            other = order[later] & CHANNEL_MASK
+            if steps[other, STEP_ROUND] == steps[step, STEP_ROUND]:
+                if lists == 1:
+                    begin = handshakes.state[USED]
+                    _append(handshakes, first, count)
+                    first = begin
+                _append(handshakes, steps[other, STEP_LABELS], steps[other, STEP_COUNT])
+                count += steps[other, STEP_COUNT]
+                steps[other, STEP_COUNT] = 0
+                lists += 1
+        _advertise(traffic, queues, handshakes, steps[step, STEP_ROUND], node, first, count)
+
+
+@inlined
+def _keep(traffic: Traffic, queues: Queues, node: int, message: int) -> None:
+    """Let *node* deal with what a message brings at the boundary that ends its hop."""
+    state, steps, messages = traffic.state, traffic.steps, queues.messages
+    step = state[STEPS]
+    due = step_time(traffic, messages[message, BEGUN])
+    steps[step, NODE] = node
+    steps[step, STEP_LABELS] = messages[message, LABELS]
+    steps[step, STEP_COUNT] = messages[message, COUNT]
+    steps[step, STEP_ROUND] = messages[message, ROUND]
+    steps[step, STEP_DUE] = due
+    state[STEPS] = step + 1
+    state[STEP_TIME] = min(state[STEP_TIME], due)
+
+
+@entry
 def play(
     traffic: Traffic, queues: Queues, handshakes: Handshakes, arrivals_until: int, steps_until: int, slotted: bool
 ) -> int:
@@ -154,14 +255,14 @@ def play(
     Args:
         traffic: The links.
         queues: What is under way on them.
-        handshakes: The round.
+        handshakes: The rounds.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether nodes pass on only at slot boundaries what they have learnt.
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
     messages, order = queues.messages, traffic.order
-    round = handshakes.round
+    rounds, own = handshakes.rounds, handshakes.state
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
             why: int = take(traffic, queues)
@@ -170,85 +271,88 @@ def play(
         while state[INBOX_AT] < state[INBOX_END]:
             at, end = state[INBOX_AT], inbox_of_one(traffic)
             node = channels[inbox[at, CHANNEL], RECEIVER]
-            lists, together, most = 0, 0, 0
+            if hears_call(traffic, queues, CALL, node, at, end):
+                return HEARD_CALL
+            lists, together, most, words, previous = 0, 0, 0, 0, 0
             for number in range(at, end):
-                lists += messages[inbox[number, MESSAGE], COUNT]
+                message = inbox[number, MESSAGE]
+                lists += messages[message, COUNT]
                 together = together + 1 if number > at and inbox[number, CHANNEL] == inbox[number - 1, CHANNEL] else 1
                 most = max(most, together)
-            if round[USED] + lists > len(handshakes.labels):
+                if messages[message, KIND] == DATA and messages[message, ROUND] != previous and not slotted:
+                    previous = messages[message, ROUND]
+                    words += 1
+            if own[USED] + lists > len(handshakes.labels):
                 return LISTS_FULL
-            # An answer to each that has come over one channel, and an advertisement.
-            why = room(traffic, queues, node, end - at + traffic.starts[node + 1] - traffic.starts[node], most + 1)
+            why = hearing(rounds, lists)
+            if why != ARRIVED:
+                return why
+            # An answer to each that has come over one channel, and an advertisement for each round.
+            words_in_all = words * (traffic.starts[node + 1] - traffic.starts[node])
+            why = room(traffic, queues, node, end - at + words_in_all, most + words)
             if why != ARRIVED:
                 return why
             if slotted and state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
-            learnt, first, count = 0, 0, 0
-            if not slotted and round[NUMBER] > 0:
-                for number in range(at, end):
-                    message = inbox[number, MESSAGE]
-                    if messages[message, KIND] == DATA and messages[message, ROUND] == round[NUMBER]:
-                        learnt += 1
-                        if learnt == 2:  # several lists become one, in the place behind all others
-                            place = round[USED]
-                            _append(handshakes, first, count)
-                            first = place
-                        if learnt == 1:
-                            first = messages[message, LABELS]
-                        else:
-                            _append(handshakes, messages[message, LABELS], messages[message, COUNT])
-                        count += messages[message, COUNT]
             for number in range(at, end):
                 channel, message = inbox[number, CHANNEL], inbox[number, MESSAGE]
                 kind, begun = messages[message, KIND], messages[message, BEGUN]
-                labels, named = messages[message, LABELS], messages[message, COUNT]
-                if round[NUMBER] > 0 and messages[message, ROUND] == round[NUMBER]:
+                first, count = messages[message, LABELS], messages[message, COUNT]
+                place = place_of(rounds, messages[message, ROUND])
+                if place >= 0:
                     if kind == ADV:
-                        _request(traffic, queues, handshakes, channel, begun, labels, named)
+                        _request(traffic, queues, handshakes, place, channel, begun, first, count)
                     elif kind == REQ:
-                        _answer(traffic, queues, handshakes, channel, begun, labels, named)
+                        _answer(traffic, queues, handshakes, place, channel, begun, first, count)
                     elif slotted:
-                        add_step(traffic, step_time(traffic, begun), node, labels, named)
-                release(queues, message)
+                        _keep(traffic, queues, node, message)
+            if words:
+                _take_in(traffic, queues, handshakes, node, at, end)
+            for number in range(at, end):
+                release(queues, inbox[number, MESSAGE])
             state[INBOX_AT] = end
-            if learnt:
-                if _learn(handshakes, node, count):
-                    return ENDED_ROUND
-                _advertise(traffic, queues, handshakes, node, first, count)
+            if rounds.state[ENDED]:
+                return ENDED_ROUND
         if not state[STEPS_BEGUN]:
             why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
                 return why
-            begin_steps(traffic)
-            ended = False
-            for number in range(state[STEPS]):
-                place = order[number]
-                ended = _learn(handshakes, steps[place, NODE], steps[place, STEP_COUNT]) or ended
-            if ended:
-                end_steps(traffic)
-                return ENDED_ROUND
-        while state[STEP_AT] < state[STEPS]:
-            at = state[STEP_AT]
-            node = steps[order[at], NODE]
-            end, count = at, 0
-            while end < state[STEPS] and steps[order[end], NODE] == node:
-                count += steps[order[end], STEP_COUNT]
-                end += 1
-            why = room(traffic, queues, node, traffic.starts[node + 1] - traffic.starts[node], 1)
+            lists = 0
+            for step in range(state[STEPS]):
+                lists += steps[step, STEP_COUNT]
+            why = hearing(rounds, lists)
             if why != ARRIVED:
                 return why
-            if round[USED] + count > len(handshakes.labels):
+            own[DUE_STEPS] = begin_due(traffic)
+            for number in range(own[DUE_STEPS]):
+                step = order[number] & CHANNEL_MASK
+                place = place_of(rounds, steps[step, STEP_ROUND])
+                if place >= 0:
+                    node, first, count = steps[step, NODE], steps[step, STEP_LABELS], steps[step, STEP_COUNT]
+                    _learn(traffic, handshakes, place, node, first, count)
+        while state[STEP_AT] < own[DUE_STEPS]:
+            at = end = state[STEP_AT]
+            node = steps[order[at] & CHANNEL_MASK, NODE]
+            lists, words, previous = 0, 0, 0
+            while end < own[DUE_STEPS] and steps[order[end] & CHANNEL_MASK, NODE] == node:
+                step = order[end] & CHANNEL_MASK
+                lists += steps[step, STEP_COUNT]
+                if steps[step, STEP_ROUND] != previous:
+                    previous = steps[step, STEP_ROUND]
+                    words += 1
+                end += 1
+            why = room(traffic, queues, node, words * (traffic.starts[node + 1] - traffic.starts[node]), words)
+            if why != ARRIVED:
+                return why
+            if own[USED] + lists > len(handshakes.labels):
                 return LISTS_FULL
-            first = steps[order[at], STEP_LABELS]
-            if end - at > 1:
-                first = round[USED]
-                for number in range(at, end):
-                    _append(handshakes, steps[order[number], STEP_LABELS], steps[order[number], STEP_COUNT])
-            _advertise(traffic, queues, handshakes, node, first, count)
+            _pass_on(traffic, queues, handshakes, node, at, end)
             state[STEP_AT] = end
-        end_steps(traffic)
+        end_due(traffic)
+        if rounds.state[ENDED]:
+            return ENDED_ROUND
 
 
 play_with_faults = for_faults(play)

@@ -4,12 +4,24 @@ import random
 
 import numpy as np
 import pytest
+from numba import njit
 
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.loss import BitLoss
 from netbandit.network.retry import Retry
 from netbandit.simulation.compiled_rounds.faults import factors_of, law_of
-from netbandit.simulation.kernels.faults import UNIT, loss_of, patience
+from netbandit.simulation.kernels import faults
+from netbandit.simulation.kernels.faults import UNIT
+
+
+@njit
+def loss_of(law, size):
+    return faults.loss_of(law, size)
+
+
+@njit
+def patience(law, factors, number, repetition):
+    return faults.patience(law, factors, number, repetition)
 
 
 def test_bits_are_lost_with_the_same_probability():

@@ -1,0 +1,254 @@
+"""Compiled rounds of which several may be open at once: agents conclude apart, or tell something in every slot."""
+
+from abc import abstractmethod
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from simpy import Event
+
+from netbandit.network.message import LABEL_BYTES
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.free_rounds import FreeRounds
+from netbandit.protocols.known_items import KnownItems, Labels
+from netbandit.protocols.protocol import Aggregation, Item, contributed
+from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.simulation.kernels import message_rows
+from netbandit.simulation.kernels import open_rounds as columns
+from netbandit.simulation.kernels import traffic as loop
+from netbandit.simulation.kernels.open_rounds import COUNTS, WENT_ON, Rounds
+
+Agents = NDArray[np.int64]
+Number = TypeVar("Number", bound=np.generic)
+
+_NEVER_DONE = 1 << 62
+
+
+class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
+    """Stands for `FreeRounds` where agents never fail; who waits in them, and for how long, is the same.
+
+    A round that is open has a place, the rest of its number; who holds what in it is known to the loop. One that has
+    ended gives its place back, and one in which nothing can happen any more when it is in the way of another.
+    """
+
+    told: bool = state(default=False)
+    """Whether agents hear each item when it comes, and conclude nothing; see `BroadcastOverCompiledRounds`."""
+    rounds: Rounds = state()
+    """What is open."""
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        agents = network.agents
+        self.traffic = self.traffic._replace(
+            steps=np.empty((len(self.traffic.steps), self.step_columns), dtype=np.int64)
+        )
+        self.rounds = Rounds(
+            table=np.zeros((1, 2), dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
+            agents=np.zeros((1, agents), dtype=np.uint8),
+            sizes=np.zeros((1, agents), dtype=np.int64),
+            ended=np.zeros(1, dtype=np.int64),
+            heard=np.empty((0, columns.HEARD_COLUMNS), dtype=np.int64),
+        )
+        purpose = columns.TOLD if self.told else columns.APART if aggregation.apart else columns.TOGETHER
+        self.rounds.state[columns.PURPOSE] = purpose
+        self._lists: dict[int, KnownItems] = {}
+        self._informed: dict[int, Event] = {}
+        self._done_from = np.full(agents, _NEVER_DONE)
+        self._heard: list[NDArray[np.int64]] = []
+
+    @property
+    @abstractmethod
+    def step_columns(self) -> int:
+        """How many columns steps have; the last two are the round and the time (ns) at which they are due."""
+
+    @abstractmethod
+    def clear(self, place: int) -> None:
+        """Let nobody have anything in a *place*."""
+
+    @abstractmethod
+    def take(self, place: int, agents: Agents) -> NDArray[np.int64]:
+        """Let *agents* have their own items in a *place*; return the columns of a step between node and round."""
+
+    @abstractmethod
+    def holders(self, place: int) -> NDArray[np.bool_]:
+        """Return which agent (first axis) has whose item in a *place*, shape (n, n)."""
+
+    @abstractmethod
+    def holds(self, place: int, agent: int) -> NDArray[np.bool_]:
+        """Return whose items *agent* has in a *place*, shape (n,)."""
+
+    @abstractmethod
+    def widen(self) -> None:
+        """Make places for twice as many rounds, each with `moved`."""
+
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """See `CallbackRoundProtocol.contribute`."""
+        item = contributed(item)
+        afterwards = self._contribute_afterwards(round, agent, item)
+        if afterwards is not None:
+            return afterwards
+        informed = self._patience.wait(round, agent) if self._apart else self._informed.get(round)
+        if informed is None:
+            informed = self._informed[round] = Event(self.clock.environment)
+        if round not in self._lists:
+            self._lists[round] = KnownItems(self.network.agents)
+        self._lists[round].contribute(agent, item)
+        self.tell_all(round, np.array([agent]), item.size)
+        return informed
+
+    def tell_all(self, round: int, agents: Agents, size: int) -> None:
+        """Let *agents* tell all others their items of *size* bytes each, from this instant on."""
+        place = self._open(round)
+        self.rounds.sizes[place, agents] = LABEL_BYTES + size
+        now, state = self.clock.now, self.traffic.state
+        first = int(state[loop.STEPS])
+        while first + len(agents) > len(self.traffic.steps):
+            self.more(loop.STEPS_FULL)
+        rows = self.traffic.steps[first : first + len(agents)]
+        rows[:, 0] = agents
+        rows[:, 1:-2] = self.take(place, agents)
+        rows[:, -2:] = round, now
+        state[loop.STEPS] += len(agents)
+        state[loop.STEP_TIME] = min(int(state[loop.STEP_TIME]), now)
+        self.appoint_step(now)
+
+    def done(self, agent: int, round: int) -> None:
+        """Let rounds from *round* on end without *agent*."""
+        self._done_from[agent] = round
+        for number in [number for number in self._lists if number >= round]:
+            place = self._place(number)
+            counts, has = self.rounds.agents[place] & COUNTS > 0, self.holders(place)
+            counts[agent] = False
+            lacking = (counts & ~has[agent]).sum() + (counts & ~has[:, agent]).sum() + (not has[agent, agent])
+            self.rounds.agents[place, agent] &= ~np.uint8(COUNTS)
+            self.rounds.table[place, columns.MISSING] -= lacking
+            if counts.any() and not self.rounds.table[place, columns.MISSING]:
+                self.rounds.table[place, columns.NUMBER] = 0
+                self._end(number)
+
+    @property
+    def late(self) -> int:
+        """Items that reached an agent when it had gone on without them."""
+        return super().late + int(self.rounds.state[columns.LATE])
+
+    def inform(self) -> None:
+        """See `CompiledLoop.inform`."""
+        ended = self.rounds.ended[: self.rounds.state[columns.ENDED]].tolist()
+        self.rounds.state[columns.ENDED] = 0
+        for number in ended:
+            self._end(number)
+
+    def _end(self, number: int) -> None:
+        if self.told:
+            self.end(number)
+            return
+        lists = self._lists.pop(number)
+        labels = _mask(self.rounds.agents[self._place(number)] & COUNTS > 0)
+        for agent in self._patience.waiting(number):
+            lists.known[agent] = labels
+        answer = self._end_round(number, lists, labels)
+        if answer is not None:
+            self._informed.pop(number).succeed(answer)
+
+    def _holds(self, round: int, agent: int) -> list[Item]:
+        """See `FreeRounds`; asked for at the deadline of *agent*, which goes on now."""
+        place = self._place(round)
+        self.rounds.agents[place, agent] |= WENT_ON
+        self._lists[round].known[agent] = _mask(self.holds(place, agent))
+        return self._lists[round].held(agent)
+
+    def heard(self) -> NDArray[np.int64]:
+        """Return what has been heard since this was asked last, in order, shape (n, 4).
+
+        A row: who, whose, of which round, and the first slot boundary at or after the instant.
+        """
+        heard, self._heard = self._heard, []
+        rows = np.concatenate(heard) if heard else np.empty((0, columns.HEARD_COLUMNS), dtype=np.int64)
+        order = [columns.ROUND, columns.SOURCE, columns.LISTENER, columns.INSTANT]
+        return rows[np.lexsort(rows[:, order].T)][:, : columns.INSTANT]
+
+    def tell(self) -> None:
+        """See `CompiledLoop.tell`."""
+        super().tell()
+        heard = int(self.rounds.state[columns.HEARD])
+        if heard:
+            self._heard.append(self.rounds.heard[:heard].copy())
+            self.rounds.state[columns.HEARD] = 0
+
+    def appoint_steps(self) -> None:
+        """See `CompiledLoop.appoint_steps`; there may be several, as agents contribute between boundaries."""
+        super().appoint_steps()
+        for time in set(self.traffic.steps[: self.traffic.state[loop.STEPS], -1].tolist()):
+            self.appoint_step(time)
+
+    def _place(self, round: int) -> int:
+        return round % len(self.rounds.table)
+
+    def _open(self, round: int) -> int:
+        """Return the place of *round*, which is made ready if it has none."""
+        table = self.rounds.table
+        if table[self._place(round), columns.NUMBER] == round:
+            return self._place(round)
+        if table[self._place(round), columns.NUMBER]:
+            self._close_what_is_over()
+        while self.rounds.table[self._place(round), columns.NUMBER]:
+            self._widen()
+        place = self._place(round)
+        counting = self._done_from > round
+        self.rounds.table[place] = round, counting.sum() ** 2
+        self.rounds.agents[place] = counting * COUNTS
+        self.clear(place)
+        return place
+
+    def _close_what_is_over(self) -> None:
+        """Give places back of rounds in which all have contributed, nobody waits, and nothing is under way."""
+        numbers = self.rounds.table[:, columns.NUMBER]
+        rows = self.queues.messages[self.under_way()]
+        steps = self.traffic.steps[: self.traffic.state[loop.STEPS], -2]
+        over = ~np.isin(numbers, np.concatenate([rows[:, message_rows.ROUND], steps]))
+        for place in np.flatnonzero(over & (numbers > 0)).tolist():
+            number = int(numbers[place])
+            if not self.told:
+                lists, counting = self._lists[number], np.flatnonzero(self.rounds.agents[place] & COUNTS)
+                if self._patience.waiting(number) or any(lists.items[label] is None for label in counting.tolist()):
+                    continue
+                del self._lists[number]
+            numbers[place] = 0
+
+    def under_way(self) -> NDArray[np.bool_]:
+        """Return which rows of messages are used, but for acknowledgements, shape (rows,)."""
+        found: NDArray[np.bool_] = self.queues.messages[:, message_rows.ROUND] >= 0
+        return found
+
+    def oldest(self, otherwise: int) -> int:
+        """Return the lowest number of a round in which something is still to be heard, or asked for, or *otherwise*."""
+        self._close_what_is_over()
+        numbers = self.rounds.table[:, columns.NUMBER]
+        rounds = [numbers[numbers > 0], *(heard[:, columns.ROUND] for heard in self._heard)]
+        return min((int(some.min()) for some in rounds if len(some)), default=otherwise)
+
+    def _widen(self) -> None:
+        rounds = self.rounds
+        self._open_now = np.flatnonzero(rounds.table[:, columns.NUMBER])
+        self._numbers = rounds.table[self._open_now, columns.NUMBER]
+        self.widen()
+        self.rounds = rounds._replace(
+            table=self.moved(rounds.table),
+            agents=self.moved(rounds.agents),
+            sizes=self.moved(rounds.sizes),
+            ended=np.zeros(2 * len(rounds.ended), dtype=np.int64),
+        )
+
+    def moved(self, array: NDArray[Number]) -> NDArray[Number]:
+        """Return *array*, whose first axis are places, with twice as many, and what is open in its new place."""
+        found = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+        found[self._numbers % len(found)] = array[self._open_now]
+        return found
+
+
+def _mask(members: NDArray[np.bool_]) -> Labels:
+    return int.from_bytes(np.packbits(members, bitorder="little").tobytes(), "little")

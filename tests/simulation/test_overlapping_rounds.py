@@ -1,0 +1,134 @@
+"""Rounds of which several are open at once in a compiled loop: the same as one event after the other."""
+
+import random
+
+import pytest
+from helpers.both_ways import both_ways, same
+
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
+
+LATENCIES = ['"0 ms"', '"0.4 ms"', '"2.5 ms"', '{ uniform = ["0 ms", "3 ns"] }', '{ uniform = ["1 us", "30 ms"] }']
+DEADLINES = ["1 ns", "1 ms", "3 ms", "7.5 ms", "20 ms", "100 ms"]
+FAULTS = [
+    "",
+    "links.peer.loss = 0.2",
+    'links.peer.loss = 0.3\nlinks.peer.retry = { timeout = "4 ms" }',
+    'links.peer.jitter = "3 ms"\nlinks.peer.overtaking = true\nlinks.peer.duplicate = 0.2',
+    'links.peer.loss = 0.1\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
+]
+PROTOCOLS = ["gis"]
+
+BANDIT = 'bandit = { kind = "bernoulli", arms = 6, seed = 1 }'
+
+SCENARIO = """\
+run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
+topology = {{ {topology} }}
+links.peer.latency = {latency}
+{faults}
+{bandit}
+learner = {{ {learner} }}
+protocol = {{ {protocol} }}
+"""
+
+
+def drawn(seed, protocol, /, **given):
+    rng = random.Random(f"{seed}/{protocol}")
+    family = rng.choice(["ring", "star", "complete", "path", "random", "grid"])
+    values = {
+        "bandit": BANDIT,
+        "horizon": rng.choice([40, 400]),
+        "seed": seed,
+        "topology": f'family = "{family}", agents = {rng.randint(3, 9)}' + ", p = 0.5" * (family == "random"),
+        "latency": rng.choice(LATENCIES),
+        "faults": rng.choice([*FAULTS, 'links.peer.bandwidth = "20 kbit/s"']),
+        "learner": 'kind = "elimination", ' + rng.choice(["epsilon = 5.0", "rounds = 4, gap = 0.9", "epsilon = inf"]),
+        "protocol": f'kind = "{protocol}", timing = "{rng.choice(["slotted", "asynchronous"])}"',
+    }
+    waits = f', deadline = "{rng.choice(DEADLINES)}"'
+    told = {
+        "learner": f'kind = "{rng.choice(["ucb", "helpers.own_learners:Rarely"])}"',
+        "horizon": rng.choice([10, 30]),
+    }
+    if given.pop("told", False):
+        values |= told
+    else:
+        values["protocol"] += waits
+    return SCENARIO.format(**(values | given))
+
+
+@pytest.fixture
+def point(tmp_path):
+    """Check a scenario; return its point."""
+
+    def checked(text):
+        file = tmp_path / "rounds.toml"
+        file.write_text(text)
+        return check(load(file)).points[0]
+
+    return checked
+
+
+@pytest.fixture
+def tiny_rooms(monkeypatch):
+    """Let loops stop for room as often as they can."""
+    monkeypatch.setattr(links, "_EVENTS", 3)
+    for module in (links, faults):
+        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
+    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
+    monkeypatch.setattr(luck, "_WINDOW", 1)
+    monkeypatch.setattr(luck, "_STAYS", 1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_agents_that_conclude_apart_do_so_as_event_by_event(point, protocol, seed):
+    same(*both_ways(point(drawn(seed, protocol))))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_told_in_every_slot_is_heard_as_event_by_event(point, protocol, seed):
+    same(*both_ways(point(drawn(seed, protocol, told=True))))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_agents_that_wait_in_synchronisations_are_the_same_as_event_by_event(point, protocol, seed):
+    learner = 'kind = "oful", schedule = "fixed", every = 3'
+    bandit = 'bandit = { kind = "linear", dimension = 2, arms = 4 }'
+    compiled, events = both_ways(point(drawn(seed, protocol, learner=learner, bandit=bandit, horizon=40)))
+    same(compiled, events)
+    assert "late" in compiled.metrics
+
+
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("seed", range(100, 103))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_rounds_that_overlap_go_on_where_they_stopped_for_room(point, tiny_rooms, protocol, seed, told):
+    same(*both_ways(point(drawn(seed, protocol, told=told))))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_comes_too_late_is_counted(point, protocol):
+    changes = {"latency": '{ uniform = ["1 ms", "9 ms"] }', "topology": 'family = "ring", agents = 8', "horizon": 400}
+    kind = f'kind = "{protocol}", timing = "asynchronous", deadline = "20 ms"'
+    compiled, events = both_ways(point(drawn(0, protocol, protocol=kind, faults="", **changes)))
+    same(compiled, events)
+    assert compiled.metrics["late"] > 0
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_lost_for_good_leaves_no_round_in_the_way_of_others(point, protocol, monkeypatch):
+    """A tenth of all rounds have somebody who will never hear all: without their places there is room for few."""
+    loops = []
+    prepare = CompiledLoop.prepare
+    monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: (loops.append(self), prepare(self, *given)))
+    changes = {"latency": '"1 ms"', "topology": 'family = "path", agents = 4', "faults": "links.peer.loss = 0.3"}
+    with choice.worth_it_from(0):
+        point(drawn(0, protocol, told=True, learner='kind = "ucb"', horizon=200, **changes)).simulation(0).run()
+    (rounds,) = loops
+    assert len(rounds.ended) < 100
+    assert len(rounds.rounds.table) <= 16

@@ -1,12 +1,9 @@
 """The documentation is what it says: its commands and code run, and nothing public is without an entry."""
 
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -34,28 +31,23 @@ def folder(tmp_path_factory):
     return folder
 
 
-def call(words, folder):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
-
-
 def quick(page):
     """Leave out what the README's test runs as well."""
     return page.name not in ("first_study.md", "install.md", "tour.md")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if quick(page)], ids=lambda page: page.stem)
-def test_everything_on_the_page_runs(page, folder):
+def test_everything_on_the_page_runs(page, folder, fresh):
     for language, text in blocks(page):
         first = text.split("\n", 1)[0]
         if first.startswith("# ") and re.fullmatch(r"# [\w.]+\.(py|toml|edgelist)", first):
             (folder / first.removeprefix("# ")).write_text(text, encoding="utf-8")
         elif language == "python":
-            done = call([sys.executable, "-c", text], folder)
+            done = fresh(["-c", text], folder)
             assert done.returncode == 0, done.stderr
         elif language == "sh":
             for command in text.splitlines():
-                done = call([sys.executable, "-m", "netbandit", *shlex.split(command)[1:]], folder)
+                done = fresh(["-m", "netbandit", *shlex.split(command)[1:]], folder)
                 assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 

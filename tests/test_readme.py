@@ -1,11 +1,8 @@
 """The README is what it says: every command, scenario and piece of code in it runs."""
 
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -60,15 +57,9 @@ def test_a_learner_that_shares_takes_at_most_twenty_five_lines():
     assert len([line for line in NAMED["neighbours.py"].splitlines()[1:] if line.strip()]) <= 25
 
 
-def run(words, folder):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
-
-
-def test_every_command_and_piece_of_code_runs(folder):
+def test_every_command_and_piece_of_code_runs(folder, fresh):
     for command in COMMANDS:
-        words = [sys.executable, "-m", "netbandit", *shlex.split(command)[1:]]
-        done = run(words, folder)
+        done = fresh(["-m", "netbandit", *shlex.split(command)[1:]], folder)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         assert done.stdout
     for file in ("ring/regret.png", "difference/parameter.png", "neighbours/regret.svg", "difference/report.html"):
@@ -86,10 +77,10 @@ def test_a_visitor_reads_it_in_two_minutes():
     assert len(prose.split()) < 600
 
 
-def test_the_study_from_objects_draws_its_picture_and_writes_its_scenario(folder):
-    done = run([sys.executable, "-c", UNNAMED[0]], folder)
+def test_the_study_from_objects_draws_its_picture_and_writes_its_scenario(folder, fresh):
+    done = fresh(["-c", UNNAMED[0]], folder)
     assert done.returncode == 0, done.stderr
     assert "20 ms" in done.stdout
     assert (folder / "shift.png").stat().st_size > 0
-    checked = run([sys.executable, "-m", "netbandit", "check", "shift.toml"], folder)
+    checked = fresh(["-m", "netbandit", "check", "shift.toml"], folder)
     assert checked.returncode == 0, checked.stderr

@@ -63,14 +63,18 @@ class TriggeredRounds(CallProtocol):
         if not self._naming:  # else a round may end for some alone
             self.rounds.ended = self.ended
         self.groups = [0] * network.agents
-        served, by_peers = self.rounds.served, self.rounds.uses_peer_links
-        signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
-        self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
+        self._signal = self.signal_over(network)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._answered = [0] * network.agents  # the number of the latest answer of the server that it has heard
         self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
+
+    def signal_over(self, network: Network) -> "Signal":
+        """Return how a call gets to everybody."""
+        served, by_peers = self.rounds.served, self.rounds.uses_peer_links
+        signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
+        return signal(network, self.slotted, self._hear, self.rounds.answered)
 
     def call(self, agent: int, param_set: int) -> None:
         """Call everybody to the next round."""
@@ -275,6 +279,10 @@ class FloodedCall(Signal):
             return
         self._heard[node] = round
         self._tell(node, round)
+        self._pass_on(node, sender, round)
+
+    def _pass_on(self, node: int, sender: int, round: int) -> None:
+        """Let *node* call all its neighbours but *sender*."""
         self._call(node, round, [channel for channel in self._network.channels[node] if channel.receiver != sender])
 
     def _call(self, node: int, round: int, channels: Sequence[Channel]) -> None:

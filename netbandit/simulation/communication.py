@@ -306,12 +306,15 @@ class Synchronisations(Communication):
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
-        if not (self.isolated or (self._wanted and learners[0].called)):
+        if not self.isolated:
             self._compile(learners[0])
 
     def _compile(self, learner: Learner) -> None:
-        """Let rounds for which nobody calls be played in a compiled loop, if the rounds that are known are worth it."""
+        """Let rounds be played in a compiled loop, if those that are known, or will be called for, are worth it."""
         protocol, network = self.stage.point.protocol, self.stage.network
+        if self._wanted and learner.called:
+            self._protocol = choice.called_protocol(protocol, network, self) or self._protocol
+            return
         slot, known, enough = learner.next_share(0), 0, choice.enough_rounds(protocol, network)
         while slot is not None and slot < self.clock.horizon and known < enough:
             known += 1

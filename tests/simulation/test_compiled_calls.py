@@ -35,6 +35,20 @@ LATENCIES = [
     '{ uniform = ["0 ms", "3 ns"] }',
     '{ uniform = ["1 us", "30 ms"] }',
 ]
+ACTIVITIES = [
+    ("slotted", '"every"'),
+    ("asynchronous", '"every"'),
+    ("slotted", '"one"'),
+    ("slotted", "{ share = 0.4 }"),
+    ("asynchronous", '{ poisson = "0.7 ms" }'),
+]
+FAULTS = [
+    "links.peer.loss = 0.02",
+    "links.peer.loss = 0.1\nlinks.peer.retry = {}",
+    'links.peer.jitter = "2 ms"\nlinks.peer.duplicate = 0.2',
+    "links.peer.loss = 0.3\nlinks.peer.retry = { attempts = 2 }\n"
+    'links.peer.jitter = "2 ms"\nlinks.peer.overtaking = true',
+]
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed}, activity = {activity} }}
@@ -82,35 +96,96 @@ def point(tmp_path):
 @pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay", "sink"])
 def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}")
-    timing, activity = rng.choice(
-        [
-            ("slotted", '"every"'),
-            ("asynchronous", '"every"'),
-            ("slotted", '"one"'),
-            ("slotted", "{ share = 0.4 }"),
-            ("asynchronous", '{ poisson = "0.7 ms" }'),
-        ]
-    )
+    timing, activity = rng.choice(ACTIVITIES)
     learner = rng.choice(FIXED)
     text = drawn(rng, protocol=f'kind = "{protocol}"', learner=learner, timing=timing, activity=activity)
     same(*both_ways(point(text)))
 
 
-@pytest.mark.parametrize(
-    "faults",
-    [
-        "links.peer.loss = 0.02",
-        "links.peer.loss = 0.1\nlinks.peer.retry = {}",
-        'links.peer.jitter = "2 ms"\nlinks.peer.duplicate = 0.2',
-        "links.peer.loss = 0.3\nlinks.peer.retry = { attempts = 2 }\n"
-        'links.peer.jitter = "2 ms"\nlinks.peer.overtaking = true',
-    ],
-)
+@pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay"])
 def test_sums_name_what_is_in_them_in_the_same_way_where_messages_may_be_lost(point, protocol, faults):
     rng = random.Random(f"{faults}/{protocol}")
     changes = {"protocol": f'kind = "{protocol}"', "learner": rng.choice(FIXED), "bandwidth": "", "faults": faults}
     same(*both_ways(point(drawn(rng, **changes))))
+
+
+OVER_FLOODING = pytest.param("flooding", marks=pytest.mark.slow)  # for its compilation
+
+
+def called_for(protocol, seed, *, fails=False):
+    rng = random.Random(f"{seed}/{protocol}")
+    timing, activity = rng.choice(ACTIVITIES)
+    given = {"protocol": f'kind = "{protocol}"', "learner": rng.choice(TESTED), "timing": timing, "activity": activity}
+    # Where agents see different actions they do not all call in the same slot.
+    return drawn(rng, **given, **(some_faults(rng) if fails else {})).replace("arms = 4", 'arms = 4, actions = "fresh"')
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 6, 13, 21, 22])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", OVER_FLOODING])
+def test_rounds_that_agents_call_for_are_the_same(point, protocol, seed):
+    """With the last seeds agents hear a call and pass on items at one boundary, in the order in which these came."""
+    same(*both_ways(point(called_for(protocol, seed))))
+
+
+@pytest.mark.parametrize("seed", range(100, 103))
+@pytest.mark.parametrize("protocol", ["gis", "gossip", OVER_FLOODING])
+def test_a_loop_that_stops_for_room_among_calls_goes_on_where_it_was(point, monkeypatch, protocol, seed):
+    with_little_room(monkeypatch)
+    same(*both_ways(point(called_for(protocol, seed))))
+
+
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("seed", range(201, 204))
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "flooding"])
+def test_calls_are_flooded_in_the_same_way_whatever_goes_wrong(point, monkeypatch, protocol, seed):
+    if seed % 2:
+        with_little_room(monkeypatch)
+    same(*both_ways(point(called_for(protocol, seed, fails=True))))
+
+
+@pytest.mark.parametrize("seed", [770, 969])
+def test_who_is_to_speak_at_a_boundary_keeps_its_place_before_who_hears_a_call_there(point, seed):
+    """Agents contribute, which takes a step, while it is known who speaks at the next boundary."""
+    text = drawn(
+        random.Random(0),
+        seed=seed,
+        horizon=60,
+        activity='"one"',
+        topology='family = "ring", agents = 9',
+        latency='{ uniform = ["0 ms", "3 ns"] }',
+        bandwidth="",
+        learner='kind = "oful", threshold = 0.5',
+        protocol='kind = "gossip"',
+        timing="slotted",
+    )
+    same(*both_ways(point(text)))
+
+
+@pytest.mark.parametrize(("hops", "worth"), [(2_880, True), (2_881, False)])
+def test_rounds_that_agents_may_call_for_are_worth_a_loop_as_if_they_were_ten(point, hops, worth):
+    text = drawn(
+        random.Random(0),
+        topology='family = "ring", agents = 12',  # 288 hops a round
+        learner=TESTED[0],
+        protocol='kind = "gis"',
+    )
+    with choice.worth_it_from(hops), patch.object(CompiledLoop, "prepare", side_effect=InterruptedError) as prepared:
+        run = point(text).simulation(0).run
+        if worth:
+            with pytest.raises(InterruptedError):
+                run()
+        else:
+            run()
+    assert prepared.called == worth
+
+
+@pytest.mark.parametrize("protocol", ['kind = "relay"', 'kind = "sink"', 'kind = "gossip", deadline = "3 slots"'])
+def test_calls_that_no_loop_knows_go_event_by_event(point, monkeypatch, protocol):
+    monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
+    with choice.worth_it_from(0):
+        result = point(drawn(random.Random(0), protocol=protocol, learner=TESTED[0])).simulation(0).run()
+    assert result.kinds["CALL"][0] > 0
 
 
 @pytest.mark.parametrize(("hops", "worth"), [(17_280, True), (17_281, False)])

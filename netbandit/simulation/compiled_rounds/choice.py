@@ -43,6 +43,9 @@ _SYNCHRONISATIONS = 500
 """How often an agent may release in a run, or in every tenth slot of it, where nobody can know it ahead: a hop of a
 release takes several times as long as others event by event, so that a tenth as many are worth a loop."""
 
+_CALLED_ROUNDS = 10
+"""About how many rounds agents call for in a run, where nobody can know it ahead: few with the usual thresholds."""
+
 _AN_ANSWER = 10
 """About how many hops of a loop's gain are lost on an answer of a server."""
 
@@ -184,7 +187,20 @@ def uncalled_protocol(
     """
     if not fits(protocol, network, rounds):
         return None
-    calls = TriggeredRounds.over(_compiled(protocol, network))
+    return _started(TriggeredRounds.over(_compiled(protocol, network)), network, sync_handler)
+
+
+def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
+    """As `uncalled_protocol`, of synchronisations that are called for."""
+    if type(protocol) not in (Flooding, Gis, Gossip) or not fits(protocol, network, _CALLED_ROUNDS):
+        return None
+    from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
+
+    rounds = _compiled(protocol, network, called=True)
+    return _started(TriggeredCompiledRounds.over(rounds), network, sync_handler)
+
+
+def _started(calls: TriggeredRounds, network: Network, sync_handler: SyncHandler) -> CallProtocol:
     calls.start(network, sync_handler)
     network.attach(calls.handler)
     return calls
@@ -290,10 +306,10 @@ def _slowest(network: Network) -> int:
     return max(network.slowest_uplink, max(peers, default=0))
 
 
-def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
+def _compiled(protocol: NetworkProtocol, network: Network, called: bool = False) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding) and network.unreliable:
+    if isinstance(protocol, Flooding) and (network.unreliable or called):
         from netbandit.simulation.compiled_rounds import flooding_over_queues
 
         kind = flooding_over_queues.CompiledQueuedFlooding

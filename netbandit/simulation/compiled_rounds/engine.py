@@ -61,7 +61,7 @@ class CompiledLoop(NetworkProtocol):
         self._on_arrival: list[Callable[[Event], None]] = [self._arrive]
         self._on_step: list[Callable[[Event], None]] = [self._step]
         self._arrival: tuple[int, Event] | None = None
-        self._next_step: tuple[int, Event] | None = None
+        self._appointed: set[int] = set()  # when (ns) steps may be due
         self._run: Callable[..., int] | None = None
         network.before_close(self.count)
 
@@ -112,12 +112,12 @@ class CompiledLoop(NetworkProtocol):
     def appoint_step(self, time: int) -> None:
         """Have the loop make a step at *time*.
 
-        That is asked for as soon as it is known, so that among all that has its turn then the step has its place.
+        That is asked for as soon as it is known, so that among all that has its turn then the step has its place; an
+        earlier one that comes up does not cost it that.
         """
-        if time < columns.NEVER and (self._next_step is None or time != self._next_step[0]):
-            event = ScheduledEvent(self._on_step)
-            self._next_step = time, event
-            self._environment.schedule(event, self._turn, time - self._environment.now)
+        if time < columns.NEVER and time not in self._appointed:
+            self._appointed.add(time)
+            self._environment.schedule(ScheduledEvent(self._on_step), self._turn, time - self._environment.now)
 
     def _arrive(self, event: Event) -> None:
         if self._arrival is not None and event is self._arrival[1]:  # else overtaken by an earlier one
@@ -125,9 +125,8 @@ class CompiledLoop(NetworkProtocol):
             self._go_on(my_turn=False)
 
     def _step(self, event: Event) -> None:
-        if self._next_step is not None and event is self._next_step[1]:
-            self._next_step = None
-            self.step()
+        self._appointed.remove(self._environment.now)
+        self.step()
 
     def step(self) -> None:
         """Go on at the time of a step."""
@@ -150,22 +149,30 @@ class CompiledLoop(NetworkProtocol):
             if why == columns.ENDED_AND_LEFT and self._goes_on_at() > limit:
                 break
             why = self.play_on(limit, steps_until)
-            if why in columns.ROUND_ENDS:
-                self.inform()
+            self.react(why)
         self.appoint_arrival(int(self.traffic.state[columns.NEXT_ARRIVAL]))
+        self.appoint_steps()
+
+    def appoint_steps(self) -> None:
+        """Have the loop make the steps that are known."""
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
     def _goes_on_at(self) -> int:
         """Return when (ns) the loop said that it would have gone on."""
         return int(min(self.traffic.state[columns.NEXT_ARRIVAL], self.traffic.state[columns.NEXT_STEP]))
 
+    def react(self, why: int) -> None:
+        """Do now what the loop has stopped for."""
+        if why in columns.ROUND_ENDS:
+            self.inform()
+
     def play_on(self, arrivals_until: int, steps_until: int) -> int:
-        """Run the loop until a round has ended or something outside is due; return which."""
+        """Run the loop until there is something to react to, or something outside is due; return which."""
         while True:
             why = self.play(arrivals_until, steps_until)
             self._environment.advance(int(self.traffic.state[columns.NOW]))
             self.tell()
-            if why == columns.STOPPED or why in columns.ROUND_ENDS:
+            if why in (columns.STOPPED, columns.HEARD_CALL, *columns.ROUND_ENDS):
                 return why
             if why != columns.EVENTS_FULL:
                 self.more(why)

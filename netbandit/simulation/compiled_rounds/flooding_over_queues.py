@@ -1,4 +1,4 @@
-"""Compiled rounds of `flooding` over a network in which something can go wrong."""
+"""Compiled rounds of `flooding` over a network in which something can go wrong, or calls are flooded too."""
 
 from typing import Any, ClassVar
 
@@ -9,19 +9,21 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.flooding import FLOOD
 from netbandit.protocols.protocol import Aggregation
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.fresh_items import nothing_fresh, roomy
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import flooding_over_queues as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledQueuedFlooding(QueuedLoop, RoundsTogether):
-    """Stands for `Flooding` where messages may be lost, late, doubled or repeated, and agents never fail."""
+class CompiledQueuedFlooding(CalledRounds, RoundsTogether):
+    """Stands for `Flooding` where messages may be lost, late, doubled or repeated, or agents call; they never fail."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (FLOOD,)
+    kinds: ClassVar[tuple[Kind, ...]] = (FLOOD, CALL)
     name: ClassVar[str] = "flooding"
-    compiled_with_faults: ClassVar[Any] = loop.play
+    compiled: ClassVar[Any] = loop.play
+    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
 
     flood: loop.QueuedFlood = state()
     """The round."""

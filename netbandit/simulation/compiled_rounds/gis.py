@@ -10,6 +10,8 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gis import ADV, DATA, REQ
 from netbandit.protocols.protocol import Aggregation
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.overlapping import Agents, OverlappingRounds
 from netbandit.simulation.kernels import message_rows as rows
 from netbandit.simulation.kernels import open_rounds
@@ -17,10 +19,10 @@ from netbandit.simulation.kernels import synchronization as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGis(OverlappingRounds):
+class CompiledGis(CalledRounds, OverlappingRounds):
     """Stands for `Gis` where agents never fail."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA)
+    kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA, CALL)
     name: ClassVar[str] = "gis"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults

@@ -9,17 +9,18 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.links import doubled
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.compiled_rounds.together import RoundsTogether
 from netbandit.simulation.kernels import gossip as loop
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGossip(QueuedLoop, RoundsTogether):
+class CompiledGossip(CalledRounds, RoundsTogether):
     """Stands for `Gossip` where agents never fail."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP,)
+    kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP, CALL)
     name: ClassVar[str] = "gossip"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from simpy import Event
 
-from netbandit.network.clock import ScheduledEvent
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network
 from netbandit.part import state
@@ -59,7 +58,6 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         self._lists: dict[int, KnownItems] = {}
         self._informed: dict[int, Event] = {}
         self._done_from = np.full(agents, _NEVER_DONE)
-        self._appointed: set[int] = set()
         self._heard: list[NDArray[np.int64]] = []
 
     @property
@@ -181,18 +179,9 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
             self._heard.append(self.rounds.heard[:heard].copy())
             self.rounds.state[columns.HEARD] = 0
 
-    def appoint_step(self, time: int) -> None:
-        """See `CompiledLoop.appoint_step`; there may be several, as agents contribute between boundaries."""
-        if time < loop.NEVER and time not in self._appointed:
-            self._appointed.add(time)
-            self._environment.schedule(ScheduledEvent(self._on_step), self._turn, time - self._environment.now)
-
-    def _step(self, event: Event) -> None:
-        self._appointed.discard(self.clock.now)
-        self.step()
-
-    def _go_on(self, my_turn: bool) -> None:
-        super()._go_on(my_turn)
+    def appoint_steps(self) -> None:
+        """See `CompiledLoop.appoint_steps`; there may be several, as agents contribute between boundaries."""
+        super().appoint_steps()
         for time in set(self.traffic.steps[: self.traffic.state[loop.STEPS], -1].tolist()):
             self.appoint_step(time)
 

@@ -29,6 +29,7 @@ class QueuedLoop(CompiledLoop):
         self.queues = Queues(
             np.empty((0, columns.COLUMNS_WITH_FAULTS if self._wrong else columns.MESSAGE_COLUMNS), dtype=np.int64),
             np.array([-1, 0]),
+            np.empty(0, dtype=np.int64),
             None if self._wrong is None else self._wrong.faults,
         )
         self._more_messages(max(_ROOM_FOR, 2 * len(self.traffic.channels)))

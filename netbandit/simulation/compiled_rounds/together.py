@@ -65,8 +65,8 @@ class RoundsTogether(CompiledRounds):
         """See `CompiledRounds.step`."""
         if self._aside is not None:
             now = self.clock.now
-            while self.play_on(now, now) in columns.ROUND_ENDS:
-                self.inform()
+            while (why := self.play_on(now, now)) != columns.STOPPED:
+                self.react(why)
             time, rows = self._aside
             self._aside = None
             state = self.traffic.state

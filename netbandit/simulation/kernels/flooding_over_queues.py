@@ -1,6 +1,6 @@
-"""The compiled loop of `flooding` where something can go wrong: every message has a row of its own.
+"""The compiled loop of `flooding` where something can go wrong, or calls are flooded too: every message has a row.
 
-Where nothing can, `flooding` does the same with less.
+Elsewhere `flooding` does the same with less.
 """
 
 from typing import NamedTuple
@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import entry, inlined
+from netbandit.simulation.kernels.calls import hears_call
+from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.fresh_items import FRESH, KNOWN, LACKED, Fresh, mark_tellers, note_teller
 from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
 from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
@@ -17,6 +18,7 @@ from netbandit.simulation.kernels.traffic import (
     CHANNEL,
     END,
     ENDED_ROUND,
+    HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     MESSAGE,
@@ -40,6 +42,8 @@ from netbandit.simulation.kernels.traffic import (
     inbox_of_one,
     step_time,
 )
+
+FLOOD, CALL = range(2)
 
 # Places in `QueuedFlood.round`: the number of the round that goes on, 0 for none; the pairs of an agent and an item
 # that it lacks; who passes on what is fresh, how many labels that is, and which of them is next.
@@ -78,7 +82,7 @@ def _pass_on(traffic: Traffic, queues: Queues, flood: QueuedFlood) -> int:
             for place in range(first, last):
                 channel = traffic.out[place]
                 if not fresh.told_by[channel]:
-                    put(traffic, queues, channel, 0, flood.sizes[label], round[NUMBER], now, label, 0)
+                    put(traffic, queues, channel, FLOOD, flood.sizes[label], round[NUMBER], now, label, 0)
             mark_tellers(traffic, fresh, label, 0)
         fresh.first[label] = -1
         round[NEXT_LABEL] += 1
@@ -115,6 +119,8 @@ def play(
             if slotted and state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
             node = channels[inbox[at, CHANNEL], RECEIVER]
+            if hears_call(traffic, queues, CALL, node, at, end):
+                return HEARD_CALL
             fresh = 0
             for number in range(at, end):
                 channel, message = inbox[number, CHANNEL], inbox[number, MESSAGE]
@@ -164,3 +170,6 @@ def play(
             if state[STEPS_BEGUN]:
                 end_steps(traffic)
             return ENDED_ROUND
+
+
+play_with_faults = for_faults(play)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.calls import hears_call
 from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, UNUSED
 from netbandit.simulation.kernels.queues import Queues, advance, draw, put, release, room_for, take
@@ -15,6 +16,7 @@ from netbandit.simulation.kernels.traffic import (
     END,
     ENDED_ROUND,
     FREE_AT,
+    HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     MESSAGE,
@@ -39,6 +41,8 @@ from netbandit.simulation.kernels.traffic import (
     inbox_of_one,
     step_time,
 )
+
+GOSSIP, CALL = range(2)
 
 # Places in `Rumours.round`: the number of the round that goes on, 0 for none; how many agents have all items; and the
 # earliest slot boundary (ns) at which somebody is to speak.
@@ -130,7 +134,17 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> Non
             message = queues.unused[UNUSED]  # the row that is used next
             for word in range(rumours.known.shape[1]):
                 rumours.copies[message, word] = rumours.known[node, word]
-            put(traffic, queues, channel, 0, rumours.header + rumours.held[node, 1], rumours.round[NUMBER], now, 0, 0)
+            put(
+                traffic,
+                queues,
+                channel,
+                GOSSIP,
+                rumours.header + rumours.held[node, 1],
+                rumours.round[NUMBER],
+                now,
+                0,
+                0,
+            )
         rumours.next_slot[node] += 1
     if rumours.next_slot[node] < rumours.last_slot:
         rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
@@ -163,6 +177,8 @@ def play(
             if state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
             node = channels[inbox[at, CHANNEL], RECEIVER]
+            if hears_call(traffic, queues, CALL, node, at, end):
+                return HEARD_CALL
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
                 if round[NUMBER] > 0 and messages[message, ROUND] == round[NUMBER]:

@@ -70,11 +70,13 @@ class Queues(NamedTuple):
     Attributes:
         messages: A row a message, and unused rows; see `message_rows`.
         unused: Which rows are unused.
+        called: The latest round to which a call has reached each agent; empty: nobody calls.
         faults: What goes wrong; None: nothing, which is known when a loop is compiled, so that it costs nothing.
     """
 
     messages: Integers
     unused: Integers
+    called: Integers
     faults: Faults | None
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.simulation.kernels.calls import hears_call
 from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
 from netbandit.simulation.kernels.due_steps import begin_due, end_due
 from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
@@ -28,6 +29,7 @@ from netbandit.simulation.kernels.traffic import (
     CHANNEL_MASK,
     END,
     ENDED_ROUND,
+    HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     LISTS_FULL,
@@ -51,7 +53,7 @@ from netbandit.simulation.kernels.traffic import (
     step_time,
 )
 
-ADV, REQ, DATA = range(3)
+ADV, REQ, DATA, CALL = range(4)
 
 # Columns of `Traffic.steps` behind the others: the number of the round, and when (ns) the step is due.
 STEP_ROUND, STEP_DUE = range(3, 5)
@@ -269,6 +271,8 @@ def play(
         while state[INBOX_AT] < state[INBOX_END]:
             at, end = state[INBOX_AT], inbox_of_one(traffic)
             node = channels[inbox[at, CHANNEL], RECEIVER]
+            if hears_call(traffic, queues, CALL, node, at, end):
+                return HEARD_CALL
             lists, together, most, words, previous = 0, 0, 0, 0, 0
             for number in range(at, end):
                 message = inbox[number, MESSAGE]

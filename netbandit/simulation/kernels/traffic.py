@@ -63,8 +63,10 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     STEPS_BEGUN,  # whether this instant's have begun
     NEXT_ARRIVAL,  # when it stopped: when it would have gone on
     NEXT_STEP,
-) = range(23)
-STATES = 24
+    HEARD_OVER,  # the channel that has brought the call for which it stopped, and when (ns) that was sent
+    HEARD_BEGUN,
+) = range(25)
+STATES = 25
 
 # Why a loop returns.
 (
@@ -82,7 +84,8 @@ STATES = 24
     STATES_USED,
     OUTSIDE_TIMERS,  # it is time for `Network.stop_waiting`
     ENDED_AND_LEFT,  # a round has ended, and nothing is left of this instant: the state says when it would go on
-) = range(14)
+    HEARD_CALL,
+) = range(15)
 ROUND_ENDS = (ENDED_ROUND, ENDED_AND_LEFT)
 ARRIVED, STEP = 100, 101
 

@@ -91,7 +91,7 @@ class Clock:
     @property
     def now(self) -> int:
         """The present time in nanoseconds."""
-        return self.environment.now
+        return self.environment._now  # a property of it takes four times as long to read
 
     def boundary(self, time: int) -> int:
         """Return the number of the first slot boundary at or after *time* (ns)."""

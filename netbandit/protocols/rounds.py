@@ -27,6 +27,7 @@ import traceback
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +75,12 @@ class Wanted(NamedTuple):
         )
 
 
+@lru_cache(maxsize=64)
+def _one_of(kinds: tuple[Kind, ...]) -> Wanted:
+    """Return what most coroutines wait for at most times: a message of one of these *kinds*, whoever it is from."""
+    return Wanted(kinds, None, single=True)
+
+
 class Participant:
     """An agent in one round, as its coroutine sees it.
 
@@ -112,8 +119,9 @@ class Participant:
         if not isinstance(kind, Kind):
             raise self.error(f'sends a message of {kind!r}, which is no kind: make one, UP = netbandit.Kind("UP")')
         receivers = (to,) if isinstance(to, int) else tuple(to)
+        near = self._protocol.near[self.id]
         for receiver in receivers:
-            if receiver not in self._protocol.near[self.id]:
+            if receiver not in near:
                 raise self.error(
                     f"sends {kind.name} to {receiver}, which is no neighbour: they are {self._neighbours()}"
                 )
@@ -135,8 +143,10 @@ class Participant:
             deadline: How long to wait, ``"500 ms"`` or nanoseconds; absent: for ever. When it has passed, what is given
                 is None in place of a payload, and of a list those that have come (`senders` says whose they are).
         """
-        limit = self._nanoseconds(deadline)
         kinds = kind if isinstance(kind, tuple) else (kind,)
+        if from_ is None and deadline is None:
+            return _one_of(kinds)
+        limit = self._nanoseconds(deadline)
         if from_ is None:
             return Wanted(kinds, None, single=True, deadline=limit)
         single = isinstance(from_, int)
@@ -322,8 +332,9 @@ class RoundProtocol(CallbackRoundProtocol):
         """Put a message of *me* on its links to some neighbours."""
         size = HEADER_BYTES + self._size(me, payload)
         self._rounds[me.round].pending += len(receivers)
-        channels = [self.network.channel(me.id, receiver) for receiver in receivers]
-        self.network.send(Message(kind, size, (payload, self.clock.now), me.round), channels)
+        network = self.network
+        channels = [network.channel(me.id, receiver) for receiver in receivers]
+        network.send(Message(kind, size, (payload, self.clock.now), me.round), channels)
 
     def _size(self, me: Participant, payload: Any) -> int:
         """Return the bytes of what a message says."""
@@ -331,14 +342,14 @@ class RoundProtocol(CallbackRoundProtocol):
             return 0
         if isinstance(payload, Item):
             return payload.size
+        if isinstance(payload, (list, tuple)):
+            return sum([self._size(me, part) for part in payload])
         if isinstance(payload, (bool, int, float, np.number)):
             return NUMBER_BYTES
         if isinstance(payload, np.ndarray) and payload.dtype.kind in "biufc":
             return NUMBER_BYTES * payload.size
         if isinstance(payload, dict):
-            return sum(LABEL_BYTES + self._size(me, part) for part in payload.values())
-        if isinstance(payload, (list, tuple)):
-            return sum(self._size(me, part) for part in payload)
+            return sum([LABEL_BYTES + self._size(me, part) for part in payload.values()])
         raise me.error(f"sends a {type(payload).__name__}, whose bytes nobody knows: give it as an Item(size, value)")
 
     def _later(self, round: int, agent: int, time: int, told: _Told | None) -> None:
@@ -348,11 +359,12 @@ class RoundProtocol(CallbackRoundProtocol):
     def _act(self, due: list[tuple[int, list[_Step]]]) -> None:
         """Let all that takes effect at this instant do so, and then the coroutines go on that it was for."""
         touched: dict[tuple[int, int], None] = {}
+        rounds, ended = self._rounds, self.ended
         for node, steps in due:
             for number, told in steps:
-                if number in self.ended:
+                if number in ended:
                     continue
-                state = self._rounds[number]
+                state = rounds[number]
                 state.pending -= 1
                 if node in state.returned:
                     continue
@@ -360,7 +372,7 @@ class RoundProtocol(CallbackRoundProtocol):
                     state.lives[node].mailbox.append(told)
                 touched[node, number] = None
         for node, number in touched:
-            life = self._rounds[number].lives[node]
+            life = rounds[number].lives[node]
             if life.coroutine is not None and life.me is not None:
                 self._go_on(life, life.me, life.coroutine)
         for number in {number for _, number in touched}:
@@ -403,10 +415,16 @@ class RoundProtocol(CallbackRoundProtocol):
         passed = life.until is not None and self.clock.now >= life.until
         if not wanted.kinds:
             return (None,) if passed else None
-        if wanted.senders is None:
+        if wanted.senders is None and not wanted.every:  # what most wait for
+            for place, told in enumerate(life.mailbox):
+                if told.kind in wanted.kinds:
+                    del life.mailbox[place]
+                    me.senders, me.kinds = (told.sender,), (told.kind,)
+                    return (told.payload,)
+            first: list[_Told] = []
+            enough = False
+        elif wanted.senders is None:
             first = [told for told in life.mailbox if told.kind in wanted.kinds]
-            if not wanted.every:
-                first = first[:1]
             enough = bool(first)
         else:
             firsts: dict[int, _Told] = {}

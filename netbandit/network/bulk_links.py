@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
+from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import GeometricJitter, UniformJitter
-from netbandit.network.loss import BitLoss, ConstantLoss
+from netbandit.network.loss import BitLoss, BurstChance, BurstLoss, ConstantLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.streams import Streams
@@ -32,9 +33,7 @@ def fits(network: Network) -> bool:
     faults = network.peer_faults
     if faults is None or network.trace is not None or network.transmission(_A_MEGABYTE):
         return False
-    if not isinstance(faults.loss, ConstantLoss | BitLoss | None) or faults.retry is not None:
-        return False
-    if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
+    if faults.retry is not None or not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
         return False
     if faults.duplicate and network.link_downtimes is not None:
         return False
@@ -91,6 +90,8 @@ class BulkLinks:
         assert faults is not None
         self._faults = faults
         self._numbers = _Numbers(faults, len(rows), self._columns, network.streams)
+        loss = faults.loss
+        self._bursts = _Bursts(loss, self._columns, network.streams) if isinstance(loss, BurstLoss) else None
         slot = clock.slot
         longest = int(self._latencies.max(initial=0)) + _longest(faults)
         self.slowest = max(1, -(-longest // slot))
@@ -148,8 +149,8 @@ class BulkLinks:
             self._delivered[slot % self._depth] = sizes
             self._record(slot)
             return np.where(sent, slot + self.delays, -1)
-        lost = self._losses(drawn, sizes, sent)
         begun = slot * clock.slot
+        lost = self._losses(begun, drawn, sizes, sent)
         arrivals = self._arrivals(begun, drawn)
         cut = self._cuts.between(begun, arrivals) if self._cuts is not None else None
         if cut is not None:
@@ -168,16 +169,18 @@ class BulkLinks:
         return np.where(arrived, np.maximum(slot + 1, -(-first // clock.slot)), -1)
 
     def _losses(
-        self, drawn: NDArray[np.int64], sizes: NDArray[np.int64], sent: NDArray[np.bool_]
+        self, begun: int, drawn: NDArray[np.int64], sizes: NDArray[np.int64], sent: NDArray[np.bool_]
     ) -> NDArray[np.bool_] | None:
-        """Return which of the messages are lost; None: none can be."""
+        """Return which of the messages that are sent at *begun* are lost; None: none can be."""
         loss = self._faults.loss
         if loss is None:
             return None
-        assert isinstance(loss, ConstantLoss | BitLoss)
         uniforms = self._numbers.of("loss", drawn)
+        if self._bursts is not None:
+            return sent & (uniforms < self._bursts.chances(begun))
         if isinstance(loss, ConstantLoss):
             return sent & (uniforms < loss.probability)
+        assert isinstance(loss, BitLoss)
         different, inverse = np.unique(sizes, return_inverse=True)
         chances = np.array([loss.of_size(size) for size in different.tolist()])[inverse]
         return sent & (uniforms < chances)
@@ -297,6 +300,30 @@ class _Cuts:
             if not over.any():
                 return np.asarray(self._begins[self._next] <= arrivals)
             self._next += over
+
+
+class _Bursts:
+    """With what probability each channel loses a message: it is looked up once for each stay.
+
+    Args:
+        loss: The law.
+        columns: The column of each row.
+        streams: The streams of the replication.
+    """
+
+    def __init__(self, loss: BurstLoss, columns: NDArray[np.int64], streams: Streams) -> None:
+        states = Draws(streams, "bursts.peer", len(columns))
+        times = (failing(states, column, loss.good_for, loss.bad_for) for column in columns.tolist())
+        self._stays = [BurstChance(loss, Downtimes(intervals)) for intervals in times]
+        self._until = np.zeros(len(columns), dtype=np.int64)
+        self._chances = np.zeros(len(columns))
+
+    def chances(self, begun: int) -> NDArray[np.float64]:
+        """Return the probability of each channel at *begun* (ns), which never decreases, shape (channels,)."""
+        for row in np.flatnonzero(self._until <= begun).tolist():
+            self._chances[row] = self._stays[row].renew(begun)
+            self._until[row] = min(self._stays[row].until, _NEVER)
+        return self._chances
 
 
 class _Numbers:

@@ -1,6 +1,7 @@
 """What messages draw: numbers that belong to a channel and to the place of a message on it."""
 
 from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
 from itertools import chain, count
 
 import numpy as np
@@ -14,7 +15,9 @@ MOST_ROWS = 64
 MOST_NUMBERS = 1 << 20
 """About how many numbers are drawn at once for all columns together."""
 
-_TABLES_KEPT = 8
+_LEAST_KEPT = 8
+_NUMBERS_KEPT = 1 << 21
+"""How many tables are kept at the least, and about how many numbers: channels use what they draw at their own pace."""
 
 
 class Draws:
@@ -39,14 +42,17 @@ class Draws:
         self._purpose = purpose
         self._columns = columns
         self._tables: dict[int, NDArray[np.float64]] = {}
+        self._most_kept = max(_LEAST_KEPT, _NUMBERS_KEPT // (self.rows * max(1, columns)))
+        self._kept: list[int] = []  # a heap of their numbers
 
     def table(self, block: int) -> NDArray[np.float64]:
         """Return the numbers of rows ``block * B`` to ``(block + 1) * B``, shape (columns, B)."""
         table = self._tables.get(block)
         if table is None:
             drawn = self._streams.generator(self._purpose, block).random((self.rows, self._columns))
-            while len(self._tables) >= _TABLES_KEPT:  # who is behind has it drawn again, and it is the same
-                del self._tables[min(self._tables)]
+            if len(self._tables) == self._most_kept:  # who is behind has it drawn again, and it is the same
+                del self._tables[heappop(self._kept)]
+            heappush(self._kept, block)
             table = self._tables[block] = np.ascontiguousarray(drawn.T)
         return table
 

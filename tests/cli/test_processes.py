@@ -54,17 +54,32 @@ def place(tmp_path):
     return tmp_path
 
 
-def call(place, *arguments, **environment):
-    process = started(place, *arguments, **environment)
-    output, errors = process.communicate(timeout=120)
-    assert "Traceback" not in errors
-    return process.returncode, output, errors
+@pytest.fixture
+def call(fresh):
+    """Call the command in a process; if it is to have an environment of its own, from its very beginning."""
+
+    def called(place, *arguments, **environment):
+        if environment:
+            process = started(place, *arguments, **environment)
+            output, errors = process.communicate(timeout=120)
+            code = process.returncode
+        else:
+            done = fresh(["-m", "netbandit", *map(str, arguments)], place)
+            code, output, errors = done.returncode, done.stdout, done.stderr
+        assert "Traceback" not in errors
+        return code, output, errors
+
+    return called
 
 
-def run_json(place, *arguments, **environment):
-    code, output, errors = call(place, "run", *arguments, "--json", **environment)
-    assert code == 0, errors
-    return json.loads(output, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+@pytest.fixture
+def run_json(call):
+    def ran(place, *arguments, **environment):
+        code, output, errors = call(place, "run", *arguments, "--json", **environment)
+        assert code == 0, errors
+        return json.loads(output, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+
+    return ran
 
 
 def without_times(found):
@@ -73,7 +88,7 @@ def without_times(found):
     return found
 
 
-def test_a_scenario_leaves_a_table_results_and_a_picture(place):
+def test_a_scenario_leaves_a_table_results_and_a_picture(place, call):
     code, output, errors = call(place, "run", "ring.toml")
     assert (code, errors) == (0, "")
     assert "regret" in output
@@ -87,7 +102,7 @@ def test_a_scenario_leaves_a_table_results_and_a_picture(place):
     assert len(rows) == 2 * len(metrics)
 
 
-def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hashing(place):
+def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hashing(place, run_json):
     first = run_json(place, "ring.toml", "--seed", 3, "--out", "first", PYTHONHASHSEED="1")
     second = run_json(place, "ring.toml", "--seed", 3, "--out", "second", "--trace", PYTHONHASHSEED="2")
     other = run_json(place, "ring.toml", "--seed", 4, "--out", "other")
@@ -97,7 +112,7 @@ def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hash
     assert not list(place.glob("first/runs/*/trace.jsonl"))
 
 
-def test_the_object_is_what_the_interface_says(place):
+def test_the_object_is_what_the_interface_says(place, run_json):
     found = run_json(place, "ring.toml", "--set", "sweep.topology.agents=[4, 6]")
     assert [point["parameters"] for point in found["points"]] == [{"topology.agents": 4}, {"topology.agents": 6}]
     point = found["points"][1]
@@ -116,7 +131,7 @@ def test_the_object_is_what_the_interface_says(place):
     assert one["points"][0]["metrics"]["regret"]["ci95"] is None
 
 
-def test_raising_the_replications_runs_only_the_new_ones(place):
+def test_raising_the_replications_runs_only_the_new_ones(place, call):
     call(place, "run", "ring.toml")
     before = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/runs/*/result.json")}
     code, output, _ = call(place, "run", "ring.toml", "--replications", 4)
@@ -126,7 +141,7 @@ def test_raising_the_replications_runs_only_the_new_ones(place):
     assert before.items() <= after.items()
 
 
-def test_a_mistake_writes_nothing(place):
+def test_a_mistake_writes_nothing(place, call):
     (place / "ring.toml").write_text(SCENARIO.replace("horizon", "horizont").replace('"gis"', '"gris"'))
     code, output, errors = call(place, "run", "ring.toml", "--out", "here")
     assert (code, output) == (2, "")
@@ -137,7 +152,7 @@ def test_a_mistake_writes_nothing(place):
     assert not (place / "results").exists()
 
 
-def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place):
+def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place, call, run_json):
     (place / "net").mkdir()
     (place / "net" / "triangle.txt").write_text("0 1\n1 2\n0 2\n")
     text = SCENARIO.replace('family = "ring"\nagents = 4', 'family = "file"\nfile = "net/triangle.txt"')
@@ -155,7 +170,7 @@ def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place):
     assert "already there" not in output
 
 
-def test_check_schema_plot_and_topology(place):
+def test_check_schema_plot_and_topology(place, call):
     assert call(place, "check", "ring.toml") == (0, "ring.toml: ok, 1 point, 2 runs\n", "")
     code, output, _ = call(place, "schema")
     assert (code, "properties" in json.loads(output)) == (0, True)
@@ -169,7 +184,7 @@ def test_check_schema_plot_and_topology(place):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends the signal of Ctrl-C to a group of processes, uses /proc")
-def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes_on(place):
+def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes_on(place, run_json):
     """Also that a part of the user's own is found on the workers, and that they find what one process finds."""
     (place / "slow.py").write_text(SLOW)
     (place / "own.toml").write_text(SCENARIO.replace('kind = "bernoulli"', 'kind = "slow:Slow"'))

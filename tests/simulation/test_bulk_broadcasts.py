@@ -139,6 +139,7 @@ FAULTS = [
     ', jitter = { geometric = ["2 slots", "5 slots"] }, overtaking = true',
     ', jitter = "2 ms", overtaking = true, duplicate = 0.4',
     ", loss = 0.1, duplicate = 0.3",
+    ', loss = { good = 0.05, bad = 0.9, good_for = "3 ms", bad_for = "1.5 ms" }',
 ]
 
 
@@ -204,7 +205,6 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
         ["protocol.route=flood", "protocol.ttl=2", "links.peer.jitter=20 s"],
         ["links.peer.latency=1000 s"],
         ["links.peer.jitter={ exponential = '1 ms' }"],
-        ["links.peer.loss={ good = 0.0, bad = 0.9, good_for = '5 ms', bad_for = '5 ms' }"],
         ["links.peer.retry={ timeout = '5 ms' }"],
         ["faults.links={ up_for = '5 ms', down_for = '1 ms' }", "links.peer.duplicate=0.5"],
         ["links.peer.bandwidth=1 Mbit/s"],

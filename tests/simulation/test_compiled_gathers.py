@@ -34,6 +34,7 @@ def drawn(seed, /, *lines, changes=None, **protocol):
         "pipeline": rng.choice([1, 2, 5, 1000]),
         "masks": rng.choice(["true", "false"]),
         "unserved": rng.choice(['"free"', '"worst"']),
+        **rng.choice([{}, {"deadline": rng.choice(['"1 ns"', '"0.5 slots"', '"1 slots"', '"3 slots"', '"30 slots"'])}]),
         **protocol,
     }
     values = {
@@ -113,7 +114,6 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, mo
     [
         drawn(0, "faults.links = { up = 0.9 }", changes={"bandwidth": 'links.peer.bandwidth = "1 Gbit/s"'}),
         drawn(0, 'faults.nodes = { up_for = "100 ms", down_for = "2 ms" }'),
-        drawn(0, deadline='"30 ms"'),
     ],
 )
 def test_what_the_loop_does_not_know_goes_event_by_event(tmp_path, monkeypatch, text):

@@ -288,7 +288,8 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
     return (
         type(protocol) is Vertical
         and _is_known(network)
-        and _nobody_waits_in_vain(protocol, network)
+        and _times_fit(network)
+        and network.clock.end + (protocol.deadline_ns(network.clock.slot) or 0) < _LATEST
         and max(part_bytes) <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY

@@ -13,12 +13,13 @@ from netbandit.protocols.vertical import CONTEXT, Vertical
 from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import gather as loop
+from netbandit.simulation.kernels.traffic import NEVER
 
 _OUTCOMES = 1 << 12
 
 
 class CompiledVertical(QueuedLoop, Vertical):
-    """Stands for `Vertical` where agents never fail, and users wait for ever."""
+    """Stands for `Vertical` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (CONTEXT,)
     name: ClassVar[str] = "vertical"
@@ -49,7 +50,7 @@ class CompiledVertical(QueuedLoop, Vertical):
         most = min(self.pipeline, self.clock.horizon)
         self.gather = loop.Gather(
             state=np.zeros(loop.STATES, dtype=np.int64),
-            users=np.full((most, 2), loop.NOBODY, dtype=np.int64),
+            users=np.full((most, loop.USER_COLUMNS), loop.NOBODY, dtype=np.int64),
             unused=np.arange(most),
             senders=np.column_stack([up[senders], HEADER_BYTES + sizes[senders]]),
             up=up,
@@ -57,6 +58,9 @@ class CompiledVertical(QueuedLoop, Vertical):
         )
         self.gather.state[[loop.HORIZON, loop.BLOCK_SLOTS]] = self.clock.horizon, self.block
         self.gather.state[loop.IN_PASSES] = network.delivers_in_passes
+        self.gather.state[loop.PATIENCE] = self.deadline_ns(self.clock.slot) or 0
+        self.gather.state[loop.LAST_DEADLINE] = NEVER
+        self.gather.state[[loop.OLDEST, loop.NEWEST]] = loop.NOBODY
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""
@@ -71,6 +75,11 @@ class CompiledVertical(QueuedLoop, Vertical):
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
         return self.run(self.traffic, self.queues, self.gather, arrivals_until, steps_until, self.slotted)
+
+    def tell(self) -> None:
+        """See `CompiledLoop.tell`."""
+        super().tell()
+        self.late = int(self.gather.state[loop.LATE])
 
     @property
     def under_way(self) -> list[int]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, SIZE
+from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE
 from netbandit.simulation.kernels.queues import Queues, advance, arrives_on, draw, put, release, room_for, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
@@ -38,12 +38,15 @@ from netbandit.simulation.kernels.traffic import (
 )
 
 # Places in `Gather.state`. `BLOCK` is that of the latest decision; `HORIZON` and `BLOCK_SLOTS` are in slots;
-# `WHOLE_PASS` is where a pass ends of which only the beginning is dealt with as yet, else 0.
+# `WHOLE_PASS` is where a pass ends of which only the beginning is dealt with as yet, else 0; `PATIENCE` (ns) is 0 where
+# users wait for ever; `OLDEST` and `NEWEST` are rows of `Gather.users`, or `NOBODY`.
 NEXT_USER, HORIZON, UNDER_WAY, OUTCOMES, BLOCK, BLOCK_SLOTS, IN_PASSES, WHOLE_PASS = range(8)
-STATES = 8
+PATIENCE, LAST_DEADLINE, OLDEST, NEWEST, LATE = range(8, 13)
+STATES = 13
 
 # Columns of `Gather.users`, of `Gather.outcomes` behind the user there, and of `Gather.senders`.
-USER, MISSING = range(2)
+USER, MISSING, OLDER, NEWER = range(4)
+USER_COLUMNS = 4
 DECIDED_AT = 1
 PART_CHANNEL, PART_SIZE = range(2)
 
@@ -56,9 +59,10 @@ class Gather(NamedTuple):
 
     Attributes:
         state: Numbers by the places above: when (ns) the next user comes, and how many are under way; whether all that
-            reaches an instant is delivered before anybody deals with it.
-        users: A row for each user that can be under way: its slot, or `NOBODY`, and of how many senders node 0 has not
-            the part.
+            reaches an instant is delivered before anybody deals with it; the deadline (ns) of the last who was served;
+            how many parts came when their users had gone away.
+        users: A row for each user that can be under way: its slot, or `NOBODY`, of how many senders node 0 has not the
+            part, and the rows of those under way that came before and after it.
         unused: The rows of `users` that are not used: from the place on that is the number of users under way.
         senders: A row a sender: the channel on which it puts its part, and the bytes of that.
         up: The channel on which each node passes parts on, shape (n,).
@@ -82,6 +86,66 @@ def _note(gather: Gather, user: int, decided_at: int) -> None:
 
 
 @inlined
+def _serve(gather: Gather, user: int) -> int:
+    """Let a *user* be under way; return its row."""
+    state, users = gather.state, gather.users
+    place = gather.unused[state[UNDER_WAY]]
+    state[UNDER_WAY] += 1
+    users[place, USER] = user
+    users[place, MISSING] = len(gather.senders)
+    users[place, OLDER] = state[NEWEST]
+    users[place, NEWER] = NOBODY
+    if state[NEWEST] == NOBODY:
+        state[OLDEST] = place
+    else:
+        users[state[NEWEST], NEWER] = place
+    state[NEWEST] = place
+    return int(place)
+
+
+@inlined
+def _leave(gather: Gather, place: int) -> int:
+    """Let the user of a row be under way no more; return who it was."""
+    state, users = gather.state, gather.users
+    user, older, newer = users[place, USER], users[place, OLDER], users[place, NEWER]
+    if older == NOBODY:
+        state[OLDEST] = newer
+    else:
+        users[older, NEWER] = newer
+    if newer == NOBODY:
+        state[NEWEST] = older
+    else:
+        users[newer, OLDER] = older
+    users[place, USER] = NOBODY
+    state[UNDER_WAY] -= 1
+    gather.unused[state[UNDER_WAY]] = place
+    return int(user)
+
+
+@inlined
+def _next_deadline(traffic: Traffic, gather: Gather) -> int:
+    """Return when (ns) somebody next goes away, or would if it were not decided for before; `NEVER`: nobody does."""
+    state = gather.state
+    if state[PATIENCE] == 0:
+        return NEVER
+    if state[OLDEST] == NOBODY:
+        return int(state[LAST_DEADLINE])
+    return int(gather.users[state[OLDEST], USER] * traffic.state[SLOT_NS] + state[PATIENCE])
+
+
+@inlined
+def _pass_deadline(traffic: Traffic, gather: Gather) -> None:
+    """Let the user go away whose deadline is now, if it is still under way and the horizon has not come."""
+    state = gather.state
+    if traffic.state[NOW] >= traffic.state[END]:
+        state[PATIENCE] = 0
+    elif state[OLDEST] == NOBODY:
+        state[LAST_DEADLINE] = NEVER
+    else:
+        _note(gather, _leave(gather, state[OLDEST]), WENT_AWAY)
+
+
+@inlined
 def _can_come(traffic: Traffic, queues: Queues, gather: Gather) -> int:
     """Return why there is no room for the parts of a user, or for what becomes of it; or `ARRIVED`: there is."""
     why: int = room_for(traffic, queues, len(gather.senders))
@@ -100,13 +164,11 @@ def _come(traffic: Traffic, queues: Queues, gather: Gather) -> None:
     state = gather.state
     user, now = traffic.state[SLOT], traffic.state[NOW]
     if state[UNDER_WAY] < len(gather.users):
-        place = gather.unused[state[UNDER_WAY]]
-        state[UNDER_WAY] += 1
-        gather.users[place, USER] = user
-        gather.users[place, MISSING] = len(gather.senders)
+        place = _serve(gather, user)
+        state[LAST_DEADLINE] = now + state[PATIENCE]
         for sender in range(len(gather.senders)):
             size = gather.senders[sender, PART_SIZE]
-            put(traffic, queues, gather.senders[sender, PART_CHANNEL], 0, size, place, now, 0, 0)
+            put(traffic, queues, gather.senders[sender, PART_CHANNEL], 0, size, place, now, user, 0)
     else:
         _note(gather, user, WENT_AWAY)
     state[NEXT_USER] = (user + 1) * traffic.state[SLOT_NS] if user + 1 < state[HORIZON] else NEVER
@@ -127,19 +189,19 @@ def _can_handle(traffic: Traffic, queues: Queues, gather: Gather, node: int) -> 
 def _handle(traffic: Traffic, queues: Queues, gather: Gather, node: int, message: int) -> bool:
     """Let *node* pass a part on, or node 0 keep it; return whether somebody of another block was decided for."""
     messages, state, now = queues.messages, gather.state, traffic.state[NOW]
-    place, size = messages[message, ROUND], messages[message, SIZE]
+    place, size, user = messages[message, ROUND], messages[message, SIZE], messages[message, LABELS]
     release(queues, message)
     if node > 0:
         if now < traffic.state[END]:
-            put(traffic, queues, gather.up[node], 0, size, place, now, 0, 0)
+            put(traffic, queues, gather.up[node], 0, size, place, now, user, 0)
+        return False
+    if gather.users[place, USER] != user:
+        state[LATE] += 1
         return False
     gather.users[place, MISSING] -= 1
     if gather.users[place, MISSING] > 0:
         return False
-    user = gather.users[place, USER]
-    gather.users[place, USER] = NOBODY
-    state[UNDER_WAY] -= 1
-    gather.unused[state[UNDER_WAY]] = place
+    _leave(gather, place)
     _note(gather, user, now)
     block = user // state[BLOCK_SLOTS]
     another = block != state[BLOCK]
@@ -198,7 +260,8 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, arrivals_until: int, 
             gather.state[WHOLE_PASS] = 0
             continue
         if not state[STEPS_BEGUN]:
-            step = min(state[STEP_TIME], gather.state[NEXT_USER])
+            deadline = _next_deadline(traffic, gather)
+            step = min(state[STEP_TIME], deadline, gather.state[NEXT_USER])
             why = advance(traffic, queues, arrivals_until, steps_until, step)
             if why == ARRIVED:
                 if not gather.state[IN_PASSES]:
@@ -206,6 +269,11 @@ def play(traffic: Traffic, queues: Queues, gather: Gather, arrivals_until: int, 
                 continue
             if why != STEP:
                 return ENDED_ROUND if gather.state[OUTCOMES] > 0 else why
+            if state[STEP_TIME] > state[NOW] and deadline <= state[NOW]:
+                if gather.state[OUTCOMES] == len(gather.outcomes):
+                    return ENDED_ROUND
+                _pass_deadline(traffic, gather)
+                continue
             if state[STEP_TIME] > state[NOW]:
                 why = _can_come(traffic, queues, gather)
                 if why != ARRIVED:

@@ -4,10 +4,11 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.some_faults import with_little_room
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, faults, links, luck, queued
+from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 LATENCIES = ['"0 ms"', '"0.4 ms"', '"2.5 ms"', '{ uniform = ["0 ms", "3 ns"] }', '{ uniform = ["1 us", "30 ms"] }']
@@ -71,17 +72,6 @@ def point(tmp_path):
     return checked
 
 
-@pytest.fixture
-def tiny_rooms(monkeypatch):
-    """Let loops stop for room as often as they can."""
-    monkeypatch.setattr(links, "_EVENTS", 3)
-    for module in (links, faults):
-        monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
-    monkeypatch.setattr(luck, "_WINDOW", 1)
-    monkeypatch.setattr(luck, "_STAYS", 1)
-
-
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_agents_that_conclude_apart_do_so_as_event_by_event(point, protocol, seed):
@@ -107,7 +97,8 @@ def test_agents_that_wait_in_synchronisations_are_the_same_as_event_by_event(poi
 @pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("seed", range(100, 103))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_rounds_that_overlap_go_on_where_they_stopped_for_room(point, tiny_rooms, protocol, seed, told):
+def test_rounds_that_overlap_go_on_where_they_stopped_for_room(point, monkeypatch, protocol, seed, told):
+    with_little_room(monkeypatch)
     same(*both_ways(point(drawn(seed, protocol, told=told))))
 
 

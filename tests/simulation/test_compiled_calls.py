@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from unittest.mock import patch
 
 import pytest
@@ -122,14 +123,14 @@ def called_for(protocol, seed, *, fails=False):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 6, 13, 21, 22])
-@pytest.mark.parametrize("protocol", ["gis", "gossip", OVER_FLOODING])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", OVER_FLOODING])
 def test_rounds_that_agents_call_for_are_the_same(point, protocol, seed):
     """With the last seeds agents hear a call and pass on items at one boundary, in the order in which these came."""
     same(*both_ways(point(called_for(protocol, seed))))
 
 
 @pytest.mark.parametrize("seed", range(100, 103))
-@pytest.mark.parametrize("protocol", ["gis", "gossip", OVER_FLOODING])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", OVER_FLOODING])
 def test_a_loop_that_stops_for_room_among_calls_goes_on_where_it_was(point, monkeypatch, protocol, seed):
     with_little_room(monkeypatch)
     same(*both_ways(point(called_for(protocol, seed))))
@@ -137,7 +138,7 @@ def test_a_loop_that_stops_for_room_among_calls_goes_on_where_it_was(point, monk
 
 @pytest.mark.slow  # for its compilation
 @pytest.mark.parametrize("seed", range(201, 204))
-@pytest.mark.parametrize("protocol", ["gis", "gossip", "flooding"])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", "flooding"])
 def test_calls_are_flooded_in_the_same_way_whatever_goes_wrong(point, monkeypatch, protocol, seed):
     if seed % 2:
         with_little_room(monkeypatch)
@@ -162,6 +163,14 @@ def test_who_is_to_speak_at_a_boundary_keeps_its_place_before_who_hears_a_call_t
     same(*both_ways(point(text)))
 
 
+def goes_compiled(point, least_hops):
+    """Return whether a loop is prepared where so many hops are worth one."""
+    prepare = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
+    with choice.worth_it_from(least_hops), prepare as prepared, suppress(InterruptedError):
+        point.simulation(0).run()
+    return prepared.called
+
+
 @pytest.mark.parametrize(("hops", "worth"), [(2_880, True), (2_881, False)])
 def test_rounds_that_agents_may_call_for_are_worth_a_loop_as_if_they_were_ten(point, hops, worth):
     text = drawn(
@@ -170,17 +179,10 @@ def test_rounds_that_agents_may_call_for_are_worth_a_loop_as_if_they_were_ten(po
         learner=TESTED[0],
         protocol='kind = "gis"',
     )
-    with choice.worth_it_from(hops), patch.object(CompiledLoop, "prepare", side_effect=InterruptedError) as prepared:
-        run = point(text).simulation(0).run
-        if worth:
-            with pytest.raises(InterruptedError):
-                run()
-        else:
-            run()
-    assert prepared.called == worth
+    assert goes_compiled(point(text), hops) == worth
 
 
-@pytest.mark.parametrize("protocol", ['kind = "relay"', 'kind = "sink"', 'kind = "gossip", deadline = "3 slots"'])
+@pytest.mark.parametrize("protocol", ['kind = "sink"', 'kind = "gossip", deadline = "3 slots"'])
 def test_calls_that_no_loop_knows_go_event_by_event(point, monkeypatch, protocol):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
     with choice.worth_it_from(0):
@@ -197,14 +199,7 @@ def test_rounds_that_are_known_ahead_are_worth_a_loop_together(point, hops, wort
         learner='kind = "oful", schedule = "fixed", every = 5',
         protocol='kind = "gis"',
     )
-    with choice.worth_it_from(hops), patch.object(CompiledLoop, "prepare", side_effect=InterruptedError) as prepared:
-        run = point(text).simulation(0).run
-        if worth:
-            with pytest.raises(InterruptedError):
-                run()
-        else:
-            run()
-    assert prepared.called == worth
+    assert goes_compiled(point(text), hops) == worth
 
 
 def over_local(seed, *, fails=False):

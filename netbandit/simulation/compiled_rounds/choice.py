@@ -192,7 +192,7 @@ def uncalled_protocol(
 
 def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
     """As `uncalled_protocol`, of synchronisations that are called for."""
-    if type(protocol) not in (Flooding, Gis, Gossip) or not fits(protocol, network, _CALLED_ROUNDS):
+    if type(protocol) not in (Flooding, Gis, Gossip, Relay) or not fits(protocol, network, _CALLED_ROUNDS):
         return None
     from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
 

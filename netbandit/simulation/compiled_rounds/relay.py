@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 from simpy.events import EventPriority
 
@@ -12,39 +13,38 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.protocols.relay import RELAY
-from netbandit.simulation.compiled_rounds.engine import CompiledRounds
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.trees import trees_of
 from netbandit.simulation.kernels import relay as loop
+from netbandit.simulation.kernels import traffic as columns
 
 
 class _Round:
     """One round.
 
     Attributes:
-        number: Its number.
         items: What each agent contributed; None until it has.
         informed: For each agent, what happens when it has heard everybody.
         uninformed: How many agents have not.
         conclusion: What follows from the items, once anybody has them all.
     """
 
-    def __init__(self, number: int, informed: list[Event]) -> None:
-        self.number = number
+    def __init__(self, informed: list[Event]) -> None:
         self.items: list[Item | None] = [None] * len(informed)
         self.informed = informed
         self.uninformed = len(informed)
         self.conclusion: Item | None = None
 
 
-class CompiledRelayRounds(QueuedLoop, CompiledRounds):
+class CompiledRelayRounds(CalledRounds):
     """Stands for `RoundsOverBroadcast` over `Relay`."""
 
-    kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
+    kinds: ClassVar[tuple[Kind, ...]] = (RELAY, CALL)
     name: ClassVar[str] = "relay"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults
-    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.tell,)
+    compiled_beside: ClassVar[tuple[Any, ...]] = (*CalledRounds.compiled_beside, loop.tell)
 
     told: loop.Told = state()
     """The rounds that go on."""
@@ -71,33 +71,57 @@ class CompiledRelayRounds(QueuedLoop, CompiledRounds):
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """See `CallbackRoundProtocol.contribute`."""
         item = contributed(item)
-        odd = round & 1
-        found = self._rounds.get(odd)
-        if found is None or found.number != round:
-            assert found is None or not found.uninformed, "all have heard everybody two rounds before"
-            environment = self.clock.environment
-            found = self._rounds[odd] = _Round(round, [Event(environment) for _ in range(self.network.agents)])
-            self.told.missing[odd] = self.network.agents
+        found = self._rounds.get(round) or self._begin(round)
         found.items[agent] = item
-        self.told.sizes[odd, agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        self.send(lambda: loop.tell(self.traffic, self.queues, self.told, agent, odd, self.clock.now))
+        self.told.sizes[round % len(self.told.sizes), agent] = HEADER_BYTES + LABEL_BYTES + item.size
+        self.send(lambda: loop.tell(self.traffic, self.queues, self.told, agent, round, self.clock.now))
         informed = found.informed[agent]
         self.inform()
         return informed
+
+    def _begin(self, round: int) -> _Round:
+        """Begin a *round*, in a place in which no other goes on."""
+        told, environment = self.told, self.clock.environment
+        places = len(told.missing)
+        while len({number % places for number in (*self._rounds, round)}) <= len(self._rounds):
+            places *= 2
+        if places > len(told.missing):
+            self.told = told._replace(
+                missing=self._moved(told.missing, places),
+                sizes=self._moved(told.sizes, places),
+                complete=np.empty((places * self.network.agents, 2), dtype=np.int64),
+            )
+        self.told.missing[round % places] = self.network.agents
+        self._rounds[round] = _Round([Event(environment) for _ in range(self.network.agents)])
+        return self._rounds[round]
+
+    def _moved(self, rows: NDArray[np.int64], places: int) -> NDArray[np.int64]:
+        found = np.zeros((places, rows.shape[1]), dtype=np.int64)
+        for number in self._rounds:
+            found[number % places] = rows[number % len(rows)]
+        return found
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""
         complete = self.told.complete[: self.told.state[loop.COMPLETE]].tolist()
         self.told.state[loop.COMPLETE] = 0
-        for agent, odd in complete:
-            round = self._rounds[odd]
+        for agent, number in sorted(complete):
+            round = self._rounds[number]
             if round.conclusion is None:
                 items = [item for item in round.items if item is not None]
-                round.conclusion = self.conclude(round.number, items)
+                round.conclusion = self.conclude(number, items)
             round.informed[agent].succeed(round.conclusion)
             round.uninformed -= 1
             if not round.uninformed:
-                self.end(round.number)
+                del self._rounds[number]
+                self.end(number)
+
+    def appoint_steps(self) -> None:
+        """See `CompiledLoop.appoint_steps`; there may be several."""
+        super().appoint_steps()
+        if self.slotted:
+            for time in set(self.traffic.steps[: self.traffic.state[columns.STEPS], -1].tolist()):
+                self.appoint_step(time)
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""

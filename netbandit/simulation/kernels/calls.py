@@ -6,13 +6,14 @@ one to a round that reaches an agent; all later ones have no effect.
 
 from netbandit.simulation.kernels.compiled import compiled, inlined
 from netbandit.simulation.kernels.message_rows import BEGUN, KIND, ROUND
-from netbandit.simulation.kernels.queues import Queues, put, room
+from netbandit.simulation.kernels.queues import Queues, put, release, room
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
     END,
     HEARD_BEGUN,
     HEARD_OVER,
+    INBOX_AT,
     MESSAGE,
     NEVER,
     NEXT_STEP,
@@ -56,6 +57,30 @@ def hears_call(traffic: Traffic, queues: Queues, kind: int, node: int, at: int, 
                 state[NEXT_STEP] = min(state[NEXT_STEP], state[STEP_TIME])  # some may have been added since
                 return True
     return False
+
+
+@inlined
+def without_calls(traffic: Traffic, queues: Queues, at: int, end: int) -> int:
+    """Give back the calls among what has just reached a node, all of them heard; return where in the inbox the rest is.
+
+    Args:
+        traffic: The links.
+        queues: What is under way on them.
+        at: Where in the inbox what has reached the node begins,
+        end: and ends.
+    """
+    inbox = traffic.inbox
+    if len(queues.called) > 0:
+        for number in range(at, end):
+            message = inbox[number, MESSAGE]
+            if queues.messages[message, ROUND] == _HANDLED:
+                for place in range(number, at, -1):
+                    inbox[place, CHANNEL] = inbox[place - 1, CHANNEL]
+                    inbox[place, MESSAGE] = inbox[place - 1, MESSAGE]
+                release(queues, message)
+                at += 1
+        traffic.state[INBOX_AT] = at
+    return at
 
 
 @compiled

@@ -182,7 +182,7 @@ def test_rounds_that_agents_may_call_for_are_worth_a_loop_as_if_they_were_ten(po
     assert goes_compiled(point(text), hops) == worth
 
 
-@pytest.mark.parametrize("protocol", ['kind = "sink"', 'kind = "gossip", deadline = "3 slots"'])
+@pytest.mark.parametrize("protocol", ['kind = "sink"', 'kind = "flooding", deadline = "3 slots"'])
 def test_calls_that_no_loop_knows_go_event_by_event(point, monkeypatch, protocol):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
     with choice.worth_it_from(0):

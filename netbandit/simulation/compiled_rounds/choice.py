@@ -14,6 +14,7 @@ from netbandit.protocols import adapters
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.gossip import Gossip
@@ -230,7 +231,13 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
 
 def _overlapping_fit(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether several rounds of *protocol* can be open at once."""
-    return type(protocol) in _OVERLAPPING and network.agents <= _MOST_OVERLAPPING and _times_fit(network)
+    return (
+        isinstance(protocol, FreeRounds)
+        and type(protocol) in _OVERLAPPING
+        and network.agents <= _MOST_OVERLAPPING
+        and _times_fit(network)
+        and network.clock.end + (protocol.deadline_ns(network.clock.slot) or 0) < _LATEST
+    )
 
 
 def _is_known(network: Network) -> bool:
@@ -363,7 +370,7 @@ def _each_item_to_its_sink(network: Network) -> int:
     return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
 
-_OVERLAPPING = (Gis,)
+_OVERLAPPING = (Gis, Gossip)
 """The protocols whose loops know rounds that overlap."""
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {

@@ -3,8 +3,9 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
+from netbandit.network.message import HEADER_BYTES, Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.gossip import CHOICES, GOSSIP
@@ -12,21 +13,23 @@ from netbandit.protocols.protocol import Aggregation
 from netbandit.protocols.triggered_rounds import CALL
 from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.links import doubled
-from netbandit.simulation.compiled_rounds.together import RoundsTogether
+from netbandit.simulation.compiled_rounds.overlapping import Agents, OverlappingRounds
 from netbandit.simulation.kernels import gossip as loop
+from netbandit.simulation.kernels import open_rounds
 from netbandit.simulation.kernels import traffic as columns
 
 
-class CompiledGossip(CalledRounds, RoundsTogether):
+class CompiledGossip(CalledRounds, OverlappingRounds):
     """Stands for `Gossip` where agents never fail."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP, CALL)
     name: ClassVar[str] = "gossip"
     compiled: ClassVar[Any] = loop.play
     compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    step_columns: ClassVar[int] = loop.STEP_COLUMNS
 
     rumours: loop.Rumours = state()
-    """The round."""
+    """Who knows and says what."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
@@ -34,38 +37,56 @@ class CompiledGossip(CalledRounds, RoundsTogether):
         agents = network.agents
         words = -(-agents // 64)
         self._generators = [network.streams.generator("gossip", node) for node in range(agents)]
+        self.rounds = self.rounds._replace(
+            heard=np.empty((agents if self.told else 0, open_rounds.HEARD_COLUMNS), dtype=np.int64)
+        )
         self.rumours = loop.Rumours(
-            round=np.array([0, 0, columns.NEVER]),
-            known=np.zeros((agents, words), dtype=np.int64),
-            held=np.zeros((agents, 2), dtype=np.int64),
-            next_slot=np.full(agents, -1, dtype=np.int64),
+            rounds=self.rounds,
+            state=np.zeros(loop.RUMOUR_STATES, dtype=np.int64),
+            known=np.zeros((1, agents, words), dtype=np.int64),
+            held=np.zeros((1, agents, 2), dtype=np.int64),
+            next_slot=np.zeros((1, agents), dtype=np.int64),
+            dealt=np.zeros((1, agents), dtype=np.int64),
             used=np.full(agents, -1, dtype=np.int64),
-            sizes=np.zeros(agents, dtype=np.int64),
             copies=np.empty((len(self.queues.messages), words), dtype=np.int64),
             choices=np.empty((agents, CHOICES), dtype=np.int64),
             left=np.zeros(agents, dtype=np.int64),
             header=HEADER_BYTES,
             last_slot=self.clock.horizon,
         )
+        self.rumours.state[loop.KEPT_DUE] = columns.NEVER
 
-    def begin(self, round: int) -> None:
-        """See `RoundsTogether.begin`."""
+    def clear(self, place: int) -> None:
+        """See `OverlappingRounds.clear`."""
+        for array, first in ((self.rumours.known, 0), (self.rumours.held, 0), (self.rumours.next_slot, -1)):
+            array[place] = first
+
+    def take(self, place: int, agents: Agents) -> NDArray[np.int64]:
+        """See `OverlappingRounds.take`."""
+        return np.full((len(agents), 1), loop.OWN)
+
+    def holders(self, place: int) -> NDArray[np.bool_]:
+        """See `OverlappingRounds.holders`."""
+        return self._bits(self.rumours.known[place])
+
+    def holds(self, place: int, agent: int) -> NDArray[np.bool_]:
+        """See `OverlappingRounds.holds`."""
+        found: NDArray[np.bool_] = self._bits(self.rumours.known[place, agent : agent + 1])[0]
+        return found
+
+    def widen(self) -> None:
+        """See `OverlappingRounds.widen`."""
         rumours = self.rumours
-        rumours.round[loop.NUMBER] = round
-        rumours.round[loop.COMPLETE] = 0
-        rumours.round[loop.SPEECH] = columns.NEVER
-        for array, first in ((rumours.known, 0), (rumours.held, 0), (rumours.next_slot, -1)):
-            array.fill(first)
-
-    def take(self, agent: int, size: int) -> None:
-        """See `RoundsTogether.take`."""
-        self.rumours.sizes[agent] = LABEL_BYTES + size
-        place = self.traffic.state[columns.STEPS]
-        self.traffic.steps[place] = agent, loop.OWN, 0
-        self.traffic.state[columns.STEPS] += 1
+        self.rumours = rumours._replace(
+            known=self.moved(rumours.known),
+            held=self.moved(rumours.held),
+            next_slot=self.moved(rumours.next_slot),
+            dealt=self.moved(rumours.dealt),
+        )
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
+        self.rumours = self.rumours._replace(rounds=self.rounds)
         return self.run(self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
@@ -83,3 +104,8 @@ class CompiledGossip(CalledRounds, RoundsTogether):
             neighbours = len(self.network.neighbours[node])
             self.rumours.choices[node] = self._generators[node].integers(neighbours, size=CHOICES)
             self.rumours.left[node] = CHOICES
+
+    def _bits(self, words: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return the bits of each row of *words*, one for each agent."""
+        octets = np.ascontiguousarray(words, dtype="<i8").view(np.uint8)
+        return np.unpackbits(octets, axis=1, count=self.network.agents, bitorder="little").astype(np.bool_)

@@ -1,6 +1,7 @@
 """Compiled rounds of which several may be open at once: agents conclude apart, or tell something in every slot."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -46,7 +47,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
             steps=np.empty((len(self.traffic.steps), self.step_columns), dtype=np.int64)
         )
         self.rounds = Rounds(
-            table=np.zeros((1, 2), dtype=np.int64),
+            table=np.zeros((1, columns.ROUND_COLUMNS), dtype=np.int64),
             state=np.zeros(4, dtype=np.int64),
             agents=np.zeros((1, agents), dtype=np.uint8),
             sizes=np.zeros((1, agents), dtype=np.int64),
@@ -98,6 +99,8 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
             self._lists[round] = KnownItems(self.network.agents)
         self._lists[round].contribute(agent, item)
         self.tell_all(round, np.array([agent]), item.size)
+        if self._apart:
+            self._look_who_is_left(round, self._patience.waiting(round))
         return informed
 
     def tell_all(self, round: int, agents: Agents, size: int) -> None:
@@ -126,6 +129,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
             lacking = (counts & ~has[agent]).sum() + (counts & ~has[:, agent]).sum() + (not has[agent, agent])
             self.rounds.agents[place, agent] &= ~np.uint8(COUNTS)
             self.rounds.table[place, columns.MISSING] -= lacking
+            self._look_who_is_left(number, self._patience.waiting(number))
             if counts.any() and not self.rounds.table[place, columns.MISSING]:
                 self.rounds.table[place, columns.NUMBER] = 0
                 self._end(number)
@@ -158,8 +162,15 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         """See `FreeRounds`; asked for at the deadline of *agent*, which goes on now."""
         place = self._place(round)
         self.rounds.agents[place, agent] |= WENT_ON
+        self._look_who_is_left(round, [other for other in self._patience.waiting(round) if other != agent])
         self._lists[round].known[agent] = _mask(self.holds(place, agent))
         return self._lists[round].held(agent)
+
+    def _look_who_is_left(self, round: int, waiting: Sequence[int]) -> None:
+        """Note whether all who count in *round* have gone on by their own clocks, given who still waits."""
+        place, items = self._place(round), self._lists[round].items
+        counting = np.flatnonzero(self.rounds.agents[place] & COUNTS).tolist()
+        self.rounds.table[place, columns.LEFT] = not waiting and all(items[label] is not None for label in counting)
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
@@ -168,8 +179,8 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         """
         heard, self._heard = self._heard, []
         rows = np.concatenate(heard) if heard else np.empty((0, columns.HEARD_COLUMNS), dtype=np.int64)
-        order = [columns.ROUND, columns.SOURCE, columns.LISTENER, columns.INSTANT]
-        return rows[np.lexsort(rows[:, order].T)][:, : columns.INSTANT]
+        order = [columns.ROUND, columns.SOURCE, columns.LISTENER, columns.ORDER]
+        return rows[np.lexsort(rows[:, order].T)][:, : columns.ORDER]
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""
@@ -199,7 +210,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
             self._widen()
         place = self._place(round)
         counting = self._done_from > round
-        self.rounds.table[place] = round, counting.sum() ** 2
+        self.rounds.table[place] = round, counting.sum() ** 2, 0
         self.rounds.agents[place] = counting * COUNTS
         self.clear(place)
         return place
@@ -213,8 +224,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         for place in np.flatnonzero(over & (numbers > 0)).tolist():
             number = int(numbers[place])
             if not self.told:
-                lists, counting = self._lists[number], np.flatnonzero(self.rounds.agents[place] & COUNTS)
-                if self._patience.waiting(number) or any(lists.items[label] is None for label in counting.tolist()):
+                if not self.rounds.table[place, columns.LEFT]:
                     continue
                 del self._lists[number]
             numbers[place] = 0

@@ -51,9 +51,15 @@ def keep_until_due(traffic: Traffic, queues: Queues, node: int, at: int, end: in
 @inlined
 def begin_due(traffic: Traffic) -> int:
     """Sort what is due in this step by node, for each in the order in which it came; return how much that is."""
+    return int(begin_due_from(traffic, 0))
+
+
+@inlined
+def begin_due_from(traffic: Traffic, first: int) -> int:
+    """As `begin_due`, where none of the rows before *first* is due."""
     state, order, steps = traffic.state, traffic.order, traffic.steps
     due, last = 0, steps.shape[1] - 1
-    for place in range(state[STEPS]):
+    for place in range(first, state[STEPS]):
         if steps[place, last] <= state[NOW]:
             order[due] = (steps[place, NODE] << CHANNEL_BITS) | place
             due += 1
@@ -66,9 +72,15 @@ def begin_due(traffic: Traffic) -> int:
 @inlined
 def end_due(traffic: Traffic) -> None:
     """Forget what was due; what is due at a later boundary stays."""
+    end_due_from(traffic, 0)
+
+
+@inlined
+def end_due_from(traffic: Traffic, first: int) -> None:
+    """As `end_due`, but of rows from *first* on; those before it are not looked at."""
     state, steps = traffic.state, traffic.steps
-    kept, soonest, last = 0, NEVER, steps.shape[1] - 1
-    for place in range(state[STEPS]):
+    kept, soonest, last = first, NEVER, steps.shape[1] - 1
+    for place in range(first, state[STEPS]):
         if steps[place, last] > state[NOW]:
             for column in range(last + 1):
                 steps[kept, column] = steps[place, column]

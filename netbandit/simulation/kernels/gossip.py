@@ -7,11 +7,25 @@ from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.calls import hears_call
 from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
+from netbandit.simulation.kernels.due_steps import begin_due_from, end_due_from
 from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, UNUSED
-from netbandit.simulation.kernels.queues import Queues, advance, draw, put, release, room_for, take
+from netbandit.simulation.kernels.open_rounds import (
+    APART,
+    ENDED,
+    LEFT,
+    NUMBER,
+    PURPOSE,
+    Rounds,
+    end_if_complete,
+    hearing,
+    note,
+    place_of,
+)
+from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
 from netbandit.simulation.kernels.traffic import (
     ARRIVED,
     CHANNEL,
+    CHANNEL_MASK,
     CHOICES_USED,
     END,
     ENDED_ROUND,
@@ -20,7 +34,6 @@ from netbandit.simulation.kernels.traffic import (
     INBOX_AT,
     INBOX_END,
     MESSAGE,
-    NEVER,
     NODE,
     NOW,
     PASS_END,
@@ -35,47 +48,54 @@ from netbandit.simulation.kernels.traffic import (
     STEPS_FULL,
     WINDOW_AT,
     Traffic,
-    add_step,
-    begin_steps,
-    end_steps,
     inbox_of_one,
     step_time,
 )
 
 GOSSIP, CALL = range(2)
 
-# Places in `Rumours.round`: the number of the round that goes on, 0 for none; how many agents have all items; and the
-# earliest slot boundary (ns) at which somebody is to speak.
-NUMBER, COMPLETE, SPEECH = range(3)
+# Columns of `Traffic.steps` behind the others: the number of the round, and when (ns) the step is due.
+STEP_ROUND, STEP_DUE = range(2, 4)
+STEP_COLUMNS = 4
+
+# Places in `Rumours.state`: how many steps were left over from the last instant, and when (ns) the first one is due;
+# the first step that may be due in this instant, how many are, and how many of these have been taken in; and how many
+# instants there have been.
+KEPT, KEPT_DUE, FIRST, DUE_STEPS, TAKEN, INSTANTS = range(6)
+RUMOUR_STATES = 6
 
 # What a step deals with besides a message: the agent's own item, or that it is to speak.
 OWN, SPEAK = -1, -2
 
 _NOT_YET = -1
+_ALREADY = -1
 
 
 class Rumours(NamedTuple):
-    """One round; n agents.
+    """The rounds that are open; n agents.
 
     Attributes:
-        round: See above.
-        known: A bit for each item that an agent holds, 64 to a word, shape (n, words).
-        held: How many items each agent holds, and the bytes of a message with them, shape (n, 2).
-        next_slot: For each agent the slot at whose beginning it speaks next; -1 while it holds nothing, shape (n,).
+        rounds: The same.
+        state: See above.
+        known: A bit for each item that an agent holds, 64 to a word, shape (places, n, words).
+        held: How many items each agent holds, and the bytes of a message with them, shape (places, n, 2).
+        next_slot: For each agent the slot at whose beginning it speaks next; -1 while it holds nothing, or nobody is
+            left to talk for, shape (places, n).
+        dealt: In which instant each agent had something to deal with last, shape (places, n).
         used: The channel on which each agent has spoken last, -1 before that, shape (n,).
-        sizes: The bytes of each agent's item, its label included, shape (n,).
         copies: What each message tells: a row of bits beside each of `Queues.messages`.
         choices, left: For each agent neighbours that it has drawn, from the last to the first; and how many are left.
         header: Bytes of the header of a message.
         last_slot: The horizon, in slots.
     """
 
-    round: NDArray[np.int64]
+    rounds: Rounds
+    state: NDArray[np.int64]
     known: NDArray[np.int64]
     held: NDArray[np.int64]
     next_slot: NDArray[np.int64]
+    dealt: NDArray[np.int64]
     used: NDArray[np.int64]
-    sizes: NDArray[np.int64]
     copies: NDArray[np.int64]
     choices: NDArray[np.int64]
     left: NDArray[np.int64]
@@ -84,70 +104,79 @@ class Rumours(NamedTuple):
 
 
 @inlined
-def _add(rumours: Rumours, node: int, label: int) -> None:
-    rumours.held[node, 0] += 1
-    rumours.held[node, 1] += rumours.sizes[label]
+def _add(traffic: Traffic, rumours: Rumours, place: int, node: int, label: int) -> None:
+    rumours.held[place, node, 0] += 1
+    rumours.held[place, node, 1] += rumours.rounds.sizes[place, label]
+    note(rumours.rounds, traffic.state, place, node, label, rumours.state[INSTANTS])
 
 
 @inlined
-def _take_in(rumours: Rumours, node: int, what: int) -> bool:
-    """Let *node* take in a message, or its own item; return whether it has all items now and had not before."""
-    agents = len(rumours.known)
-    before = rumours.held[node, 0]
+def _take_in(traffic: Traffic, rumours: Rumours, place: int, node: int, what: int) -> None:
+    """Let *node* take in a message, or its own item, which may end the round."""
+    known = rumours.known
     if what == OWN:
         word, bit = node >> 6, np.int64(1) << (node & 63)
-        if not rumours.known[node, word] & bit:
-            rumours.known[node, word] |= bit
-            _add(rumours, node, node)
-    elif before < agents:
-        for word in range(rumours.known.shape[1]):
-            news = rumours.copies[what, word] & ~rumours.known[node, word]
+        if not known[place, node, word] & bit:
+            known[place, node, word] |= bit
+            _add(traffic, rumours, place, node, node)
+    elif rumours.held[place, node, 0] < known.shape[1]:
+        for word in range(known.shape[2]):
+            news = rumours.copies[what, word] & ~known[place, node, word]
             if news:
-                rumours.known[node, word] |= news
+                known[place, node, word] |= news
                 label = word << 6
                 while news:
                     if news & 1:
-                        _add(rumours, node, label)
+                        _add(traffic, rumours, place, node, label)
                     news = (news >> 1) & 0x7FFFFFFFFFFFFFFF
                     label += 1
-    return bool(before < agents and rumours.held[node, 0] == agents)
+    end_if_complete(rumours.rounds, place)
 
 
 @inlined
-def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, node: int) -> None:
+def _add_step(traffic: Traffic, due: int, node: int, what: int, number: int) -> None:
+    """Let *node* deal with something at a time (ns); there is room for it."""
+    state, steps = traffic.state, traffic.steps
+    row = state[STEPS]
+    steps[row, NODE] = node
+    steps[row, STEP_LABELS] = what
+    steps[row, STEP_ROUND] = number
+    steps[row, STEP_DUE] = due
+    state[STEPS] = row + 1
+    state[STEP_TIME] = min(state[STEP_TIME], due)
+
+
+@inlined
+def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, place: int, node: int) -> None:
     """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
     now, slot = traffic.state[NOW], traffic.state[SLOT_NS]
-    first = rumours.next_slot[node] == _NOT_YET
-    if first or rumours.next_slot[node] * slot < now:
-        rumours.next_slot[node] = (now + slot - 1) // slot
+    rounds, next_slot = rumours.rounds, rumours.next_slot
+    if rounds.state[PURPOSE] == APART and rounds.table[place, LEFT]:
+        next_slot[place, node] = _NOT_YET
+        return
+    first = next_slot[place, node] == _NOT_YET
+    if first or next_slot[place, node] * slot < now:
+        next_slot[place, node] = (now + slot - 1) // slot
     used = rumours.used[node]
-    if rumours.next_slot[node] * slot != now:
+    number = rounds.table[place, NUMBER]
+    if next_slot[place, node] * slot != now:
         if not first:
             return  # it has spoken in this slot, or will at its end
     elif used >= 0 and traffic.channels[used, FREE_AT] > now:
-        rumours.next_slot[node] = (traffic.channels[used, FREE_AT] + slot - 1) // slot
+        next_slot[place, node] = (traffic.channels[used, FREE_AT] + slot - 1) // slot
     else:
         rumours.left[node] -= 1
         choice = rumours.choices[node, rumours.left[node]]
         channel = rumours.used[node] = traffic.out[traffic.starts[node] + choice]
         if now < traffic.state[END]:
             message = queues.unused[UNUSED]  # the row that is used next
-            for word in range(rumours.known.shape[1]):
-                rumours.copies[message, word] = rumours.known[node, word]
-            put(
-                traffic,
-                queues,
-                channel,
-                GOSSIP,
-                rumours.header + rumours.held[node, 1],
-                rumours.round[NUMBER],
-                now,
-                0,
-                0,
-            )
-        rumours.next_slot[node] += 1
-    if rumours.next_slot[node] < rumours.last_slot:
-        rumours.round[SPEECH] = min(rumours.round[SPEECH], rumours.next_slot[node] * slot)
+            for word in range(rumours.known.shape[2]):
+                rumours.copies[message, word] = rumours.known[place, node, word]
+            size = rumours.header + rumours.held[place, node, 1]
+            put(traffic, queues, channel, GOSSIP, size, number, now, 0, 0)
+        next_slot[place, node] += 1
+    if next_slot[place, node] < rumours.last_slot:
+        _add_step(traffic, next_slot[place, node] * slot, node, SPEAK, number)
 
 
 @entry
@@ -159,14 +188,13 @@ def play(
     Args:
         traffic: The links.
         queues: What is under way on them.
-        rumours: The round.
+        rumours: The rounds.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether a node takes in what it hears at a slot boundary.
     """
     state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    messages, order, round = queues.messages, traffic.order, rumours.round
-    agents = len(rumours.known)
+    messages, order, rounds, own = queues.messages, traffic.order, rumours.rounds, rumours.state
     while True:
         if state[WINDOW_AT] < state[PASS_END]:
             why: int = take(traffic, queues)
@@ -181,63 +209,58 @@ def play(
                 return HEARD_CALL
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
-                if round[NUMBER] > 0 and messages[message, ROUND] == round[NUMBER]:
-                    time = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
-                    add_step(traffic, time, node, message, 0)
+                if place_of(rounds, messages[message, ROUND]) >= 0:
+                    due = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
+                    _add_step(traffic, due, node, message, messages[message, ROUND])
                 else:
                     release(queues, message)
             state[INBOX_AT] = end
         if not state[STEPS_BEGUN]:
-            # Steps are due for what was heard, and for those who are to speak.
-            why = advance(traffic, queues, arrivals_until, steps_until, min(state[STEP_TIME], round[SPEECH]))
+            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
                 return why
-            if state[NOW] == round[SPEECH]:
-                if state[STEPS] + agents > len(steps):
-                    return STEPS_FULL
-                boundary = state[NOW] // state[SLOT_NS]
-                round[SPEECH] = NEVER
-                for node in range(agents):
-                    following = rumours.next_slot[node]
-                    if following == boundary:
-                        add_step(traffic, state[NOW], node, SPEAK, 0)
-                    elif boundary < following < rumours.last_slot:  # it waits for a slow link
-                        round[SPEECH] = min(round[SPEECH], following * state[SLOT_NS])
-            begin_steps(traffic)
-            state[STEP_AT] = -1
-        if state[STEP_AT] < 0:
-            why = room_for(traffic, queues, state[STEPS])
-            if why != ARRIVED:
-                return why
-            for number in range(state[STEPS]):
-                if rumours.left[steps[number, NODE]] == 0:
-                    return CHOICES_USED
-                why = draw(traffic, queues, steps[number, NODE])
+            # Asynchronous, something is due in most instants, but nobody speaks.
+            own[FIRST] = 0 if own[KEPT_DUE] <= state[NOW] else own[KEPT]
+            if 2 * state[STEPS] - own[FIRST] > len(steps):
+                return STEPS_FULL
+            own[DUE_STEPS] = begin_due_from(traffic, own[FIRST])
+            own[TAKEN] = 0
+            own[INSTANTS] += 1
+        while own[TAKEN] < own[DUE_STEPS]:
+            step = order[own[TAKEN]] & CHANNEL_MASK
+            node, what = steps[step, NODE], steps[step, STEP_LABELS]
+            place = place_of(rounds, steps[step, STEP_ROUND])
+            if place >= 0:
+                why = hearing(rounds, rumours.known.shape[1])
                 if why != ARRIVED:
                     return why
-            ended = False
-            for number in range(state[STEPS]):
-                place = order[number]
-                what = steps[place, STEP_LABELS]
-                if what != SPEAK and not ended and _take_in(rumours, steps[place, NODE], what):
-                    round[COMPLETE] += 1
-                    ended = round[COMPLETE] == agents
-                if what >= 0:
-                    release(queues, what)
-            if ended:
-                round[NUMBER] = 0
-                round[SPEECH] = NEVER
-                end_steps(traffic)
-                return ENDED_ROUND
-            previous = -1
-            for number in range(state[STEPS]):
-                node = steps[order[number], NODE]
-                if node != previous:
-                    _speak(traffic, queues, rumours, node)
-                previous = node
-        end_steps(traffic)
+                if rumours.dealt[place, node] == own[INSTANTS]:
+                    steps[step, STEP_ROUND] = _ALREADY
+                rumours.dealt[place, node] = own[INSTANTS]
+                if what != SPEAK:
+                    _take_in(traffic, rumours, place, node, what)
+            if what >= 0:
+                release(queues, what)
+            own[TAKEN] += 1
+        while state[STEP_AT] < own[DUE_STEPS]:
+            step = order[state[STEP_AT]] & CHANNEL_MASK
+            node, place = steps[step, NODE], place_of(rounds, steps[step, STEP_ROUND])
+            if place >= 0:
+                if rumours.left[node] == 0:
+                    return CHOICES_USED
+                why = room(traffic, queues, node, 1, 1)
+                if why != ARRIVED:
+                    return why
+                _speak(traffic, queues, rumours, place, node)
+            state[STEP_AT] += 1
+        end_due_from(traffic, own[FIRST])
+        own[KEPT_DUE] = state[STEP_TIME] if own[FIRST] == 0 else min(own[KEPT_DUE], state[STEP_TIME])
+        own[KEPT] = state[STEPS]
+        state[STEP_TIME] = own[KEPT_DUE]
+        if rounds.state[ENDED]:
+            return ENDED_ROUND
 
 
 play_with_faults = for_faults(play)

@@ -9,8 +9,10 @@ from netbandit.simulation.kernels.compiled import inlined
 from netbandit.simulation.kernels.traffic import ARRIVED, EVENTS_FULL, LISTS_FULL, NOW, SLOT_NS, Integers
 
 # Columns of `Rounds.table`: the number of the round in this place, 0: none; and how many pairs of agents that count in
-# it there are of which the first lacks the item of the second. A round's place is the rest of its number.
-NUMBER, MISSING = range(2)
+# it there are of which the first lacks the item of the second; and whether nobody waits in it any more, nor will. A
+# round's place is the rest of its number.
+NUMBER, MISSING, LEFT = range(3)
+ROUND_COLUMNS = 3
 
 # Places in `Rounds.state`: what for agents count; how many rows of `Rounds.ended` and `Rounds.heard` are new; and how
 # many items have come too late to be used.
@@ -22,8 +24,8 @@ TOGETHER, APART, TOLD = range(3)
 # Bits of `Rounds.agents`: it counts, so that the round does not end without it; and it has gone on before the end.
 COUNTS, WENT_ON = 1, 2
 
-# Columns of `Rounds.heard`; the last ones say in what order things are heard.
-LISTENER, SOURCE, ROUND, BOUNDARY, INSTANT = range(5)
+# Columns of `Rounds.heard`; the last one says in what order things are heard.
+LISTENER, SOURCE, ROUND, BOUNDARY, ORDER = range(5)
 HEARD_COLUMNS = 5
 
 
@@ -37,7 +39,7 @@ class Rounds(NamedTuple):
         sizes: The bytes of each agent's item, its label included, shape (places, n).
         ended: The numbers of rounds that have just ended.
         heard: Where items are heard one by one: who hears, whose, of which round, the first slot boundary from then on,
-            and at which instant (ns).
+            and a number to order them by.
     """
 
     table: Integers
@@ -64,7 +66,7 @@ def hearing(rounds: Rounds, items: int) -> int:
 
 
 @inlined
-def note(rounds: Rounds, clock: Integers, place: int, node: int, label: int) -> None:
+def note(rounds: Rounds, clock: Integers, place: int, node: int, label: int, order: int) -> None:
     """Note that *node* has an item now that it had not, unless all conclude together; there is room for it.
 
     Args:
@@ -73,6 +75,7 @@ def note(rounds: Rounds, clock: Integers, place: int, node: int, label: int) -> 
         place: The place of the round.
         node: Who has it.
         label: Whose item it is.
+        order: What is heard is heard in this order, and of one number by node, label and round.
     """
     state = rounds.state
     if state[PURPOSE] == APART:
@@ -88,7 +91,7 @@ def note(rounds: Rounds, clock: Integers, place: int, node: int, label: int) -> 
         heard[SOURCE] = label
         heard[ROUND] = rounds.table[place, NUMBER]
         heard[BOUNDARY] = (clock[NOW] + clock[SLOT_NS] - 1) // clock[SLOT_NS]
-        heard[INSTANT] = clock[NOW]
+        heard[ORDER] = order
         state[HEARD] += 1
 
 

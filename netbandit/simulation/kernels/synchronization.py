@@ -155,7 +155,7 @@ def _learn(traffic: Traffic, handshakes: Handshakes, place: int, node: int, firs
         row = node * rounds.sizes.shape[1]
         for at in range(first, first + count):
             label = handshakes.labels[at]
-            note(rounds, traffic.state, place, node, label)
+            note(rounds, traffic.state, place, node, label, traffic.state[NOW])
             if rounds.state[PURPOSE] == APART:
                 handshakes.asked[place, row + label] = HAS
     end_if_complete(rounds, place)

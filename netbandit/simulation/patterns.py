@@ -40,7 +40,7 @@ def _exchanges(stage: ReplicationContext, learner: Learner) -> Communication:
 
 
 def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
-    """Return broadcasts in bulk where everything is regular, else message by message, along trees in a loop."""
+    """Return broadcasts in bulk where everything is regular, else in a loop where one fits, else message by message."""
     bulk = bulk_broadcasts(stage, learner)
     if bulk is not None:
         return bulk

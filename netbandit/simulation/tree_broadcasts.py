@@ -1,4 +1,4 @@
-"""Broadcasts along trees that are passed on in a compiled loop, and what they say in arrays."""
+"""Broadcasts that are passed on in a compiled loop, along trees or in rounds, and what they say in arrays."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class TreeBroadcasts(Broadcasts):
             self._told, self._said_in = told, said_in
 
     def _arrived(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what has been heard in time to be used, see `CompiledTrees.heard`, and of which slot it is."""
+        """Return what has been heard in time to be used, rows as of `CompiledTrees.heard`, and of which slot it is."""
         heard = self._broadcasts.heard()
         heard = heard[heard[:, columns.BOUNDARY] < self.clock.horizon]
         said = self._said_in[heard[:, columns.ITEM] % len(self._told)] if len(heard) else heard[:, 0]

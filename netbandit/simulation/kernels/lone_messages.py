@@ -1,7 +1,7 @@
 """Messages of a flood that reach their receivers alone: most of what happens in asynchronous time; compiled.
 
 What several bring at once has to be looked at together, by receiver. What a receiver gets alone it passes on at once,
-so that nothing is written down between, and the calendar is kept in variables, not arrays: that takes a quarter off.
+so that nothing is written down between, and the calendar is kept in variables, not arrays: that takes a tenth off.
 """
 
 from netbandit.simulation.kernels.compiled import inlined
@@ -20,6 +20,7 @@ from netbandit.simulation.kernels.said import (
     next_said,
     say_back,
 )
+from netbandit.simulation.kernels.sorting import insert
 from netbandit.simulation.kernels.traffic import (
     CHANNEL_BITS,
     CHANNEL_MASK,
@@ -38,7 +39,6 @@ from netbandit.simulation.kernels.traffic import (
     WINDOW_END,
     WINDOW_SORTED,
     Traffic,
-    insert,
     load,
     move_to,
     put_into,

@@ -3,12 +3,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled
+from netbandit.simulation.kernels.compiled import compiled, inlined
 
 STACK = 128
 """Numbers that `sort` needs room for."""
 
 _FEW = 16
+
+
+@inlined
+def insert(values: NDArray[np.int64], begin: int, sorted_to: int, end: int) -> None:
+    """Sort the places from *sorted_to* to before *end*, which are few or nearly sorted, into those from *begin* on."""
+    for place in range(sorted_to, end):
+        value = values[place]
+        before = place - 1
+        while before >= begin and values[before] > value:
+            values[before + 1] = values[before]
+            before -= 1
+        values[before + 1] = value
 
 
 @compiled
@@ -49,10 +61,4 @@ def sort(values: NDArray[np.int64], begin: int, end: int, stack: NDArray[np.int6
                 stack[top], stack[top + 1] = low, right + 1
                 low = left
             top += 2
-    for place in range(begin + 1, end):
-        value = values[place]
-        before = place - 1
-        while before >= begin and values[before] > value:
-            values[before + 1] = values[before]
-            before -= 1
-        values[before + 1] = value
+    insert(values, begin, begin + 1, end)

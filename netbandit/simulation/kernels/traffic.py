@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.sorting import sort
+from netbandit.simulation.kernels.sorting import insert, sort
 
 Integers = NDArray[np.int64]
 
@@ -220,18 +220,6 @@ def _sort_window(traffic: Traffic) -> None:
     else:
         insert(window, at, sorted_to, end)
     state[WINDOW_SORTED] = end
-
-
-@inlined
-def insert(window: Integers, at: int, sorted_to: int, end: int) -> None:
-    """Sort the last entries of the window, which are few, into those before, from *at* on."""
-    for place in range(sorted_to, end):
-        entry = window[place]
-        before = place - 1
-        while before >= at and window[before] > entry:
-            window[before + 1] = window[before]
-            before -= 1
-        window[before + 1] = entry
 
 
 @inlined

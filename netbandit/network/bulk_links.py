@@ -6,7 +6,6 @@ a message is known when it is sent.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,9 +286,7 @@ class _Cuts:
         lists = [list(intervals) for intervals in downtimes]
         never = (_NEVER, _NEVER)
         lengths = np.array([len(intervals) + 1 for intervals in lists], dtype=np.int64)
-        flat = [
-            (begin, _NEVER if end == inf else int(end)) for intervals in lists for begin, end in (*intervals, never)
-        ]
+        flat = [(begin, int(min(end, _NEVER))) for intervals in lists for begin, end in (*intervals, never)]
         self._begins, self._ends = np.array(flat, dtype=np.int64).reshape(-1, 2).T
         self._next = np.cumsum(lengths) - lengths  # of each channel, the first interval that is not over
 

@@ -96,7 +96,7 @@ class GeometricJitter:
     def times(self, uniforms: Uniforms) -> Nanoseconds:
         """Return nanoseconds from numbers uniform on [0, 1)."""
         slots = np.searchsorted(self.distribution[:-1], uniforms, side="right")
-        return slots.astype(np.int64) * self.slot
+        return np.minimum(slots, int(_LONGEST) // self.slot).astype(np.int64) * self.slot
 
 
 Jitter: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | GeometricJitter

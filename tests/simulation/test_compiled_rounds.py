@@ -105,6 +105,18 @@ def test_what_is_lost_before_anything_arrives_is_counted(both, protocol):
     assert compiled.metrics["lost"] == compiled.metrics["messages"] > 0
 
 
+@pytest.mark.parametrize(
+    "faults",
+    [
+        'faults.links = { up_for = "9 ms", down_for = "2000000 h" }',
+        'faults.links = { up = 0.9, every = "2000000 h" }',
+        'links.peer.loss = { good = 0.1, bad = 1.0, good_for = "5 ms", bad_for = "2000000 h" }',
+    ],
+)
+def test_what_is_not_mended_in_two_centuries_is_down_for_good(both, faults):
+    same(*both(drawn(0, 'kind = "gis"', horizon=400, bandwidth="", faults=faults)))
+
+
 @pytest.mark.parametrize("seed", range(100, 104))
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, protocol, seed):

@@ -1,7 +1,5 @@
 """When links are down, known in advance to compiled loops."""
 
-from math import inf
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,7 +41,7 @@ def cuts_of(network: Network) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ]
     first = np.zeros(len(cuts) + 1, dtype=np.int64)
     np.cumsum([len(some) for some in cuts], out=first[1:])
-    rows = [(begin, _FOR_GOOD if end == inf else int(end)) for some in cuts for begin, end in some]
+    rows = [(begin, int(min(end, _FOR_GOOD))) for some in cuts for begin, end in some]
     return first, np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 

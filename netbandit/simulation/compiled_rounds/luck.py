@@ -141,7 +141,7 @@ class Stays:
         for ahead, intervals in zip(self._ahead, self._intervals, strict=True):
             while not ahead or ahead[-1] < until:
                 begin, end = next(intervals)
-                ahead += (begin, int(end))
+                ahead += (min(begin, columns.NEVER), int(min(end, columns.NEVER)))
             over = sum(time <= now for time in ahead) & ~1  # all that is kept begins with becoming bad
             del ahead[:over]
         lengths = np.array([len(ahead) for ahead in self._ahead], dtype=np.int64)

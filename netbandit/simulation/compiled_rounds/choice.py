@@ -58,7 +58,7 @@ _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
 _MOST_OVERLAPPING = 2_000  # of each round that is open, for each pair of agents a number is kept
-_MOST_ITEMS = 10**12
+_MOST_ITEMS = 10**12  # below `netbandit.simulation.kernels.trees.MOST_ITEMS`
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 

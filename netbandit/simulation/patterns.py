@@ -48,8 +48,8 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     protocol, network = stage.point.protocol, stage.network
     in_rounds = choice.rounds_of_broadcasts_fit(protocol, network, shares)
     if in_rounds or choice.trees_fit(protocol, network, shares):
-        from netbandit.simulation.tree_broadcasts import TreeBroadcasts
+        from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts
 
         broadcasts = choice.broadcasts_over_rounds if in_rounds else choice.tree_broadcasts
-        return TreeBroadcasts(stage, learner, broadcasts(protocol, network))
+        return CompiledBroadcasts(stage, learner, broadcasts(protocol, network))
     return Broadcasts(stage, learner)

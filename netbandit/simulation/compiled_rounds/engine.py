@@ -157,6 +157,11 @@ class CompiledLoop(NetworkProtocol):
         """Have the loop make the steps that are known."""
         self.appoint_step(int(self.traffic.state[columns.NEXT_STEP]))
 
+    def appoint_each_step(self) -> None:
+        """Do so for each of the steps that there are, of which the last column says when (ns) they are due."""
+        for time in set(self.traffic.steps[: self.traffic.state[columns.STEPS], -1].tolist()):
+            self.appoint_step(time)
+
     def _goes_on_at(self) -> int:
         """Return when (ns) the loop said that it would have gone on."""
         return int(min(self.traffic.state[columns.NEXT_ARRIVAL], self.traffic.state[columns.NEXT_STEP]))

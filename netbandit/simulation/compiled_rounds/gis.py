@@ -89,7 +89,7 @@ class CompiledGis(CalledRounds, OverlappingRounds):
         """Keep the lists of labels that something under way names alone; if most are, make room for as many again."""
         messages, agents = self.queues.messages, self.network.agents
         steps = self.traffic.steps[: self.traffic.state[columns.STEPS]]
-        used = np.flatnonzero(self.under_way())
+        used = np.flatnonzero(self.used_rows())
         named = np.concatenate([messages[used][:, [rows.LABELS, rows.COUNT]], steps[:, 1:3]])
         longer = named[:, 0] >= agents  # else it is among those that are always there
         lists, which = np.unique(named[longer], axis=0, return_inverse=True)

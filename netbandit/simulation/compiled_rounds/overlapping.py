@@ -15,6 +15,8 @@ from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.known_items import KnownItems, Labels
 from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
+from netbandit.simulation.compiled_rounds.heard import HeardRows
+from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import message_rows
 from netbandit.simulation.kernels import open_rounds as columns
@@ -59,7 +61,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         self._lists: dict[int, KnownItems] = {}
         self._informed: dict[int, Event] = {}
         self._done_from = np.full(agents, _NEVER_DONE)
-        self._heard: list[NDArray[np.int64]] = []
+        self._heard = HeardRows(columns.HEARD_COLUMNS)
 
     @property
     @abstractmethod
@@ -177,24 +179,19 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
 
         A row: who, whose, of which round, and the first slot boundary at or after the instant.
         """
-        heard, self._heard = self._heard, []
-        rows = np.concatenate(heard) if heard else np.empty((0, columns.HEARD_COLUMNS), dtype=np.int64)
+        rows = self._heard.taken()
         order = [columns.ROUND, columns.SOURCE, columns.LISTENER, columns.ORDER]
         return rows[np.lexsort(rows[:, order].T)][:, : columns.ORDER]
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""
         super().tell()
-        heard = int(self.rounds.state[columns.HEARD])
-        if heard:
-            self._heard.append(self.rounds.heard[:heard].copy())
-            self.rounds.state[columns.HEARD] = 0
+        self._heard.keep(self.rounds.heard, self.rounds.state, columns.HEARD)
 
     def appoint_steps(self) -> None:
         """See `CompiledLoop.appoint_steps`; there may be several, as agents contribute between boundaries."""
         super().appoint_steps()
-        for time in set(self.traffic.steps[: self.traffic.state[loop.STEPS], -1].tolist()):
-            self.appoint_step(time)
+        self.appoint_each_step()
 
     def _place(self, round: int) -> int:
         return round % len(self.rounds.table)
@@ -218,7 +215,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
     def _close_what_is_over(self) -> None:
         """Give places back of rounds in which all have contributed, nobody waits, and nothing is under way."""
         numbers = self.rounds.table[:, columns.NUMBER]
-        rows = self.queues.messages[self.under_way()]
+        rows = self.queues.messages[self.used_rows()]
         steps = self.traffic.steps[: self.traffic.state[loop.STEPS], -2]
         over = ~np.isin(numbers, np.concatenate([rows[:, message_rows.ROUND], steps]))
         for place in np.flatnonzero(over & (numbers > 0)).tolist():
@@ -229,22 +226,16 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
                 del self._lists[number]
             numbers[place] = 0
 
-    def under_way(self) -> NDArray[np.bool_]:
-        """Return which rows of messages are used, but for acknowledgements, shape (rows,)."""
-        found: NDArray[np.bool_] = self.queues.messages[:, message_rows.ROUND] >= 0
-        return found
-
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of a round in which something is still to be heard, or asked for, or *otherwise*."""
         self._close_what_is_over()
         numbers = self.rounds.table[:, columns.NUMBER]
-        rounds = [numbers[numbers > 0], *(heard[:, columns.ROUND] for heard in self._heard)]
-        return min((int(some.min()) for some in rounds if len(some)), default=otherwise)
+        return self._heard.oldest(columns.ROUND, numbers[numbers > 0], otherwise)
 
     def _widen(self) -> None:
         rounds = self.rounds
-        self._open_now = np.flatnonzero(rounds.table[:, columns.NUMBER])
-        self._numbers = rounds.table[self._open_now, columns.NUMBER]
+        numbers = rounds.table[:, columns.NUMBER]
+        self._numbers = numbers[numbers > 0]
         self.widen()
         self.rounds = rounds._replace(
             table=self.moved(rounds.table),
@@ -255,9 +246,7 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
 
     def moved(self, array: NDArray[Number]) -> NDArray[Number]:
         """Return *array*, whose first axis are places, with twice as many, and what is open in its new place."""
-        found = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
-        found[self._numbers % len(found)] = array[self._open_now]
-        return found
+        return moved(array, self._numbers, 2 * len(array))
 
 
 def _mask(members: NDArray[np.bool_]) -> Labels:

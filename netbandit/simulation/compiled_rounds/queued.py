@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from simpy.events import EventPriority
 
 from netbandit.network.network import Network
@@ -55,6 +56,11 @@ class QueuedLoop(CompiledLoop):
             self.more(-soonest)
         self.tell()  # now: if all of it is lost, the loop may never go on
         self.appoint_arrival(soonest)
+
+    def used_rows(self) -> NDArray[np.bool_]:
+        """Return which rows of messages are used, but for acknowledgements, shape (rows,)."""
+        found: NDArray[np.bool_] = self.queues.messages[:, columns.ROUND] >= 0
+        return found
 
     def count(self) -> None:
         """See `CompiledLoop.count`."""

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from simpy import Event
 from simpy.events import EventPriority
 
@@ -15,9 +14,9 @@ from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.protocols.relay import RELAY
 from netbandit.protocols.triggered_rounds import CALL
 from netbandit.simulation.compiled_rounds.calls import CalledRounds
+from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.compiled_rounds.trees import trees_of
 from netbandit.simulation.kernels import relay as loop
-from netbandit.simulation.kernels import traffic as columns
 
 
 class _Round:
@@ -87,19 +86,13 @@ class CompiledRelayRounds(CalledRounds):
             places *= 2
         if places > len(told.missing):
             self.told = told._replace(
-                missing=self._moved(told.missing, places),
-                sizes=self._moved(told.sizes, places),
+                missing=moved(told.missing, list(self._rounds), places),
+                sizes=moved(told.sizes, list(self._rounds), places),
                 complete=np.empty((places * self.network.agents, 2), dtype=np.int64),
             )
         self.told.missing[round % places] = self.network.agents
         self._rounds[round] = _Round([Event(environment) for _ in range(self.network.agents)])
         return self._rounds[round]
-
-    def _moved(self, rows: NDArray[np.int64], places: int) -> NDArray[np.int64]:
-        found = np.zeros((places, rows.shape[1]), dtype=np.int64)
-        for number in self._rounds:
-            found[number % places] = rows[number % len(rows)]
-        return found
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""
@@ -120,8 +113,7 @@ class CompiledRelayRounds(CalledRounds):
         """See `CompiledLoop.appoint_steps`; there may be several."""
         super().appoint_steps()
         if self.slotted:
-            for time in set(self.traffic.steps[: self.traffic.state[columns.STEPS], -1].tolist()):
-                self.appoint_step(time)
+            self.appoint_each_step()
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""

@@ -13,6 +13,7 @@ from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import RELAY
+from netbandit.simulation.compiled_rounds.heard import HeardRows
 from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import message_rows
@@ -75,7 +76,7 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
         agents = network.agents
         starts = first[::agents]
         self._others = np.diff(starts).astype(np.int64)
-        self._heard: list[NDArray[np.int64]] = []
+        self._heard = HeardRows(4)
         self.trees = loop.Trees(
             state=np.zeros(3, dtype=np.int64),
             first=first,
@@ -108,17 +109,15 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
 
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of an item that is under way or not yet asked for; if there is none, *otherwise*."""
-        under_way = self.queues.messages[:, message_rows.ROUND]
-        numbers = [under_way[under_way >= 0], *(heard[:, loop.ITEM] for heard in self._heard)]
-        return min((int(some.min()) for some in numbers if len(some)), default=otherwise)
+        under_way = self.queues.messages[self.used_rows(), message_rows.ROUND]
+        return self._heard.oldest(loop.ITEM, under_way, otherwise)
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
 
         A row: who, whose, which item, and the first slot boundary at or after the instant.
         """
-        heard, self._heard = self._heard, []
-        return np.concatenate(heard) if heard else np.empty((0, 4), dtype=np.int64)
+        return self._heard.taken()
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
@@ -131,10 +130,7 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""
         super().tell()
-        heard = int(self.trees.state[loop.HEARD])
-        if heard:
-            self._heard.append(self.trees.heard[:heard].copy())
-            self.trees.state[loop.HEARD] = 0
+        self._heard.keep(self.trees.heard, self.trees.state, loop.HEARD)
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`; those who hear ask."""

@@ -6,13 +6,14 @@ from numpy.typing import NDArray
 from netbandit.learners.slots import Learner
 from netbandit.simulation.communication import Broadcasts
 from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.kernels import trees as columns
 from netbandit.simulation.result import Metric
 
 
-class TreeBroadcasts(Broadcasts):
+class CompiledBroadcasts(Broadcasts):
     """As `Broadcasts`, whose figures it has, without an object for each item that an agent hears.
 
     Args:
@@ -47,12 +48,9 @@ class TreeBroadcasts(Broadcasts):
         self._oldest = self._broadcasts.oldest(first)
         room = 2 * (self._items - self._oldest)
         if room > before:
-            told, said_in = np.empty((room, numbers)), np.empty(room, dtype=np.int64)
-            if self._oldest < first:
-                kept = np.arange(self._oldest, first)
-                told[kept % room] = self._told[kept % before]
-                said_in[kept % room] = self._said_in[kept % before]
-            self._told, self._said_in = told, said_in
+            kept = np.arange(self._oldest, first)
+            self._told = moved(self._told if before else np.empty((0, numbers)), kept, room)
+            self._said_in = moved(self._said_in, kept, room)
 
     def _arrived(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what has been heard in time to be used, rows as of `CompiledTrees.heard`, and of which slot it is."""

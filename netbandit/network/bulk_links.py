@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
-from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import GeometricJitter, UniformJitter
-from netbandit.network.loss import BitLoss, BurstChance, BurstLoss, ConstantLoss
+from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, burst_chance
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.streams import Streams
@@ -310,8 +309,7 @@ class _Bursts:
 
     def __init__(self, loss: BurstLoss, columns: NDArray[np.int64], streams: Streams) -> None:
         states = Draws(streams, "bursts.peer", len(columns))
-        times = (failing(states, column, loss.good_for, loss.bad_for) for column in columns.tolist())
-        self._stays = [BurstChance(loss, Downtimes(intervals)) for intervals in times]
+        self._stays = [burst_chance(loss, states, column) for column in columns.tolist()]
         self._until = np.zeros(len(columns), dtype=np.int64)
         self._chances = np.zeros(len(columns))
 

@@ -110,6 +110,11 @@ def chance(loss: Loss, states: Draws, column: int) -> Chance:
         column: The channel's column there.
     """
     if isinstance(loss, BurstLoss):
-        return BurstChance(loss, Downtimes(failing(states, column, loss.good_for, loss.bad_for)))
+        return burst_chance(loss, states, column)
     of_size = loss.of_size
     return lambda size, start: of_size(size)
+
+
+def burst_chance(loss: BurstLoss, states: Draws, column: int) -> BurstChance:
+    """As `chance`, of a channel that is good or bad for a time."""
+    return BurstChance(loss, Downtimes(failing(states, column, loss.good_for, loss.bad_for)))

@@ -169,3 +169,12 @@ def _quantity(text: str, wanted: str) -> tuple[Fraction, str]:
 
 def _rounded(amount: Fraction) -> int:
     return int((amount + Fraction(1, 2)) // 1)
+
+
+def rough_time(seconds: float) -> str:
+    """Return a time with no more precision than a guess deserves."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from netbandit.plural import counted
+from netbandit.units import rough_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,7 +101,7 @@ class ProgressReport:
         far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {counted(self._total, 'run')}"]
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
-        parts = [f"{', '.join(far)} after {_rough(time.monotonic() - self._began)}", self._rate(), self._estimate()]
+        parts = [f"{', '.join(far)} after {rough_time(time.monotonic() - self._began)}", self._rate(), self._estimate()]
         self._console.print(", ".join(filter(None, parts)), soft_wrap=True, highlight=False, markup=False)
 
     def _show(self) -> None:
@@ -157,7 +158,7 @@ class ProgressReport:
         if not self._done or self._done == self._total:
             return ""
         seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
-        return f"about {_rough(seconds)} left"
+        return f"about {rough_time(seconds)} left"
 
 
 @contextmanager
@@ -173,12 +174,3 @@ def reading(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
             reports[file](done, total)
 
         yield watch
-
-
-def _rough(seconds: float) -> str:
-    """Return a time with no more precision than a guess deserves."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 90 * 60:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"

@@ -50,8 +50,8 @@ def says_of(learner: Learner, method: Literal["wants", "ask"]) -> Says:
         said: Any = says(slot, agents)
         if not isinstance(said, np.ndarray) or said.dtype != np.bool_ or said.shape != agents.shape:
             wanted = f"yes or no for each of its {len(agents)} agents, booleans of shape ({len(agents)},)"
-            found = f"{said.dtype} of shape {said.shape}" if isinstance(said, np.ndarray) else type(said).__name__
-            raise ValueError(f"{type(learner).__qualname__}.{method} must return {wanted}, not {found} (slot {slot})")
+            name = f"{type(learner).__qualname__}.{method}"
+            raise ValueError(f"{name} must return {wanted}, not {described(said)} (slot {slot})")
         return said
 
     return checked
@@ -59,9 +59,12 @@ def says_of(learner: Learner, method: Literal["wants", "ask"]) -> Says:
 
 def _wrong(arms: Any, agents: NDArray[np.int64], count: int) -> str:
     """Return what *arms* are instead of an integer from 0 to before *count* for each of *agents*; else nothing."""
-    if not isinstance(arms, np.ndarray):
-        return type(arms).__name__
-    if arms.dtype.kind not in "iu" or arms.shape != agents.shape:
-        return f"{arms.dtype} of shape {arms.shape}"
+    if not isinstance(arms, np.ndarray) or arms.dtype.kind not in "iu" or arms.shape != agents.shape:
+        return described(arms)
     outside = arms[(arms < 0) | (arms >= count)]
     return f"arm {outside[0]}" if len(outside) else ""
+
+
+def described(value: Any) -> str:
+    """Return the type of what was returned, of an array with its shape."""
+    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__

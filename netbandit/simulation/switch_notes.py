@@ -7,6 +7,7 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.loss import BurstLoss
 from netbandit.network.outages import Failing, Redrawn
 from netbandit.settings import KeyPath, Problem
+from netbandit.units import rough_time
 
 _SECONDS = 1.6e-6
 """What it takes to look up one switch from up to down, or back; measured."""
@@ -40,11 +41,12 @@ def switch_notes(faults: Faults, links: int, agents: int, end: int) -> Iterator[
             continue
         switches = number * end / stay
         if switches * _SECONDS > _LONG:
+            spent = f"{rough_time(switches * _SECONDS)} and {shown(switches * _BYTES)} of memory"
             yield (
                 path,
                 f"{things} switch about {switches:.0e} times in all in a run, each every {stay / 1e6:.2g} ms: looking "
-                f"that up may take {_shown(switches * _SECONDS)} and {shown(switches * _BYTES)} of memory, unless few "
-                "of them carry messages; with longer times, or shorter slots, it is quicker",
+                f"that up may take {spent}, unless few of them carry messages; with longer times, or shorter slots, it "
+                "is quicker",
             )
 
 
@@ -59,11 +61,3 @@ def _stay(law: Failing | Redrawn | None) -> float | None:
     if isinstance(law, Failing):
         return (law.up_for + law.down_for) / 2
     return None if law is None or law.up in (0, 1) else law.every
-
-
-def _shown(seconds: float) -> str:
-    """Return a time with two digits and a unit."""
-    for unit, name in ((86_400, "days"), (3_600, "hours")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.2g} {name}"
-    return f"{seconds / 60:.2g} minutes"

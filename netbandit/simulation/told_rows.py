@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.own_code import is_ours
+from netbandit.simulation.choices import described
 
 Rows = NDArray[np.float64]
 Share = Callable[[int, NDArray[np.int64]], Rows | None]
@@ -42,8 +43,7 @@ def combined(learner: Learner, slot: int, shared: Sequence[Rows], weights: Seque
     """Return what *learner* makes of the rows of a round; of one of one's own, what is no number is an error."""
     row = learner.combine(shared, weights)
     if not is_ours(type(learner)):
-        wrong = "" if isinstance(row, np.ndarray) else type(row).__name__
-        wrong = wrong or _no_numbers(row)
+        wrong = _no_numbers(row)
         if wrong:
             name = type(learner).__qualname__
             raise ValueError(f"{name}.combine must return a row of numbers, not {wrong} (slot {slot})")
@@ -74,16 +74,14 @@ def _checked(learner: Learner, method: str, told: Share, *, or_none: bool = True
 
 def _wrong(rows: Any, agents: NDArray[np.int64], width: int | None) -> str:
     """Return what *rows* are instead of *width* numbers (None: any) for each of *agents*; nothing if they are that."""
-    if not isinstance(rows, np.ndarray):
-        return type(rows).__name__
-    if rows.ndim != 2 or len(rows) != len(agents) or width not in (None, rows.shape[1]):
-        return f"{rows.dtype} of shape {rows.shape}"
-    return _no_numbers(rows, agents)
+    if isinstance(rows, np.ndarray) and rows.ndim == 2 and len(rows) == len(agents) and width in (None, rows.shape[1]):
+        return _no_numbers(rows, agents)
+    return described(rows)
 
 
-def _no_numbers(rows: NDArray[Any], agents: NDArray[np.int64] | None = None) -> str:
-    if rows.dtype.kind not in "biuf":
-        return f"{rows.dtype} of shape {rows.shape}"
+def _no_numbers(rows: Any, agents: NDArray[np.int64] | None = None) -> str:
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "biuf":
+        return described(rows)
     unknown = np.isnan(rows)
     if not unknown.any():
         return ""

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from netbandit.running import progress
 from netbandit.running.progress import ProgressReport, reading
+from netbandit.units import rough_time
 
 
 def report(monkeypatch, terminal, shown_after=0.05, line_every=0.0):
@@ -144,7 +145,7 @@ def test_a_long_file_gets_a_bar_with_its_share(monkeypatch):
 
 
 def test_times_are_as_rough_as_a_guess():
-    assert [progress._rough(seconds) for seconds in (0.1, 59.6, 100, 3000, 7200)] == [
+    assert [rough_time(seconds) for seconds in (0.1, 59.6, 100, 3000, 7200)] == [
         "1 s",
         "60 s",
         "2 min",

@@ -308,7 +308,8 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
         tries = count()
         task_of: dict[str, _Task] = {}
 
-        def send(batch: list[_Task]) -> "list[Future]":
+        def send(waiting: Iterator[_Task], most: int) -> "list[Future]":
+            batch = list(islice(waiting, most))
             futures = client.map(
                 perform_packed,
                 [packed[id(task.point)] for task in batch],
@@ -328,7 +329,7 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
 
         def ran(waiting: Iterator[_Task], most: int) -> Iterator[tuple[_Task, Failure | None]]:
             """Yield each task as it ends; a scheduler that holds a million of them is busy with nothing else."""
-            ended.update(send(list(islice(waiting, most))))
+            ended.update(send(waiting, most))
             for future in ended:
                 if gone.is_set():
                     raise cluster.SchedulerError("no worker is left, and none could be started again")
@@ -340,7 +341,7 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
                     raise OSError("the scheduler is gone")
                 yield task, None if done else failure
                 if len(task_of) <= most // 2:
-                    ended.update(send(list(islice(waiting, most // 2))))
+                    ended.update(send(waiting, most // 2))
 
         with patience(client, lambda: client.cancel(list(ended.futures))) as gone:
             blamed: list[_Task] = []

@@ -70,7 +70,9 @@ def bench(
                 if not as_json:
                     _print(catalogue.title(one), rows)
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        from netbandit.results.summary import finite
+
+        click.echo(json.dumps(finite(found), indent=2))
 
 
 def _print(title: str, rows: "Sequence[Row]") -> None:

@@ -10,8 +10,6 @@ from helpers.both_ways import both_ways, same
 from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.protocols.local import Local
-from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
@@ -79,18 +77,6 @@ def drawn(rng, **given):
         "timing": rng.choice(["slotted", "asynchronous"]),
     }
     return SCENARIO.format(**(values | given))
-
-
-@pytest.fixture
-def point(tmp_path):
-    """Check a scenario; return its point."""
-
-    def checked(text):
-        file = tmp_path / "calls.toml"
-        file.write_text(text)
-        return check(load(file)).points[0]
-
-    return checked
 
 
 @pytest.mark.parametrize("seed", range(7))

@@ -7,8 +7,6 @@ from helpers.both_ways import both_ways, same
 from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
 
 from netbandit.bandits import vertical as world
-from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice, links, vertical
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
@@ -58,28 +56,22 @@ def drawn(seed, /, *lines, changes=None, **protocol):
     )
 
 
-def point(tmp_path, text):
-    file = tmp_path / "gathers.toml"
-    file.write_text(text)
-    return check(load(file)).points[0]
-
-
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(world, "_NUMBERS_OF_A_BLOCK", 600)
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_compiled_gathers_are_the_same_as_event_by_event(tmp_path, small_blocks, seed):
-    same(*both_ways(point(tmp_path, drawn(seed))))
+def test_compiled_gathers_are_the_same_as_event_by_event(point, small_blocks, seed):
+    same(*both_ways(point(drawn(seed))))
 
 
 @pytest.mark.parametrize("seed", range(40, 55))
-def test_a_loop_that_stops_for_room_goes_on_where_it_was(tmp_path, monkeypatch, small_blocks, seed):
+def test_a_loop_that_stops_for_room_goes_on_where_it_was(point, monkeypatch, small_blocks, seed):
     monkeypatch.setattr(links, "_EVENTS", 3)
     monkeypatch.setattr(links, "_LEAST_ROOM", 1)
     monkeypatch.setattr(vertical, "_OUTCOMES", 1)
-    same(*both_ways(point(tmp_path, drawn(seed))))
+    same(*both_ways(point(drawn(seed))))
 
 
 def with_faults(seed):
@@ -97,16 +89,16 @@ def with_faults(seed):
 
 @pytest.mark.slow  # for its compilation
 @pytest.mark.parametrize("seed", range(14))
-def test_what_goes_wrong_is_the_same_as_event_by_event(tmp_path, small_blocks, seed):
-    same(*both_ways(point(tmp_path, with_faults(seed))))
+def test_what_goes_wrong_is_the_same_as_event_by_event(point, small_blocks, seed):
+    same(*both_ways(point(with_faults(seed))))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, monkeypatch, small_blocks, seed):
+def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(point, monkeypatch, small_blocks, seed):
     with_little_room(monkeypatch)
     monkeypatch.setattr(vertical, "_OUTCOMES", 1)
-    same(*both_ways(point(tmp_path, with_faults(seed))))
+    same(*both_ways(point(with_faults(seed))))
 
 
 @pytest.mark.parametrize(
@@ -116,14 +108,14 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(tmp_path, mo
         drawn(0, 'faults.nodes = { up_for = "100 ms", down_for = "2 ms" }'),
     ],
 )
-def test_what_the_loop_does_not_know_goes_event_by_event(tmp_path, monkeypatch, text):
+def test_what_the_loop_does_not_know_goes_event_by_event(point, monkeypatch, text):
     monkeypatch.setattr(choice, "LEAST_HOPS", 0)
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
-    assert point(tmp_path, text).simulation(0).run().metrics["messages"] > 0
+    assert point(text).simulation(0).run().metrics["messages"] > 0
 
 
 @pytest.mark.parametrize("hops", [0, 1])
-def test_a_run_is_worth_a_loop_for_all_its_hops(tmp_path, monkeypatch, hops):
+def test_a_run_is_worth_a_loop_for_all_its_hops(point, monkeypatch, hops):
     """Of five agents on a path the parts of four make 1 + 2 + 3 + 4 hops a user."""
     scenario = drawn(0, masks="false").splitlines()
     scenario[0] = "run.horizon = 100"
@@ -133,5 +125,5 @@ def test_a_run_is_worth_a_loop_for_all_its_hops(tmp_path, monkeypatch, hops):
     prepare = CompiledLoop.prepare
     monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
     with choice.worth_it_from(1_000 + hops):
-        point(tmp_path, "\n".join(scenario)).simulation(0).run()
+        point("\n".join(scenario)).simulation(0).run()
     assert len(started) == 1 - hops

@@ -62,15 +62,9 @@ def drawn(seed, protocol, /, **changes):
 
 
 @pytest.fixture
-def both(tmp_path):
+def both(point):
     """Run a scenario with its rounds compiled, and event by event."""
-
-    def runs(text):
-        file = tmp_path / "rounds.toml"
-        file.write_text(text)
-        return both_ways(check(load(file)).points[0])
-
-    return runs
+    return lambda text: both_ways(point(text))
 
 
 OVER_FAULTS = ['kind = "flooding"', 'kind = "gis"', 'kind = "gossip"', 'kind = "relay"']

@@ -6,8 +6,6 @@ import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import with_little_room
 
-from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
@@ -58,18 +56,6 @@ def drawn(seed, protocol, /, **given):
     else:
         values["protocol"] += waits
     return SCENARIO.format(**(values | given))
-
-
-@pytest.fixture
-def point(tmp_path):
-    """Check a scenario; return its point."""
-
-    def checked(text):
-        file = tmp_path / "rounds.toml"
-        file.write_text(text)
-        return check(load(file)).points[0]
-
-    return checked
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -7,8 +7,6 @@ import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import some_faults, with_little_room
 
-from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice, links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
@@ -61,18 +59,6 @@ def drawn(seed, **given):
         "protocol": f'kind = {protocol}, timing = "{timing}"',
     }
     return SCENARIO.format(**(values | given))
-
-
-@pytest.fixture
-def point(tmp_path):
-    """Check a scenario; return its point."""
-
-    def checked(text):
-        file = tmp_path / "trees.toml"
-        file.write_text(text)
-        return check(load(file)).points[0]
-
-    return checked
 
 
 @pytest.mark.parametrize("seed", range(24))

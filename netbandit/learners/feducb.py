@@ -100,8 +100,8 @@ class FedUcb(EllipsoidLearner):
         tested = not fixed and not world.isolated
         self._trees: dict[int, Tree] = {}
         self._excess: dict[int, NDArray[np.float64]] = {}
-        self._past: dict[int, list[int]] = {}  # releases of each tree of an earlier life
-        self._common.setdefault("releases", []).append((self._past, self._trees))
+        self._common.setdefault("trees", []).append(self._trees)
+        self._common.setdefault("past", [])  # how often each tree of a life that is over was released
         self.clipped = 0
         self._clipped = False  # whether the sums adopted last were
         return Start(
@@ -203,7 +203,7 @@ class FedUcb(EllipsoidLearner):
             self._excess.pop(agent, None)
             tree = self._trees.get(agent)
             if tree is not None and tree.releases:
-                self._past.setdefault(agent, []).append(tree.releases)
+                self._common["past"].append(tree.releases)
                 self._trees[agent] = tree.successor()
         super().forget(slot, agents)
 
@@ -242,21 +242,14 @@ class FedUcb(EllipsoidLearner):
         return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that released one of its sets most often, in all its lives together."""
+        """Return the privacy spent by the agent that released one of its sets most often, in one of its lives."""
         claimed = 0.0 if self.world.isolated else self.epsilon
         deviation = self.noise.deviation if self.noise else 0.0
         ahead = not self.called or self.world.isolated
-        nodes = max(
-            (
-                sum(each.bit_length() for each in (*releases_before, trees[agent].releases))
-                for past, trees in self._common["releases"]
-                for agent, releases_before in past.items()
-            ),
-            default=0,
-        )
-        return account_tree(
-            deviation, self.delta, releases=releases, claimed=claimed, trigger_is_private=ahead, nodes=nodes
-        )
+        if past := self._common["past"]:  # each life has a tree of its own
+            present = (tree.releases for trees in self._common["trees"] for tree in trees.values())
+            releases = max(*past, *present)
+        return account_tree(deviation, self.delta, releases=releases, claimed=claimed, trigger_is_private=ahead)
 
     def remarks(self) -> tuple[str, ...]:
         """Say that noise outweighs all observations, where it does."""

@@ -147,6 +147,6 @@ class EpochLearner(AnyLearner):
         Args:
             participants: The number N of agents that share in a round.
             members: The number M of agents.
-            releases: How often the agent that shared most often did.
+            releases: How often the agent that shared most often did, in all its lives.
         """
         return account_openly(releases)

@@ -5,7 +5,6 @@ W units in all (own and accepted), Y of them good, and w and y own ones that it 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
 from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -120,9 +119,6 @@ class Pfcb(Learner):
         self.explored: NDArray[np.int64] = np.array([self._exploration(count) for count in self.sharers.tolist()])
         self.decided: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
         self.since: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
-        # The first round in which each agent told anything in its present life, 0: none yet; and in earlier lives.
-        self._first_round: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
-        self._earlier: dict[int, list[int]] = {}
         private = self.sharing == "private"
         self._band, self._weight = (self.band, self.weight) if private else (inf, 1.0)
         self._rounds = 0
@@ -170,7 +166,6 @@ class Pfcb(Learner):
         if multiplier:
             scale = np.repeat(multiplier * self.capacities[:, None, :], 2, axis=1)
             told += gaussian(self.world.streams.generator("noise", self._rounds), scale)
-        self._first_round[agents] = np.where(self._first_round[agents], self._first_round[agents], self._rounds)
         self.fresh_units[agents] = 0.0
         self.fresh_good[agents] = 0.0
         return told.reshape(len(told), -1)[agents]
@@ -199,20 +194,14 @@ class Pfcb(Learner):
         self.heard += statistics.shape[0] * statistics.shape[2]
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent in as many rounds, per producer; of an agent in all its lives together."""
+        """Return the privacy spent in as many rounds, per producer: no quantity is told in two of them."""
         private = self.sharing == "private" and self.epsilon < inf
-
-        def spent(rounds: Iterable[int]) -> list[float]:
-            return [
-                round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
-                for number in rounds
-            ]
-
-        lives = [
-            spent(filter(None, [*rounds, int(self._first_round[agent])])) for agent, rounds in self._earlier.items()
+        spent = [
+            round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
+            for number in range(1, releases + 1)
         ]
         claimed = 0.0 if self.sharing == "never" else self.epsilon if private else inf
-        return account_statistics(spent(range(1, releases + 1)), self.delta, claimed=claimed, lives=lives)
+        return account_statistics(spent, self.delta, claimed=claimed)
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
         """Explore again."""
@@ -220,9 +209,6 @@ class Pfcb(Learner):
             known[agents] = 0.0
         self.decided[agents] = 0
         self.since[agents] = slot
-        for agent in agents[self._first_round[agents] > 0].tolist():
-            self._earlier.setdefault(agent, []).append(int(self._first_round[agent]))
-        self._first_round[agents] = 0
 
     def figures(self) -> dict[str, float | int | None]:
         """Return the share of what was heard that was accepted."""

@@ -264,9 +264,9 @@ class Learner(AnyLearner):
         return _NUMBER_BYTES * numbers
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that shared most often, *releases* times.
+        """Return the privacy spent by the agent that shared most often, *releases* times in all its lives.
 
-        By default nothing is private once anything was shared.
+        By default nothing is private once anything was shared. Say ``within_a_life`` where a unit is part of one life.
         """
         return account_openly(releases)
 

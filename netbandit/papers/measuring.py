@@ -7,6 +7,7 @@ from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
 from netbandit.papers.verdicts import Judgement, Look, judge
 from netbandit.plural import counted
+from netbandit.simulation.result import bound_of
 
 
 def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgement:
@@ -16,6 +17,7 @@ def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgemen
         PaperError: The claim names points that are not there.
     """
     found = []
+    measured: list[PointRuns] = []
     for selector, against in claim.comparisons():
         if claim.measure == "slope":
             points = runs.select(selector)
@@ -23,6 +25,7 @@ def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgemen
                 raise PaperError(f"{claim.id}: {selector} names {counted(len(points), 'point')}, and a slope needs two")
         else:
             points = [runs.one(each) for each in (selector, against) if each is not None]
+        measured += points
         off = None if claim.less is None else runs.one({**selector, **claim.less})
         common = set.intersection(*(set(point.by_replication) for point in [*points, *([off] if off else [])]))
         samples = [
@@ -33,6 +36,8 @@ def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgemen
             for place, point in enumerate(points)
         ]
         found.append((selector_text(selector, against, claim.less), samples))
+    if claim.bound == "exact" and bound_of(run for point in measured for run in point.runs) == "upper":
+        claim = claim.model_copy(update={"bound": "upper"})  # for these runs the accountant could prove no more
     return judge(claim, found, runs.held, runs.figure.chosen, look)
 
 

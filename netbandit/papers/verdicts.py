@@ -138,7 +138,10 @@ def _compared(claim: Claim, what: str, points: Sequence[Sequence[Samples]], conf
 
 def _decided(claim: Claim, verdict: Verdict) -> Verdict:
     """Return what a verdict on the number says of the quantity, of which it may be a bound: a bound refutes nothing."""
-    return OPEN if verdict == FAILS and claim.bound in ("upper", "lower") else verdict
+    shows_nothing = (claim.bound == "upper" and claim.region.lowest > -math.inf) or (
+        claim.bound == "lower" and claim.region.highest < math.inf
+    )
+    return OPEN if shows_nothing or (verdict == FAILS and claim.bound in ("upper", "lower")) else verdict
 
 
 def _each(claim: Claim, columns: Sequence[Sequence[Sequence[float]]]) -> list[float] | None:

@@ -3,11 +3,17 @@
 What an account says: for any two data sets that differ in one *unit*, no event has a probability under the one that is
 larger than ``exp(epsilon)`` times that under the other, plus ``delta``. Delta is thus no probability with which epsilon
 is exceeded: the privacy loss may exceed this epsilon more often, as what exceeds it counts only by how much.
+
+An agent that loses its memory begins a new *life*. Where a unit is part of one life only, and each life draws noise of
+its own, lives compose in parallel, as disjoint blocks of data do (McSherry 2009, Theorem 4): in other lives the unit is
+seen only through what was released of it, which is post-processing. The whole run then spends what its worst life does,
+exactly if that is exact.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isinf, sqrt
+from typing import Literal
 
 from netbandit.privacy.gaussian import CLASSICAL_LIMIT, exact_epsilon, noise_multiplier
 
@@ -33,6 +39,9 @@ class PrivacySpent:
         caveats: What epsilon does not cover, a line each.
         basic: Epsilon and delta by basic composition, which adds up all releases; None where nobody asks for it. It is
             an upper bound only, and refutes nothing.
+        bound: Whether epsilon is exact for the unit, or an upper bound of what was spent, which refutes nothing.
+        within_a_life: Whether a unit is part of one life of an agent only, as a reward is, and the noise of each life
+            is its own. Where that is not said, epsilon of agents that lose their memory is an upper bound.
     """
 
     epsilon: float
@@ -42,6 +51,15 @@ class PrivacySpent:
     accountant: str = ""
     caveats: tuple[str, ...] = ()
     basic: tuple[float, float] | None = None
+    bound: Literal["exact", "upper"] = "exact"
+    within_a_life: bool = False
+
+    def after_lost_memory(self) -> "PrivacySpent":
+        """Return what was spent by agents that shared in several lives, from an account of all that they shared."""
+        if self.within_a_life or isinf(self.epsilon):
+            return self
+        several = "as if a unit were part of all lives of an agent"
+        return replace(self, bound="upper", accountant="; ".join(filter(None, [self.accountant, several])))
 
 
 def account_block_means(epsilon: float, *, participants: int, members: int, releases: int) -> PrivacySpent:
@@ -73,6 +91,7 @@ def account_block_means(epsilon: float, *, participants: int, members: int, rele
         unit="one reward of one agent",
         accountant="Laplace noise on means of disjoint blocks of rewards: exact for one, in parallel over all rounds",
         caveats=(MADE,),
+        within_a_life=True,
     )
 
 
@@ -82,9 +101,7 @@ def account_openly(releases: int) -> PrivacySpent:
     return PrivacySpent(spent, 0.0, spent, "one reward of one agent", accountant="no noise", caveats=(MADE,))
 
 
-def account_statistics(
-    epsilons: Sequence[float], delta: float, *, claimed: float, lives: Iterable[Sequence[float]] = ()
-) -> PrivacySpent:
+def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: float) -> PrivacySpent:
     """Account for rounds in which two sums over a block are released, both with Gaussian noise (P-FCB).
 
     Sums begin anew in each round, so one slot's quantity enters those of a single round: w, by at most the capacity k,
@@ -99,8 +116,6 @@ def account_statistics(
         epsilons: epsilon_z of each round; ``inf``: no noise.
         delta: Of one release; also the delta at which the exact epsilon is told.
         claimed: The paper's own statement.
-        lives: For each agent that lost its memory the largest epsilon_z of each of its lives: they add up, as if a
-            quantity were in a round of each.
     """
     nothing = PrivacySpent(
         epsilon=0.0,
@@ -109,6 +124,7 @@ def account_statistics(
         unit="one slot's quantity of one producer, of one agent",
         accountant="Gaussian noise on the two sums of the one round that a quantity enters: exact, both together",
         caveats=(MADE, HELD_FIXED),
+        within_a_life=True,
     )
     if not epsilons:
         return nothing
@@ -118,12 +134,9 @@ def account_statistics(
     for epsilon in epsilons:
         exceeds = epsilon > CLASSICAL_LIMIT
         total += max(epsilon, exact_epsilon(delta, noise_multiplier(epsilon, delta))) if exceeds else epsilon
-    # Gaussian releases compose to one, whose squared signal is the sum of theirs.
-    signals = [sum(noise_multiplier(epsilon, delta) ** -2 for epsilon in of_lives) for of_lives in lives]
-    multiplier = min(noise_multiplier(max(epsilons), delta), 1 / sqrt(max(signals))) if signals else None
     return replace(
         nothing,
-        epsilon=exact_epsilon(delta, (multiplier or noise_multiplier(max(epsilons), delta)) / sqrt(2)),
+        epsilon=exact_epsilon(delta, noise_multiplier(max(epsilons), delta) / sqrt(2)),
         delta=delta,
         basic=(2 * total, min(1.0, 2 * len(epsilons) * delta)),
     )

@@ -62,7 +62,7 @@ def calibrate(
     Args:
         calibration: ``paper``, or ``zcdp``: no more than what zero-concentrated privacy asks for.
         epsilon: The privacy asked for, with
-        delta: its failure probability.
+        delta: what an event's probability may exceed exp(epsilon) times its other one by.
         alpha: The confidence of the bounds on the noise.
         dimension: d.
         releases: n, the most releases of one tree.
@@ -88,7 +88,7 @@ def calibrate(
 
 
 def account_tree(
-    deviation: float, delta: float, *, releases: int, claimed: float, trigger_is_private: bool, nodes: int = 0
+    deviation: float, delta: float, *, releases: int, claimed: float, trigger_is_private: bool
 ) -> PrivacySpent:
     """Return what *releases* of one tree spend.
 
@@ -103,15 +103,13 @@ def account_tree(
         releases: k, of the tree that released most often.
         claimed: The paper's own statement.
         trigger_is_private: Whether the times of the releases tell nothing of the data.
-        nodes: Of all trees of an agent that lost its memory and began a new tree, of the agent for which they are most:
-            added up, as if an observation entered each of its trees; 0: nobody did.
     """
     if releases == 0:
         epsilon = 0.0
     elif deviation == 0:
         epsilon = inf
     else:
-        epsilon = exact_epsilon(delta, deviation / (OBSERVATION * sqrt(max(nodes, releases.bit_length()))))
+        epsilon = exact_epsilon(delta, deviation / (OBSERVATION * sqrt(releases.bit_length())))
     return PrivacySpent(
         epsilon=epsilon,
         delta=delta if releases and deviation else 0.0,
@@ -119,4 +117,5 @@ def account_tree(
         unit="one observation (context and reward) of one agent",
         accountant="Gaussian noise on all nodes of the tree that an observation enters: exact, all together",
         caveats=(MADE, HELD_FIXED) if trigger_is_private else (DATA_DEPENDENT, MADE, HELD_FIXED),
+        within_a_life=True,
     )

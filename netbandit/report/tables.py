@@ -15,6 +15,7 @@ from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replic
 from netbandit.results.table import cell
 from netbandit.results.telling import everywhere, same, telling, told_by, varied
 from netbandit.scenario.toml_text import toml_text
+from netbandit.simulation.result import bound_of
 
 _MOST_COLUMNS = 12
 _MOST_METRICS = 8
@@ -148,7 +149,8 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
             known = [float(value) for value in values if value is not None]
             largest = math.inf if None in values else max(known)
             nothing = metric == "epsilon" and set(values) == {None}
-            row.append(Cell(NOT_ASKED if nothing else spread(values), largest))
+            at_most = "at most " if metric == "epsilon" and bound_of(point.finished) == "upper" else ""
+            row.append(Cell(NOT_ASKED if nothing else at_most + spread(values), largest))
     if len(study.points) == 1:
         _drop_number(table)
     return table, units

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from netbandit.results.numbers import shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.results.which_points import which_points
-from netbandit.simulation.result import RunResult
+from netbandit.simulation.result import RunResult, bound_of
 
 INFINITE = "infinite"
 """What a table says of a value without a bound."""
@@ -55,7 +55,8 @@ def privacy_lines(study: StudyResult) -> list[str]:
             _with_delta(asked, *names)
             for names in (("epsilon", "delta"), ("epsilon_claimed",), (f"epsilon{_BASIC}", f"delta{_BASIC}"))
         )
-        line = f"privacy of {unit}: epsilon {found} for the agent worst off; the paper states {claimed}"
+        at_most = ", an upper bound," if bound_of(asked) == "upper" else ""
+        line = f"privacy of {unit}: epsilon {found}{at_most} for the agent worst off; the paper states {claimed}"
         if basic:
             line += f"; basic composition, an upper bound that adds up all releases: {basic}"
         lines.append(line + (f" (elsewhere {NOT_ASKED})" if len(asked) < len(alike) else ""))

@@ -87,6 +87,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "privacy_unit": result.privacy_unit,
         "privacy_accountant": result.privacy_accountant,
         "privacy_caveats": list(result.privacy_caveats),
+        "privacy_bound": result.privacy_bound,
         "remarks": list(result.remarks),
         "checksums": checksums,
     }
@@ -141,6 +142,7 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
             privacy_unit=_checked(whole.get("privacy_unit", ""), str),
             privacy_accountant=_checked(whole.get("privacy_accountant", ""), str),
             privacy_caveats=tuple(_checked(caveat, str) for caveat in whole.get("privacy_caveats", [])),
+            privacy_bound="upper" if whole.get("privacy_bound") == "upper" else "exact",
             remarks=tuple(_checked(remark, str) for remark in whole.get("remarks", [])),
         )
     except DamagedRunError:

@@ -8,6 +8,7 @@ fails until that is done.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b, file_digest
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
@@ -130,7 +131,13 @@ def _numbers(scenario: Mapping[str, Any]) -> int:
     """Return `NUMBERS`, or a later one for those scenarios whose numbers alone have changed since."""
     # A node that gossips speaks only when its last copy has left it: that changed runs over limited bandwidth.
     limited = scenario.get("links", {}).get("peer", {}).get("bandwidth") is not None
-    return max(NUMBERS, 2) if limited and scenario.get("protocol", {}).get("kind") == "gossip" else NUMBERS
+    changed: list[bool] = [limited and scenario.get("protocol", {}).get("kind") == "gossip"]
+    # Epsilons of an agent's lives are not added up any more.
+    nodes, learner = (scenario.get("faults") or {}).get("nodes") or {}, scenario.get("learner") or {}
+    private = learner.get("epsilon", inf) != inf or learner.get("epsilon_total") is not None
+    own = ":" in str(learner.get("kind", ""))
+    changed.append(nodes.get("memory") == "lost" and bool(private or own))
+    return NUMBERS + sum(changed)
 
 
 def _hashed(point: Point) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import netbandit
 from netbandit.results import statistics
 from netbandit.results.statistics import CONFIDENCE
 from netbandit.results.store import PointResult, StudyResult
-from netbandit.simulation.result import Metric
+from netbandit.simulation.result import Metric, bound_of
 
 TOPOLOGY = ("agents", "links", "diameter", "radius")
 
@@ -87,7 +87,8 @@ def _privacy(point: PointResult) -> dict[str, Any]:
     if run is None:
         return {}
     caveats = list(dict.fromkeys(caveat for run in point.finished for caveat in run.privacy_caveats))
-    return {"privacy": {"unit": run.privacy_unit, "accountant": run.privacy_accountant, "caveats": caveats}}
+    account = {"unit": run.privacy_unit, "accountant": run.privacy_accountant, "bound": bound_of(point.finished)}
+    return {"privacy": {**account, "caveats": caveats}}
 
 
 def over_replications(point: PointResult, name: str) -> Metric:

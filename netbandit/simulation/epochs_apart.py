@@ -4,7 +4,6 @@ That is so where an agent waits for a deadline only, hears only those near it, o
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -194,17 +193,13 @@ class EpochsApart(Epochs):
         return sorted(ended)
 
     def _spent(self, releases: int) -> PrivacySpent:
-        """Account for all lives of an agent: their losses add up."""
-        spent = self._learner.account(participants=max(self._sharing), members=self._agents, releases=releases)
-        lives = max(self._lives) if releases else 0
-        if lives <= 1:
-            return spent
-        return replace(
-            spent,
-            epsilon=lives * spent.epsilon,
-            delta=min(1.0, lives * spent.delta),
-            accountant=f"{spent.accountant}; added up over the {lives} lives of the agent that had most",
+        """Account for the agent that shares with most others, of those that released anything, in all its lives."""
+        sharing = max(
+            (size for size, made in zip(self._sharing, self._contributions.tolist(), strict=True) if made),
+            default=max(self._sharing),
         )
+        spent = self._learner.account(participants=sharing, members=self._agents, releases=releases)
+        return spent.after_lost_memory() if releases and max(self._lives) > 1 else spent
 
     def _remarks(self) -> tuple[str, ...]:
         remarks = super()._remarks() if self._protocol.chooses else ()

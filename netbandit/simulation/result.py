@@ -1,9 +1,10 @@
 """What one replication of one scenario leaves behind."""
 
 import platform
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,7 @@ class RunResult:
             is not accounted for.
         privacy_accountant: How epsilon was found: the noise, and how releases compose.
         privacy_caveats: What epsilon does not cover, a line each.
+        privacy_bound: ``exact``, or ``upper`` where epsilon is an upper bound of what was spent.
         remarks: What must be known to read the metrics, a line each.
     """
 
@@ -106,7 +108,13 @@ class RunResult:
     privacy_unit: str = ""
     privacy_accountant: str = ""
     privacy_caveats: tuple[str, ...] = ()
+    privacy_bound: Literal["exact", "upper"] = "exact"
     remarks: tuple[str, ...] = ()
+
+
+def bound_of(runs: Iterable[RunResult]) -> Literal["exact", "upper"]:
+    """Return whether the epsilons of *runs* are exact, or one of them is an upper bound of what was spent."""
+    return "upper" if any(run.privacy_bound == "upper" for run in runs) else "exact"
 
 
 @cache

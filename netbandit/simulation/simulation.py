@@ -137,6 +137,7 @@ class Simulation:
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
+            privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
             remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, scenario.links)),
         )
 

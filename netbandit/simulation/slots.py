@@ -54,6 +54,7 @@ class Slots(Driver):
         )
         self._played = 0
         self._decisions = 0
+        self._several_lives = False  # whether agents have lost their memory after somebody had shared
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
     def start(self) -> None:
@@ -119,6 +120,7 @@ class Slots(Driver):
         elif slot < self._clock.horizon:
             back = np.array([agent])
             if self._forgets:
+                self._several_lives |= talking.releases > 0
                 for learner in self.learners:
                     learner.forget(slot, back)
             talking.back(slot, back)
@@ -134,6 +136,8 @@ class Slots(Driver):
         for agent, digest in enumerate(account.digests.tolist()):
             self.stage.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
         spent = learner.account(talking.releases)
+        if self._several_lives:
+            spent = spent.after_lost_memory()
         talked = talking.metrics()
         metrics: dict[str, Metric] = {
             "rounds": talked.pop("rounds"),

@@ -1,8 +1,14 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from helpers.made_up_runs import made_up
 from helpers.some_claim import claim
 
 from netbandit.papers.claim_text import line
+from netbandit.papers.figure_runs import PointRuns
+from netbandit.papers.measuring import judged
 from netbandit.papers.verdicts import Look, judge
 
 LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
@@ -80,6 +86,23 @@ def test_an_upper_bound_bears_out_that_a_number_is_small_and_refutes_nothing(eve
 def test_a_lower_bound_bears_out_that_a_number_is_large_and_refutes_nothing():
     asked = claim(of="epsilon", bound="lower", region={"at_least": 1})
     assert [judge(asked, [("x", [[values]])]).verdict for values in (LARGE, SMALL)] == ["holds", "not decidable"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "region", "verdict"),
+    [
+        ("exact", {"at_most": 1}, "does not hold"),
+        ("upper", {"at_most": 1}, "not decidable"),
+        ("exact", {"at_least": 1}, "holds"),
+        ("upper", {"at_least": 1}, "not decidable"),
+    ],
+)
+def test_where_the_account_of_a_run_proves_no_more_its_epsilon_is_an_upper_bound(bound, region, verdict):
+    """Whatever the claim says of accounts in general: of one of these runs it is known to be a bound only."""
+    runs = [replace(made_up(metrics={"epsilon": value}), replication=place) for place, value in enumerate(LARGE)]
+    runs[2] = replace(runs[2], privacy_bound=bound)
+    of_figure = SimpleNamespace(one=lambda _: PointRuns("s", {}, runs), held="", figure=SimpleNamespace(chosen=""))
+    assert judged(claim(of="epsilon", bound="exact", region=region), of_figure).verdict == verdict
 
 
 def test_one_run_outside_refutes_what_is_claimed_of_every_run_and_one_inside_shows_nothing():

@@ -71,6 +71,13 @@ def test_basic_composition_is_called_an_upper_bound():
     assert line.endswith("basic composition, an upper bound that adds up all releases: 1.54 at delta 0.18")
 
 
+def test_an_account_that_proves_no_more_is_called_an_upper_bound():
+    run = replace(made_up(metrics={"epsilon": 4.0, "epsilon_claimed": 2.0}), privacy_unit=UNIT)
+    runs = [run, replace(run, privacy_bound="upper")]
+    line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=runs)]))
+    assert line == f"privacy of {UNIT}: epsilon 4, an upper bound, for the agent worst off; the paper states 2"
+
+
 def test_agents_alone_do_not_make_others_private():
     line, *_ = privacy_lines(study((3.0, 4.0), (0.0, 0.0)))
     assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4")
@@ -82,6 +89,7 @@ def test_nothing_is_said_where_nothing_is_accounted_for():
 
 def test_the_account_is_kept_in_the_run_folder(tmp_path):
     told = {"privacy_unit": UNIT, "privacy_accountant": "exact", "privacy_caveats": ("one", "other")}
+    told["privacy_bound"] = "upper"
     run = replace(made_up(), **told)
     save_run(tmp_path / "run", run)
     kept = load_run(tmp_path / "run")

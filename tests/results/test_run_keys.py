@@ -155,6 +155,17 @@ def test_gossip_over_limited_bandwidth_alone_has_other_numbers_than_before(monke
     assert now[1] == before[1]
 
 
+def test_epsilons_of_lost_memory_alone_have_other_numbers_than_before(monkeypatch):
+    private = 'bandit = {{ kind = "bernoulli", arms = 3 }}\nlearner = {{ kind = "elimination", epsilon = {} }}\n'
+    nodes = 'faults.nodes = {{ up_for = "1 s", down_for = "1 s", memory = "{}" }}\n'
+    asked = [(epsilon, memory) for epsilon in ("1.0", "inf") for memory in ("kept", "lost")]
+    texts = [RING + GIS + private.format(epsilon) + nodes.format(memory) for epsilon, memory in asked]
+    now = [run_key(point_of(text), 0) for text in texts]
+    monkeypatch.setattr(keys_of_runs, "_numbers", lambda scenario: 1)
+    before = [run_key(point_of(text), 0) for text in texts]
+    assert [one != other for one, other in zip(now, before, strict=True)] == [False, True, False, False]
+
+
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():
     def key(identity):
         return run_key(Point(with_tables().resolved, identities={"bandit.kind": identity}), 0)

@@ -99,7 +99,7 @@ def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[
     grown = np.sqrt(count / max(count - 1, 1))
     found = []
     for point, one in enumerate(bands):
-        gains = alike[point] and count > 1 and not _repeat(table[point])
+        gains = alike[point] and count > 1 and not _are_counts(table[point])
         half = _half_width(within[point]) * grown if gains else np.inf
         low, high = np.maximum(one.low, one.mean - half), np.minimum(one.high, one.mean + half)
         found.append(replace(one, low=low, high=high, alone=(one.low, one.high)))
@@ -112,6 +112,6 @@ def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(half), 0.0, half)
 
 
-def _repeat(values: NDArray[np.float64]) -> bool:
-    """Tell whether *values* are numbers that repeat, as counts do: what they share then says little of their spread."""
-    return values.ndim == 1 and repeated_values.repeat(values.tolist())
+def _are_counts(values: NDArray[np.float64]) -> bool:
+    """Tell whether *values* are read as counts: what they share then says little of their spread."""
+    return values.ndim == 1 and repeated_values.are_counts(values.tolist())

@@ -54,9 +54,9 @@ class Interval:
 
 
 def mean(samples: Samples, confidence: float) -> Interval:
-    """Return the mean of *samples* with its interval of Student's t, a wider one where values repeat.
+    """Return the mean of *samples* with its interval of Student's t, a wider one where they are read as counts.
 
-    What repeats is read as counts (`repeated_values`). One sample, and several that are all alike, say nothing about
+    When they are is said in `repeated_values`. One sample, and several that are all alike, say nothing about
     the spread: there is no interval.
 
     Raises:
@@ -69,7 +69,7 @@ def mean(samples: Samples, confidence: float) -> Interval:
         return _none(float(samples[0]), confidence, count)
     centre, variance = _moments(samples)
     half = quantile(count - 1, confidence) * math.sqrt(variance / count)
-    if repeated_values.repeat(samples):
+    if repeated_values.are_counts(samples):
         half = max(half, repeated_values.half_width(samples, confidence))
     return Interval(centre, centre - half, centre + half, confidence, count)
 
@@ -95,7 +95,7 @@ def half_widths(samples: NDArray[np.float64], confidence: float = CONFIDENCE) ->
 def difference(first: Samples, second: Samples, confidence: float, *, paired: bool) -> Interval:
     """Return ``mean(first) - mean(second)`` with its interval: of the pairs, or Welch's if they are not *paired*.
 
-    Where values of either sample repeat, that is no narrower than the square root of the sum of squares of both
+    Where either sample is read as counts, that is no narrower than the square root of the sum of squares of both
     half-widths (Zou and Donner 2008).
 
     Raises:
@@ -113,7 +113,7 @@ def difference(first: Samples, second: Samples, confidence: float, *, paired: bo
 
     ends = ttest_ind(first, second, equal_var=False).confidence_interval(confidence)
     half = float(ends.high - ends.low) / 2
-    if repeated_values.repeat(first) or repeated_values.repeat(second):
+    if repeated_values.are_counts(first) or repeated_values.are_counts(second):
         half = max(half, math.hypot(halves[0], halves[1]))
     return Interval(value, value - half, value + half, confidence, count)
 
@@ -124,8 +124,9 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     It holds each ratio theta for which ``mean(first) - theta mean(second) = 0`` is not rejected by a t-test (of the
     pairs, if they are *paired*). Where the second mean may be zero no ratio can be ruled out from one side, and the
     interval is the whole line. Samples that are not paired take the degrees of freedom of the smaller sample, which
-    makes the interval a little wider than it must be. Where values repeat, it is no narrower than the interval of
-    ``mean(first) - ratio mean(second)``, divided by the second mean.
+    makes the interval a little wider than it must be. Where values are read as counts, it is no narrower than the
+    interval of ``mean(first) - ratio mean(second)``, divided by the second mean; where the differences of pairs are,
+    as those are of which most are equal, no narrower than the interval of their mean, divided likewise.
 
     Raises:
         ValueError: There is no sample, or pairs were asked for and the lengths differ.
@@ -153,8 +154,11 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
         return Interval(value, -math.inf, math.inf, confidence, count, "the mean that is divided by may be zero")
     root = math.sqrt(max(middle**2 - leading * constant, 0.0))
     ends = [value, (middle - root) / leading, (middle + root) / leading]
-    if any(map(repeated_values.repeat, (first, second))):
-        ends += [value - linear.half_width / abs(below), value + linear.half_width / abs(below)]
+    halves = [linear.half_width] if any(map(repeated_values.are_counts, (first, second))) else []
+    differences = [one - other for one, other in zip(first, second, strict=True)] if paired else []
+    if paired and repeated_values.are_counts(differences):
+        halves.append(mean(differences, confidence).half_width or 0.0)
+    ends += [value + side * half / abs(below) for half in halves for side in (-1, 1)]
     return Interval(value, min(ends), max(ends), confidence, count)
 
 

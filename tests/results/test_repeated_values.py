@@ -40,11 +40,13 @@ def test_many_replications_are_drawn_and_agree_with_the_spline():
     assert drawn == pytest.approx(repeated_values._quantile(knots, 0.975), abs=0.03 * spread)
 
 
-def test_what_repeats():
-    assert repeated_values.repeat([1.0, 2.0, 1.0])
-    assert repeated_values.repeat([0.3, 0.1 + 0.2, 7.0])
-    assert repeated_values.repeat([0.0, 1.5, 2.5])  # a measured zero is never by chance
-    assert not repeated_values.repeat([1.0, 2.0, 3.0])
+def test_what_is_read_as_counts():
+    assert repeated_values.are_counts([1.0, 2.0, 1.0])
+    assert repeated_values.are_counts([0.3, 0.1 + 0.2, 7.0])
+    assert repeated_values.are_counts([0.0, 1.5, 2.5])  # a measured zero is never by chance
+    assert not repeated_values.are_counts([1.0, 2.0, 3.0])
+    assert repeated_values.are_counts([0.0] * 30 + list(range(1, 10)))
+    assert not repeated_values.are_counts([0.0] * 30 + list(range(1, 11)))  # ten tell the spread
 
 
 def test_it_follows_the_unit_and_the_place():
@@ -59,6 +61,10 @@ def rarely(share, law):
         return np.where(generator.random(shape) < share, law(generator, shape), 0.0)
 
     return draw
+
+
+def shifted(generator, shape):
+    return generator.normal(1.0, 1.0, shape)
 
 
 def constant(generator, shape):
@@ -81,6 +87,32 @@ LAWS = {
     "rounds": (lambda g, s: g.choice([3.0, 4.0, 5.0], s, p=[0.05, 0.8, 0.15]), 4.1),
     "normal": (lambda g, s: g.normal(7.0, 2.0, s), 7.0),
 }
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.55, 20), (0.75, 20), (0.75, 40)])
+def test_some_pairs_that_do_not_differ_make_no_interval_wider_than_student_s(count, share):
+    """Differences of a continuous metric of which the others are exactly zero."""
+    generator = np.random.default_rng(12)
+    covered, widths = 0, []
+    for sample in rarely(share, shifted)(generator, (400, count)):
+        found = statistics.mean(sample.tolist(), 0.95)
+        covered += found.low <= share <= found.high
+        widths.append(found.half_width / (stats.t.ppf(0.975, count - 1) * stats.sem(sample)))
+    assert np.median(widths) == pytest.approx(1.0)
+    assert abs(covered / 400 - 0.95) < 3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def test_a_ratio_of_pairs_that_mostly_are_equal_covers():
+    """A fifth of 10 pairs differ: a t-test of them, as of a continuous ratio, covers in 79 %."""
+    generator = np.random.default_rng(13)
+    covered = given_ = 0
+    for _ in range(300):
+        second = generator.normal(1000, 30, 10)
+        first = second + rarely(0.2, exponential)(generator, 10) * 100
+        found = statistics.ratio(first.tolist(), second.tolist(), 0.95, paired=True)
+        given_ += not found.why_none
+        covered += not found.why_none and found.low <= 1.02 <= found.high
+    assert covered / given_ > 0.9 - 3 * math.sqrt(0.09 / given_)
 
 
 @pytest.mark.parametrize("count", [3, 5, 10, 20])

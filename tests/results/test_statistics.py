@@ -9,7 +9,7 @@ from scipy import stats
 from netbandit.results import statistics as intervals
 
 varied = st.lists(st.floats(-1e6, 1e6).filter(bool), min_size=3, max_size=30, unique=True).filter(
-    lambda values: max(values) - min(values) > 1e-3 and not intervals.repeated_values.repeat(values)
+    lambda values: max(values) - min(values) > 1e-3 and not intervals.repeated_values.are_counts(values)
 )
 
 
@@ -42,7 +42,7 @@ def test_pairs_take_out_what_they_share():
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(50, 60)), min_size=5, max_size=30))
 def test_fieller_holds_the_ratios_that_a_t_test_does_not_reject(pairs):
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    if max(first) - min(first) < 1e-3 or any(map(intervals.repeated_values.repeat, (first, second))):
+    if max(first) - min(first) < 1e-3 or any(map(intervals.repeated_values.are_counts, (first, second))):
         return
     found = intervals.ratio(first, second, 0.95, paired=True)
     assert found.low <= found.value <= found.high

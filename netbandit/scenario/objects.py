@@ -4,7 +4,8 @@ In a table a class may stand where a file has its ``kind``, and a graph where a 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from pydantic import BaseModel
@@ -49,18 +50,50 @@ def table_of(table: str, value: Any) -> Any:
     return native(value)
 
 
-def plain(value: Any) -> Any:
-    """Return *value* as text and numbers alone: a class by its kind, a graph by how large it is."""
+def plain(value: Any, names: Mapping[int, str] | None = None) -> Any:
+    """Return *value* as text and numbers alone: a class by its kind, a graph by how large it is.
+
+    Args:
+        value: The value of a key or a table.
+        names: What some of these objects are called instead, by their ids.
+    """
     if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {key: plain(inner, names) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [plain(inner, names) for inner in value]
+    if not _is_object(value):
+        return value
+    return (names or {}).get(id(value)) or _name(value)
+
+
+def told_apart(values: Any) -> list[Any]:
+    """Return *values* as text and numbers alone; objects of one name are numbered: ``"module:World"``, ``... #2``."""
+    names: dict[int, str] = {}
+    for value in _objects(values):
+        if id(value) not in names:
+            name, taken = _name(value), set(names.values())
+            numbered = (f"{name} #{number}" for number in count(2))
+            names[id(value)] = name if name not in taken else next(text for text in numbered if text not in taken)
+    return [plain(value, names) for value in values]
+
+
+def _objects(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _objects(inner)
+    elif _is_object(value):
+        yield value
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, type) or is_graph(value)
+
+
+def _name(value: Any) -> str:
     if isinstance(value, type):
         names = [kind_of(table, value) for table in PARTS]
         return next((name for name in names if ":" not in name), names[0])
-    if is_graph(value):
-        return f"a graph of {value.number_of_nodes()} nodes and {value.number_of_edges()} links"
-    return value
+    return f"a graph of {value.number_of_nodes()} nodes and {value.number_of_edges()} links"
 
 
 def is_graph(value: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from netbandit.key_paths import CASE, lookup
 from netbandit.reading import UNKNOWN_KEY
+from netbandit.scenario.objects import plain, told_apart
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.wording import quoted, show
 
@@ -47,7 +48,7 @@ class Point:
     """One point of the grid.
 
     Attributes:
-        parameters: What ``--set`` and the sweep varied: dotted key -> value.
+        parameters: What ``--set`` and the sweep varied: dotted key -> value, as text and numbers alone.
         data: The scenario's tables with these values in their place, without ``sweep``; parts of it are shared with
             other points and must not be changed.
     """
@@ -99,22 +100,24 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
     if math.prod(map(len, sweep.values())) > MOST_POINTS:
         sweep = {key: values[:1] for key, values in sweep.items()}
     written = {key: value for key, value in data.items() if key != "sweep"}
+    shown = {key: told_apart(values) for key, values in sweep.items()}
     points = []
     for indices in itertools.product(*(range(len(values)) for values in sweep.values())):
         point = written
-        varied = dict(parameters or {})
+        varied = plain(parameters or {})
         case: Raw = {}
         for (key, values), index in zip(sweep.items(), indices, strict=True):
             if key == CASES:
                 case = {name: value for name, value in values[index].items() if name != LABEL}
-                if LABEL in values[index]:
-                    varied[CASE] = values[index][LABEL]
+                said = shown[key][index]
+                if LABEL in said:
+                    varied[CASE] = said[LABEL]
                 for path, value in _leaves(case):
                     point = _with(point, list(path), value)
-                    varied[".".join(path)] = value
+                varied |= {".".join(path): value for path, value in _leaves(said) if path != (LABEL,)}
                 continue
             point = _with(point, key.split("."), values[index])
-            varied[key] = values[index]
+            varied[key] = shown[key][index]
         points.append(Point(varied, point, dict(zip(sweep, indices, strict=True)), written, case))
     return points
 

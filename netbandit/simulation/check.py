@@ -9,6 +9,7 @@ from typing import Any
 from netbandit.bandits.bandit import Watch
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import complaint, place
+from netbandit.own_identity import UnstableError
 from netbandit.registry import BUILT_IN, kind_key, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -49,6 +50,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     points: list[RunnablePoint] = []
     notes: Counter[Problem] = Counter()
     graphs: dict[str, Topology | TopologyError] = {}
+    identities: dict[type, str | UnstableError] = {}
     idle_notes: list[Problem] = []
     idle: dict[KeyPath, list[Problem]] = {}
     wrong: dict[Problem, list[Point]] = {}
@@ -56,11 +58,12 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     count = 0
     for point in sweep.expand(document.data, document.parameters):
         count += 1
-        checked = PointCheck(document, point, graphs, watch)
+        checked = PointCheck(document, point, graphs, identities, watch)
         made = _guarded(checked, point)
         for problem in dict.fromkeys(map(point.origin, checked.problems)):
             wrong.setdefault(problem, []).append(point)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
+        idle_notes += map(point.origin, checked.never_reused)
         for problem in checked.idle:
             idle.setdefault(problem[0], []).append(point.origin(problem))
         if made is not None:

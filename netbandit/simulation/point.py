@@ -9,8 +9,6 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
-from netbandit.own_code import is_ours
-from netbandit.own_source import source_identity
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
@@ -33,6 +31,8 @@ class PointConfig:
         bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
         folder: The scenario's folder, in which the user's own modules are found.
         inputs: The files whose content decides the numbers, by the dotted key that names each.
+        identities: What stands for the classes of the user's own, by the dotted key that names each: a digest of all
+            that it can see; None where that cannot be told from something else.
     """
 
     parameters: dict[str, Any]
@@ -44,23 +44,12 @@ class PointConfig:
     protocol: NetworkProtocol
     folder: Path
     inputs: dict[str, Path] = field(default_factory=dict)
+    identities: dict[str, str | None] = field(default_factory=dict)
     _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # Graphs are made again where they are needed: sending one costs more than drawing it.
         return {**self.__dict__, "_topologies": {}}
-
-    @property
-    def identities(self) -> dict[str, str | None]:
-        """What stands for the classes of the user's own, by the key that names each: all of their source."""
-        parts: dict[str, type] = {
-            "topology.family": type(self.family),
-            "bandit.kind": type(self.bandit),
-            "learner.kind": type(self.learner),
-            "protocol.kind": type(self.protocol),
-        }
-        own = {key: found for key, found in parts.items() if not is_ours(found)}
-        return {key: source_identity(found) for key, found in own.items()}
 
     def topology(self, replication: int) -> Topology:
         """Return the graph of a replication.

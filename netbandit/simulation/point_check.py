@@ -14,6 +14,8 @@ from netbandit.network.edge_latencies import any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.topology import Topology, TopologyError
+from netbandit.own_code import is_ours
+from netbandit.own_identity import UnstableError, identity_of
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
@@ -21,7 +23,6 @@ from netbandit.registry import BUILT_IN, KindError, key_names, kind_key, kind_of
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
-from netbandit.scenario.objects import plain
 from netbandit.scenario.sweep import Point
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
@@ -53,25 +54,34 @@ class PointCheck:
         document: The scenario as it was written.
         point: The point.
         graphs: The graph drawn last, by what it is drawn from: other points may share it.
+        identities: What stands for the classes of the user's own, or why nothing can: other points share them.
         watch: Told of files that take time to read.
 
     Attributes:
         problems: What is wrong.
         notes: What is valid, but has no effect.
         idle: Keys that vary, but that the kind of this point does not have.
+        never_reused: Kinds of the user's own whose runs cannot be told from others, and why.
         link_keys: The keys of links that are written.
     """
 
     def __init__(
-        self, document: Document, point: Point, graphs: dict[str, Topology | TopologyError], watch: Watch
+        self,
+        document: Document,
+        point: Point,
+        graphs: dict[str, Topology | TopologyError],
+        identities: dict[type, str | UnstableError],
+        watch: Watch,
     ) -> None:
         self._document = document
         self._point = point
         self._graphs = graphs
+        self._identities = identities
         self._watch = watch
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
         self.idle: list[Problem] = []
+        self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
 
     def made(self) -> RunnablePoint | None:
@@ -112,8 +122,9 @@ class PointCheck:
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
+        parts = {"topology": family, "bandit": bandit, "learner": learner, "protocol": protocol}
         point = RunnablePoint(
-            parameters=plain(self._point.parameters),
+            parameters=self._point.parameters,
             resolved=_resolved(scenario, known["kinds"], family, (bandit, learner, protocol)),
             scenario=scenario,
             family=family,
@@ -122,9 +133,29 @@ class PointCheck:
             protocol=protocol,
             folder=self._document.folder.absolute(),
             inputs=inputs,
+            identities=self._identities_of(parts),
         )
         self._check_graph(point, known)
         return None if self.problems else point
+
+    def _identities_of(self, parts: Mapping[str, Any]) -> dict[str, str | None]:
+        """Return what stands for those *parts* that are the user's own, by the key that names their classes."""
+        found: dict[str, str | None] = {}
+        for table, part in parts.items():
+            kind, path = type(part), (table, kind_key(table))
+            if is_ours(kind):
+                continue
+            if kind not in self._identities:
+                try:
+                    self._identities[kind] = identity_of(kind)
+                except UnstableError as error:
+                    self._identities[kind] = error
+            identity = self._identities[kind]
+            if isinstance(identity, UnstableError):
+                text = f"its runs are never taken from a folder, for what it does may have changed: {identity}"
+                self.never_reused.append((path, text))
+            found[".".join(path)] = identity if isinstance(identity, str) else None
+        return found
 
     def _check_among(self, known: Mapping[str, Any]) -> None:
         """Let each part look at the others, as far as they are *known*."""
@@ -244,7 +275,8 @@ class PointCheck:
     def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
-        key = json.dumps([parts.resolved["topology"], scenario.run.seed], sort_keys=True)
+        family = id(type(parts.family))  # two of the user's own may have one name
+        key = json.dumps([family, parts.resolved["topology"], scenario.run.seed], sort_keys=True)
         expected = isinstance(parts.family, Shape | Hybrid)
         if expected:
             self._check_state(parts, parts.resolved["topology"]["agents"])

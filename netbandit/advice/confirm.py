@@ -10,8 +10,10 @@ from pathlib import Path
 import networkx
 
 from netbandit.advice.sources import Source
+from netbandit.advice.timed_graph import TimedGraph
 from netbandit.network.topology import Topology
 from netbandit.results.statistics import Interval, mean
+from netbandit.scenario.links import UniformLatency
 from netbandit.scenario.load import load
 from netbandit.scenario.toml_text import toml_text
 
@@ -34,14 +36,14 @@ class Confirmed:
 
 def confirm(
     source: Source,
-    networks: Sequence[tuple[tuple[int, int], Topology]],
+    networks: Sequence[tuple[tuple[int, int], TimedGraph]],
     replications: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[dict[str, Interval], list[Confirmed]]:
     """Run the scenario of *source* on its own network and on each of the *networks*.
 
     A replication has the same seed on all of them: the same world and the same rewards, so differences are known better
-    than means.
+    than means. Latencies that are drawn are those of the network that the advice is for, in all replications.
 
     Args:
         source: A network that comes from a scenario.
@@ -54,21 +56,21 @@ def confirm(
     """
     total, done = replications * (len(networks) + 1), 0
 
-    def runs(topology: Topology) -> list[dict[str, float]]:
+    def runs(timed: TimedGraph) -> list[dict[str, float]]:
         nonlocal done
         found = []
-        for metrics in _metrics(source, topology, replications):
+        for metrics in _metrics(source, timed, replications):
             done += 1
             progress(done, total)
             found.append(metrics)
         return found
 
-    base = runs(source.timed.topology)
+    base = runs(source.timed)
     known = [name for name in METRICS if all(name in run for run in base)]
     before = {name: mean([run[name] for run in base], CONFIDENCE) for name in known}
     confirmed = []
-    for link, topology in networks:
-        changed = runs(topology)
+    for link, timed in networks:
+        changed = runs(timed)
         differences = {}
         for name in known:
             if all(name in run for run in changed):
@@ -78,14 +80,18 @@ def confirm(
     return before, confirmed
 
 
-def _metrics(source: Source, topology: Topology, replications: int) -> list[dict[str, float]]:
+def _metrics(source: Source, timed: TimedGraph, replications: int) -> list[dict[str, float]]:
     from netbandit.simulation.check import check
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "network.json"
-        write(topology, file)
         tables = copy.deepcopy(source.point.resolved)
         tables["topology"] = {"family": "file", "file": str(file)}
+        topology = timed.topology
+        if isinstance(source.point.scenario.links.peer.latency, UniformLatency):
+            tables["links"]["peer"]["latency"] = "edges"
+            topology = timed.with_latencies()
+        write(topology, file)
         tables["run"]["replications"] = replications
         (point,) = check(load("scenario", [], text=toml_text(tables))).points
         results = [point.simulation(replication).run() for replication in range(replications)]

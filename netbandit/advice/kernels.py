@@ -12,7 +12,7 @@ from netbandit.advice.round_times import NEVER
 
 @njit(cache=True)
 def longest_with_link(table, first, second, candidates, times):  # type: ignore[no-untyped-def]
-    """Return the largest distance with each candidate, shape (k,); see `netbandit.advice.what_if.longest_with_link`."""
+    """Return the largest distance with each candidate, shape (k,); see `netbandit.advice.flooding_time`."""
     found = np.empty(len(candidates), dtype=np.int64)
     for place in range(len(candidates)):
         one, other, time = candidates[place, 0], candidates[place, 1], times[place]
@@ -30,7 +30,7 @@ def longest_with_link(table, first, second, candidates, times):  # type: ignore[
 
 @njit(cache=True)
 def eccentricities_with_link(table, one, other):  # type: ignore[no-untyped-def]
-    """Return each node's largest distance in hops when the link (*one*, *other*) is added, shape (n,)."""
+    """Return each node's largest distance in hops, within its component, when the link (*one*, *other*) is added."""
     agents = len(table)
     found = np.zeros(agents, dtype=np.int64)
     for here in range(agents):
@@ -38,7 +38,7 @@ def eccentricities_with_link(table, one, other):  # type: ignore[no-untyped-def]
         forth, back = table[here, one] + 1, table[here, other] + 1
         for there in range(agents):
             distance = min(table[here, there], forth + table[other, there], back + table[one, there])
-            if distance > largest:
+            if largest < distance < NEVER:
                 largest = distance
         found[here] = largest
     return found
@@ -50,8 +50,8 @@ class Hops(NamedTuple):
     Attributes:
         starts: The neighbours of node v are ``neighbours[starts[v]:starts[v + 1]]``, shape (n + 1,).
         neighbours: See above, shape (2 L,).
-        latencies: Of each of these hops the nanoseconds of an advertisement,
-        times: and those until its handshake is complete.
+        latencies: Of each of these hops the nanoseconds of a message,
+        times: and those until all that the hop takes is complete, a handshake, say.
     """
 
     starts: NDArray[np.int64]
@@ -179,3 +179,164 @@ def handshake_without_link(hops, ways, sources, one, other):  # type: ignore[no-
                 return NEVER
         longest = max(longest, last)
     return longest
+
+
+@njit(cache=True)
+def changed(hops, one, other, latency, time):  # type: ignore[no-untyped-def]
+    """Return *hops* with a link more; see `_follow` for the arguments, and for a link less."""
+    agents, more = len(hops.starts) - 1, 2 if latency >= 0 else -2
+    starts = np.empty_like(hops.starts)
+    neighbours = np.empty(len(hops.neighbours) + more, dtype=np.int64)
+    latencies, times = np.empty_like(neighbours), np.empty_like(neighbours)
+    filled = 0
+    for node in range(agents):
+        starts[node] = filled
+        opposite = other if node == one else one if node == other else -1
+        adds = latency >= 0 and opposite >= 0
+        for place in range(hops.starts[node], hops.starts[node + 1]):
+            near = hops.neighbours[place]
+            if adds and opposite < near:
+                neighbours[filled], latencies[filled], times[filled] = opposite, latency, time
+                filled += 1
+                adds = False
+            if latency >= 0 or near != opposite:
+                neighbours[filled], latencies[filled], times[filled] = near, hops.latencies[place], hops.times[place]
+                filled += 1
+        if adds:
+            neighbours[filled], latencies[filled], times[filled] = opposite, latency, time
+            filled += 1
+    starts[agents] = filled
+    return Hops(starts, neighbours, latencies, times)
+
+
+@njit(cache=True)
+def _breadth_first(hops, root, most, distance, order):  # type: ignore[no-untyped-def]
+    """Find the nodes that are at most so many hops from *root*; return how many there are.
+
+    Args:
+        hops: The links.
+        root: The node.
+        most: See above; below 0: any number.
+        distance: Filled in: the hops of each node, -1 where it is farther away, shape (n,).
+        order: Filled in: the nodes found, the nearest first, shape (n,).
+    """
+    distance[:] = -1
+    distance[root] = 0
+    order[0] = root
+    found, looked_at = 1, 0
+    while looked_at < found:
+        node = order[looked_at]
+        looked_at += 1
+        if distance[node] == most:
+            break
+        for place in range(hops.starts[node], hops.starts[node + 1]):
+            near = hops.neighbours[place]
+            if distance[near] < 0:
+                distance[near] = distance[node] + 1
+                order[found] = near
+                found += 1
+    return found
+
+
+@njit(cache=True)
+def _along_tree(hops, distance, order, found, when):  # type: ignore[no-untyped-def]
+    """Fill in *when* (ns) what goes along the breadth-first tree reaches each node; return the last of these times.
+
+    The parent of a node is the lowest-numbered of its neighbours that are nearer to the root. See `_breadth_first`.
+    """
+    last = when[order[0]] = np.int64(0)
+    for place in range(1, found):
+        node = order[place]
+        hop = hops.starts[node]
+        while distance[hops.neighbours[hop]] != distance[node] - 1:
+            hop += 1
+        when[node] = when[hops.neighbours[hop]] + hops.times[hop]
+        last = max(last, when[node])
+    return last
+
+
+@njit(cache=True)
+def last_by_tree(hops, source, most):  # type: ignore[no-untyped-def]
+    """Return when (ns) the last node hears what goes along the breadth-first tree of *source*, so many hops at most.
+
+    Args:
+        hops: The links.
+        source: Who tells it.
+        most: See above; below 0: it goes to all, and `NEVER` is returned where it does not reach all.
+    """
+    agents = len(hops.starts) - 1
+    distance, order, when = np.empty((3, agents), dtype=np.int64)
+    found = _breadth_first(hops, source, most, distance, order)
+    if most < 0 and found < agents:
+        return NEVER
+    return _along_tree(hops, distance, order, found, when)
+
+
+@njit(cache=True)
+def last_by_flood(hops, source, most):  # type: ignore[no-untyped-def]
+    """Return when (ns) the last node hears a flood of *source* that goes so many hops at most.
+
+    Each copy is followed as `netbandit.protocols.local_flood` says: of those that reach a node at once the one that may
+    go furthest counts; it goes on if it may go further than any before, to all but those it has come from. `NEVER` is
+    returned if a node that is near enough does not hear it.
+    """
+    agents = len(hops.starts) - 1
+    distance, order, left = np.empty((3, agents), dtype=np.int64)
+    near_enough = _breadth_first(hops, source, most, distance, order)
+    left[:] = -1
+    last, heard = np.int64(0), 0
+    # When it is there, after how many hops that took no time, at which node, from whom, and how many hops it may go on.
+    copies = [(np.int64(0), np.int64(0), np.int64(source), np.int64(-1), np.int64(most))]
+    while copies:
+        when, wave, node, sender, furthest = heappop(copies)
+        senders = [sender]
+        while copies and copies[0][:3] == (when, wave, node):
+            _, _, _, sender, hops_left = heappop(copies)
+            senders.append(sender)
+            furthest = max(furthest, hops_left)
+        if furthest <= left[node]:
+            continue
+        if left[node] < 0:
+            heard += 1
+            last = max(last, when)
+        left[node] = furthest
+        if furthest > 0:
+            for place in range(hops.starts[node], hops.starts[node + 1]):
+                near, time = hops.neighbours[place], hops.times[place]
+                if near not in senders:
+                    next_wave = wave + 1 if time == 0 else np.int64(0)
+                    heappush(copies, (when + time, next_wave, near, np.int64(node), furthest - 1))
+    return last if heard == near_enough else NEVER
+
+
+@njit(cache=True)
+def sink_round(hops, eccentricities, uplinks, gis):  # type: ignore[no-untyped-def]
+    """Return the time (ns) of a round of sink.
+
+    Args:
+        hops: The links.
+        eccentricities: Of each node within its component, shape (n,).
+        uplinks: Nanoseconds from each node to the server, shape (n,).
+        gis: Whether components collect by gis.
+    """
+    agents = len(hops.starts) - 1
+    distance, order, when = np.empty((3, agents), dtype=np.int64)
+    seen = np.zeros(agents, dtype=np.bool_)
+    longest = np.int64(0)
+    for first in range(agents):
+        if seen[first]:
+            continue
+        found = _breadth_first(hops, first, -1, distance, order)
+        members = np.sort(order[:found])
+        seen[members] = True
+        sink = members[np.argmin(eccentricities[members])]
+        last = np.int64(0)
+        if gis:
+            for source in members:
+                own = _no_ways(1, agents)
+                last = max(last, _follow(hops, own, source, -1, -1, -1, 0, NEVER)[0])
+        else:
+            _breadth_first(hops, sink, -1, distance, order)
+            last = _along_tree(hops, distance, order, found, when)
+        longest = max(longest, last + uplinks[sink])
+    return longest + uplinks.max()

@@ -35,8 +35,8 @@ def round_times(graph: TimedGraph) -> list[RoundTime]:
     times = {
         "master-worker": 2 * int(graph.uplinks.max()),
         "gis": handshakes(graph),
-        "flooding": _longest(distances(graph, graph.hop_times())),
-        "sink": _collected(graph),
+        "flooding": longest_of(distances(graph, graph.hop_times())),
+        "sink": sink_round(graph),
     }
     return [RoundTime(name, time, None if time is None else -(-time // graph.slot)) for name, time in times.items()]
 
@@ -93,12 +93,13 @@ def _last_heard(steps: list[list[tuple[int, int, int]]], source: int) -> int:
     return max(has.values())
 
 
-def _longest(table: NDArray[np.int64]) -> int | None:
+def longest_of(table: NDArray[np.int64]) -> int | None:
+    """Return the largest distance of a *table*, None if something cannot be reached."""
     longest = int(table.max())
     return None if longest >= NEVER else longest
 
 
-def _collected(graph: TimedGraph) -> int:
+def sink_round(graph: TimedGraph) -> int:
     """Return the time until each sink has the items of its component, and has heard back from the server."""
     topology, times = graph.topology, graph.hop_times()
     parents = topology.sink_parents

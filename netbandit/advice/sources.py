@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.describe import Graph, graph_of, names_family, own_family
-from netbandit.advice.round_times import HANDSHAKE
+from netbandit.advice.measure import Measure, MeasureName
+from netbandit.advice.protocol_measures import left_out, measure_of, measure_of_any
 from netbandit.advice.timed_graph import TimedGraph
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import TopologyError
 from netbandit.scenario.load import Document, load
+from netbandit.scenario.merge import FIRST_OVERRIDE
+from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
 
@@ -32,17 +35,27 @@ class Source:
         timed: The same with the times of its links.
         point: The point of the scenario it comes from; of a family or a file one that says nothing but the network.
         scenario: Whether it comes from a scenario, which can be run with a link more or less.
+        named: Whether it is known which protocol it is for.
     """
 
     graph: Graph
     timed: TimedGraph
     point: "RunnablePoint"
     scenario: bool
+    named: bool
+
+    def measure(self, name: MeasureName) -> Measure:
+        """Return what links are judged by; where no protocol is named, by a round of flooding, or its cost of gis.
+
+        Raises:
+            ScenarioError: There is no such measure of the protocol; see `measure_of`.
+        """
+        return measure_of(self.point, name) if self.named else measure_of_any(name)
 
     @property
-    def trips(self) -> int:
-        """How often a hop of the scenario's protocol crosses its link: 3 where hands are shaken, else 1."""
-        return HANDSHAKE if self.point.resolved["protocol"]["kind"] == "gis" else 1
+    def left_out(self) -> list[str]:
+        """What has a part in what a round takes in runs, and none in what links are judged by."""
+        return [*left_out(self.point)]
 
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what links that do not exist would take, shape (k,): -1 where that is not known.
@@ -74,7 +87,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
         source: The name of a family (or ``module:Class``), a scenario (``.toml``) or a graph file.
         agents: The number of agents, as it was written.
         changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the scenario; of a family or a file also those of the
-            topology without its name, and ``links.*``, ``run.slot`` and ``protocol.timing``.
+            topology without its name, and ``links.*``, ``run.slot`` and ``protocol.*``.
 
     Raises:
         ScenarioError: There is no such network.
@@ -87,17 +100,18 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     of_topology = [change for change in changes if change.partition(".")[0].strip() not in _TIMING]
     graph = graph_of(source, agents, of_topology)  # says what is wrong with the topology in its own words
     family = {"family": source} if names_family(source) else {"family": "file", "file": source}
+    rest = [change for change in changes if change not in of_topology]
+    kinds = [change.value for change in read_overrides(rest, FIRST_OVERRIDE) if change.path == ("protocol", "kind")]
     stand_in = {
         "run": {"horizon": 1},
         "topology": family,
         "bandit": {"kind": "bernoulli", "arms": 2},
-        "learner": {"kind": "elimination"},
+        "learner": {"kind": "coop-ucb2" if "consensus" in kinds else "elimination"},
         "protocol": {"kind": "silent"},
     }
     whole = [each if each.startswith("topology.") else f"topology.{each}" for each in of_topology]
-    rest = [change for change in changes if change not in of_topology]
     point = check(load("scenario", [*whole, *number, *rest], text=toml_text(stand_in))).points[0]
-    return _timed(graph, point, scenario=False)
+    return _timed(graph, point, scenario=False, named=bool(kinds))
 
 
 def source_of_scenario(document: Document) -> Source:
@@ -109,10 +123,10 @@ def source_of_scenario(document: Document) -> Source:
     from netbandit.simulation.check import check
 
     point = check(document).points[0]
-    return _timed(Graph(point.topology(0), own_family(point.resolved["topology"])), point, scenario=True)
+    return _timed(Graph(point.topology(0), own_family(point.resolved["topology"])), point, scenario=True, named=True)
 
 
-def _timed(graph: Graph, point: "RunnablePoint", *, scenario: bool) -> Source:
+def _timed(graph: Graph, point: "RunnablePoint", *, scenario: bool, named: bool) -> Source:
     settings, topology = point.scenario, graph.topology
     slot = settings.run.slot_nanoseconds
     streams = topology_streams(point.family, settings.run.seed, 0)
@@ -124,4 +138,4 @@ def _timed(graph: Graph, point: "RunnablePoint", *, scenario: bool) -> Source:
         raise ScenarioError([f"links.peer.latency: {text}" for _, text in error.problems]) from None
     uplinks = uplink_latencies(settings.links.uplink, topology.agents, slot, streams)
     slotted = point.resolved["protocol"].get("timing", "slotted") == "slotted"
-    return Source(graph, TimedGraph(topology, latencies, slot, slotted, uplinks), point, scenario)
+    return Source(graph, TimedGraph(topology, latencies, slot, slotted, uplinks), point, scenario, named)

@@ -3,22 +3,18 @@
 from collections.abc import Iterator
 
 from netbandit.advice.confirm import Confirmed
+from netbandit.advice.measure import MeasureName
 from netbandit.advice.placement import Placement
 from netbandit.advice.resilience import bridges, cut_nodes
 from netbandit.advice.round_times import round_times
 from netbandit.advice.timed_graph import TimedGraph
-from netbandit.advice.what_if import Advice, Measure
+from netbandit.advice.what_if import Advice
 from netbandit.network.geography import great_circle_km
 from netbandit.network.topology import Topology
 from netbandit.results.numbers import scaled, shortest
 from netbandit.results.statistics import Interval
 
 _SHOWN = 5
-_KINDS = {
-    "time": "time until everybody has everything",
-    "cost": "link activations of a round of gis, a hop a slot",
-    "resilience": "pairs of agents that the failure of one link can separate",
-}
 
 
 def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
@@ -47,14 +43,25 @@ def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
         yield name, f"{len(points)}: {worst}{more}"
 
 
-def advice_lines(topology: Topology, steps: list[Advice]) -> Iterator[str]:
-    """Yield the advice step by step, a line each change."""
+def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str]) -> Iterator[str]:
+    """Yield the advice step by step, a line each change.
+
+    Args:
+        topology: The network.
+        steps: The advice.
+        left_out: What has a part in runs, and none in what links are judged by.
+    """
     for number, step in enumerate(steps, start=1):
         what = "lost" if step.lose else "more"
         before = _value(step.measure, step.before)
         head = f"one link {what}" if len(steps) == 1 else f"link {number} of {len(steps)} {what}"
+        if not step.tried:
+            yield f"{step.subject}, {before}: {'; '.join(step.remarks)}"
+            continue
         how = "" if number == 1 else ", with the best of the step before in place (greedy: each step is the best alone)"
-        yield f"{head}: {_KINDS[step.measure]}, {before} without it; all {scaled(step.tried)} tried, exactly{how}"
+        yield f"{head}: {step.subject}, {before} without it; all {scaled(step.tried)} tried, exactly{how}"
+        if left_out and number == 1 and step.measure != "resilience":
+            yield f"  left out here, but not in runs: {', '.join(left_out)}"
         if not step.best:
             yield "  none makes it better"
         for place, change in enumerate(step.best, start=1):
@@ -100,7 +107,9 @@ def _slots(slots: int) -> str:
     return f"{scaled(slots)} slot" if slots == 1 else f"{scaled(slots)} slots"
 
 
-def _value(measure: Measure, value: float | None) -> str:
+def _value(measure: MeasureName, value: float | None) -> str:
+    if measure == "gap":
+        return shortest(0.0 if value is None else 1 - value, 4)
     if value is None:
         return "a round never ends"
     if measure == "time":
@@ -109,10 +118,10 @@ def _value(measure: Measure, value: float | None) -> str:
 
 
 def _saved(step: Advice, value: float | None) -> str:
-    if value is None or not step.before:
+    gap = step.measure == "gap"
+    if value is None or step.before is None or not (before := 1 - step.before if gap else step.before):
         return ""
-    change = value / step.before - 1
-    return f" ({change:+.1%})"
+    return f" ({(1 - value if gap else value) / before - 1:+.1%})"
 
 
 def _names(topology: Topology, nodes: tuple[int, ...]) -> str:

@@ -6,6 +6,7 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.edge_latencies import any_given
 from netbandit.network.topology import Topology
 
 
@@ -40,7 +41,7 @@ class TimedGraph:
     def with_link(self, first: int, second: int, latency: int) -> "TimedGraph":
         """Return the graph with one more link."""
         graph = self.topology.graph.copy()
-        graph.add_edge(first, second)
+        graph.add_edge(first, second, **({"latency": f"{latency} ns"} if any_given(self.topology) else {}))
         return self._of(graph, {**self._by_link(), (min(first, second), max(first, second)): latency})
 
     def without_link(self, first: int, second: int) -> "TimedGraph":
@@ -48,6 +49,13 @@ class TimedGraph:
         graph = self.topology.graph.copy()
         graph.remove_edge(first, second)
         return self._of(graph, self._by_link())
+
+    def with_latencies(self) -> Topology:
+        """Return the topology with the latency of each link as its attribute."""
+        graph = self.topology.graph.copy()
+        for link, latency in self._by_link().items():
+            graph.edges[link]["latency"] = f"{latency} ns"
+        return Topology(graph)
 
     def _by_link(self) -> dict[tuple[int, int], int]:
         pairs = zip(self.topology.edges.tolist(), self.latencies.tolist(), strict=True)

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from netbandit.advice.confirm import Confirmed, confirm
+from netbandit.advice.measure import MeasureName
 from netbandit.advice.sources import Source, source_of, source_of_scenario
-from netbandit.advice.what_if import Advice, Measure, what_if
+from netbandit.advice.what_if import Advice, what_if
 from netbandit.api.running import AnyScenario, document_of
 from netbandit.results.statistics import Interval
 from netbandit.scenario.toml_text import toml_value
@@ -33,7 +34,7 @@ def advise_links(
     source: AnyScenario,
     links: int = 1,
     *,
-    measure: Measure = "time",
+    measure: MeasureName = "time",
     lose: bool = False,
     replications: int = 0,
     **overrides: object,
@@ -43,21 +44,22 @@ def advise_links(
     Args:
         source: A scenario (a ``.toml`` file, its tables, or a `Scenario`), a graph file, or the name of a family.
         links: How many; beyond one the best is kept and the search goes on (greedy).
-        measure: ``time``: until everybody has everything; ``cost``: activations of a round of gis; ``resilience``:
-            pairs of agents that the failure of one link can separate.
+        measure: ``time``: of a round of the scenario's protocol, or of flooding where none is named; of consensus, how
+            fast differences even out (``gap``); ``cost``: activations of a round of gis; ``resilience``: pairs of
+            agents that the failure of one link can separate.
         lose: Find the links whose loss hurts most.
         replications: Of a scenario: runs of it with each of the best links, beside as many without.
         overrides: Keys of the scenario to set, with ``__`` for each dot: ``links__peer__latency="5 ms"``.
 
     Raises:
-        ScenarioError: There is no such network.
+        ScenarioError: There is no such network, or no such measure of its protocol.
     """
     if isinstance(source, str | PathLike):
         changes = [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()]
         network = source_of(str(source), None, changes)
     else:
         network = source_of_scenario(document_of(source, overrides))
-    steps = what_if(network.timed, links, measure, network.latency_of, lose=lose, trips=network.trips)
+    steps = what_if(network.timed, links, network.measure(measure), network.latency_of, lose=lose)
     if not (network.scenario and replications and steps):
         return LinkAdvice(steps)
     unchanged, confirmed = confirm_best(network, steps[0], replications)
@@ -69,5 +71,5 @@ def confirm_best(network: Source, step: Advice, replications: int) -> tuple[dict
     timed, changed = network.timed, []
     for change in [change for change in step.best if change.value is not None][:BEST]:
         other = timed.without_link(*change.link) if step.lose else timed.with_link(*change.link, change.latency)
-        changed.append((change.link, other.topology))
+        changed.append((change.link, other))
     return confirm(network, changed, replications) if changed else ({}, [])

@@ -11,6 +11,7 @@ from netbandit.cli.common import plain_errors, set_option
 from netbandit.cli.exit_codes import MISTAKE
 
 if TYPE_CHECKING:
+    from netbandit.advice.measure import Measure
     from netbandit.advice.placement import Placement
     from netbandit.advice.sources import Source
     from netbandit.advice.what_if import Advice
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
 @click.option("--lose", is_flag=True, help="With --what-if: which N links would hurt most to lose.")
 @click.option(
     "--measure",
-    type=click.Choice(["time", "cost", "resilience"]),
+    type=click.Choice(["time", "cost", "resilience", "gap"]),
     default="time",
     show_default=True,
-    help="What links are judged by: how long until everybody has everything, activations of a round of gis, or pairs "
-    "of agents that the failure of one link can separate.",
+    help="What links are judged by: the time of a round of the scenario's protocol (of flooding where none is named), "
+    "activations of a round of gis, pairs of agents that the failure of one link can separate, or the spectral gap of "
+    "consensus, by which it is judged in any case.",
 )
 @click.option("--server", is_flag=True, help="Which node should host a server.")
 @click.option("--sinks", type=click.IntRange(min=1), metavar="N", help="Which N nodes should be sinks.")
@@ -80,16 +82,26 @@ def topology(
     if count is None and (lose or target is not None):
         raise click.UsageError("--lose and --write go with --what-if.")
     from netbandit.advice import describe, tables
+    from netbandit.advice.measure import MEASURES
     from netbandit.advice.sources import source_of
 
     with plain_errors():
         network = source_of(source, agents, changes)
+        judged_by = None if count is None else network.measure(next(each for each in MEASURES if each == measure))
+        shape = network.timed.topology
+        if sinks is not None and sinks > shape.agents:
+            raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")
+        if (server or sinks is not None) and len(shape.components) > 1:
+            click.echo("Error: no node reaches all others: the network has several components", err=True)
+            sys.exit(MISTAKE)
         lines = [*describe.figures(network.graph.topology), *tables.network_lines(network.timed)]
         width = max(len(name) for name, _ in lines)
         for name, value in lines:
             click.echo(f"{name:<{width}}  {value}")
         placements = _placements(network, server, sinks)
-        steps = _advice(network, count, measure, lose, replications) if count is not None else []
+        steps = []
+        if judged_by is not None and count is not None:
+            steps = _advice(network, count, judged_by, lose, replications)
         if target is not None:
             _write(network, steps, target)
         if picture is not None:
@@ -105,17 +117,12 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
 
     table = distances(network.timed, network.timed.hop_times())
     shape, best = network.timed.topology, []
-    if len(shape.components) > 1:
-        click.echo("Error: no node reaches all others: the network has several components", err=True)
-        sys.exit(MISTAKE)
     if server:
         found = placement.servers(table)
         best.append(found[0])
         for line in tables.placement_lines(shape, "a server", found, "every node tried"):
             click.echo(line)
     if sinks is not None:
-        if sinks > shape.agents:
-            raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")
         how = "every set tried" if sinks <= placement.EXACT else "placed one by one, then moved while that helps"
         best.append(placement.sinks(table, sinks))
         for line in tables.placement_lines(shape, f"{sinks} sinks", best[-1:], how):
@@ -123,22 +130,21 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
     return best
 
 
-def _advice(network: "Source", count: int, measure: str, lose: bool, replications: int) -> "list[Advice]":
+def _advice(network: "Source", count: int, measure: "Measure", lose: bool, replications: int) -> "list[Advice]":
     """Print which links to add or to lose, and what running the scenario says; return the steps."""
     from rich.console import Console
 
     from netbandit.advice import tables
-    from netbandit.advice.what_if import MEASURES, what_if
+    from netbandit.advice.what_if import what_if
     from netbandit.api.advice import confirm_best
 
-    chosen = next(each for each in MEASURES if each == measure)
     console = Console(stderr=True)
     with console.status("trying links") if console.is_terminal else nullcontext():
-        steps = what_if(network.timed, count, chosen, network.latency_of, lose=lose, trips=network.trips)
+        steps = what_if(network.timed, count, measure, network.latency_of, lose=lose)
     shape = network.timed.topology
     if not steps:
         click.echo("there is no link to lose" if lose else "every link is there already")
-    for line in tables.advice_lines(shape, steps):
+    for line in tables.advice_lines(shape, steps, network.left_out):
         click.echo(line)
     if network.scenario and replications and steps and steps[0].best:
         with console.status("running the scenario") if console.is_terminal else nullcontext():
@@ -152,8 +158,12 @@ def _write(network: "Source", steps: "list[Advice]", target: Path) -> None:
     from netbandit.advice.confirm import write
     from netbandit.results.safe_files import storage
 
+    found = [step for step in steps if step.best]
+    if not found:
+        click.echo(f"no link helps: {target} is not written")
+        return
     timed = network.timed
-    for step in steps:
+    for step in found:
         best = step.best[0]
         timed = timed.without_link(*best.link) if step.lose else timed.with_link(*best.link, best.latency)
     with storage(target):

@@ -107,16 +107,21 @@ def mixed_rows(
     return mixed, largest
 
 
-def second_eigenvalue(matrix: Mixing) -> float:
-    """Return the second largest modulus of the eigenvalues of P: what is left of a difference after a step, at most.
+def symmetric_weights(matrix: Mixing) -> NDArray[np.float64]:
+    """Return ``sqrt(P_ij P_ji)`` of each directed link, shape (2E,).
 
-    P need not be symmetric, but ``uniform`` is similar to a matrix that is: ``sqrt(P_ij P_ji)``.
+    P need not be symmetric, but ``uniform`` is similar to a matrix that is, with these beside its diagonal.
     """
+    back = np.lexsort((matrix.receivers, matrix.senders))  # the other direction of each link
+    return np.asarray(np.sqrt(matrix.weights * matrix.weights[back]))
+
+
+def second_eigenvalue(matrix: Mixing) -> float:
+    """Return the second largest modulus of the eigenvalues of P: what is left of a difference after a step, at most."""
     agents = len(matrix.own)
     if agents == 1:
         return 0.0
-    back = np.lexsort((matrix.receivers, matrix.senders))  # the other direction of each link
-    values = np.sqrt(matrix.weights * matrix.weights[back])
+    values = symmetric_weights(matrix)
     if agents <= _DENSE:
         dense = np.diag(matrix.own)
         dense[matrix.receivers, matrix.senders] = values

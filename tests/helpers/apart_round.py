@@ -49,6 +49,7 @@ def rounds_apart(
     """Run rounds of a protocol; who goes on in a round begins the next one two slots later.
 
     Args:
+        latency: Of each peer link, ns; or a dict by link.
         starts: The slot at which each agent contributes to the first round.
         done: (agent, slot) of those who take part no more from then on; they contribute to nothing.
         begins: (agent, slot) of those who begin anew there, in round 1, after they have forgotten all.
@@ -61,7 +62,8 @@ def rounds_apart(
     clock = Clock(environment, SLOT, horizon)
     plan = OutagePlan(outages=outages, memory=memory)
     uplinks = uplink if isinstance(uplink, list) else [uplink] * topology.agents
-    peers = dict.fromkeys(map(tuple, topology.edges.tolist()), latency)
+    links = map(tuple, topology.edges.tolist())
+    peers = {link: latency[link] if isinstance(latency, dict) else latency for link in links}
     network = UnreliableNetwork(
         clock, topology.neighbours, LinkClass(), peers, LinkClass(), uplinks, Fingerprint(),
         topology=topology, streams=Streams(0, 0),

@@ -1,0 +1,88 @@
+"""How long a round of gis takes with a link more, or less.
+
+Who is asked for an item is the first to advertise it, so an item may take a longer way than the shortest, and a new
+link may even make a round longer: each item that a link can concern is followed anew.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.advice.flooding_time import longest_with_link
+from netbandit.advice.hops import hops_of
+from netbandit.advice.measure import Measure, exact_for_best
+from netbandit.advice.round_times import HANDSHAKE, NEVER, distances, handshakes
+from netbandit.advice.timed_graph import TimedGraph, hop_times
+
+if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.advice.kernels import Ways
+
+
+class GisTime(Measure):
+    """The time of a round of gis."""
+
+    subject = "time of a round of gis"
+
+    def value(self, graph: TimedGraph) -> float | None:
+        """See `Measure.value`."""
+        return handshakes(graph)
+
+    def with_link(
+        self, graph: TimedGraph, candidates: NDArray[np.int64], latencies: NDArray[np.int64], shown: int
+    ) -> NDArray[np.float64]:
+        """See `Measure.with_link`."""
+        return gis_with_link(graph, candidates, latencies, self.value(graph), shown)
+
+    def without_link(self, graph: TimedGraph) -> NDArray[np.float64]:
+        """See `Measure.without_link`."""
+        from netbandit.advice.kernels import follow_all, handshake_without_link
+
+        hops = hops_of(graph, HANDSHAKE)
+        ways = follow_all(hops)
+        sources = _slowest_first(ways)
+        values = [handshake_without_link(hops, ways, sources, one, other) for one, other in graph.topology.edges]
+        return np.array([np.inf if value >= NEVER else value for value in values], dtype=np.float64)
+
+
+def gis_with_link(
+    graph: TimedGraph,
+    candidates: NDArray[np.int64],
+    latencies: NDArray[np.int64],
+    before: float | None,
+    shown: int,
+    afterwards: NDArray[np.int64] | int = 0,
+) -> NDArray[np.float64]:
+    """Return how long a round of gis and what comes after it take with one link more; see `Measure.with_link`.
+
+    No round takes less than by shortest ways, so candidates are followed in the order of what it takes by these.
+
+    Args:
+        graph: The network.
+        candidates: Ends of each new link, shape (k, 2).
+        latencies: Nanoseconds of each, shape (k,).
+        before: How long it takes without; None: for ever.
+        shown: How many are to be exact.
+        afterwards: Nanoseconds of what comes after it, for all or for each, shape (k,).
+    """
+    from netbandit.advice.kernels import follow_all, handshake_with_link
+
+    times = hop_times(latencies, HANDSHAKE, graph.slot if graph.slotted else None)
+    shortest = longest_with_link(distances(graph, graph.hop_times(HANDSHAKE)), candidates, times)
+    hops = hops_of(graph, HANDSHAKE)
+    ways = follow_all(hops)
+    sources = _slowest_first(ways)
+    after = np.broadcast_to(afterwards, shortest.shape)
+
+    def value_of(place: int, limit: float) -> float:
+        one, other = candidates[place]
+        most = int(limit) - int(after[place])
+        found = handshake_with_link(hops, ways, sources, one, other, latencies[place], times[place], most)
+        return float(found + after[place])
+
+    return exact_for_best((shortest + after).astype(np.float64), before, shown, value_of)
+
+
+def _slowest_first(ways: "Ways") -> NDArray[np.intp]:
+    """Return all nodes, those first whose items take longest to be everywhere."""
+    return np.argsort(-ways.complete.max(axis=1), kind="stable")

@@ -1,0 +1,126 @@
+"""What links are judged by under each protocol: by its own round, or not at all."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from netbandit.advice.flooding_time import FloodingTime
+from netbandit.advice.gis_time import GisTime
+from netbandit.advice.measure import Measure, MeasureName
+from netbandit.advice.served_times import SinkTime, UplinkTime
+from netbandit.advice.spectral_gap import Gap
+from netbandit.advice.structure_measures import Activations, Resilience
+from netbandit.advice.tree_times import LocalTime, RelayTime
+from netbandit.registry import kind_of
+from netbandit.scenario.errors import ScenarioError
+from netbandit.wording import show
+
+if TYPE_CHECKING:
+    from netbandit.protocols.local import Local
+    from netbandit.protocols.protocol import NetworkProtocol
+    from netbandit.simulation.simulation import RunnablePoint
+
+JUDGED = ("gis", "flooding", "sink", "relay", "local", "master-worker", "consensus")
+"""The kinds of protocols of which it is known what a link changes."""
+
+_REFUSED = {
+    "gossip": "who is told is drawn",
+    "silent": "nobody says anything",
+    "pooled": "agents know of one another without any message",
+    "parameter-server": "nobody waits for others",
+    "vertical": "agents hold parts of one context, and only agent 0 is to have them",
+}
+_CONSIDERED = {"latency", "missing", "cost", "energy"}
+
+
+def measure_of(point: "RunnablePoint", name: MeasureName) -> Measure:
+    """Return what the links of a scenario are judged by.
+
+    Args:
+        point: The point of the scenario.
+        name: What was asked for; ``time`` of consensus is its ``gap``.
+
+    Raises:
+        ScenarioError: There is no such measure of its protocol.
+    """
+    if name == "resilience":
+        return Resilience()
+    protocol = point.protocol
+    kind = kind_of("protocol", type(protocol))
+    if name == "cost":
+        if kind != "gis":
+            raise ScenarioError([f'--measure cost: is that of a round of gis, and protocol.kind is "{kind}"'])
+        return Activations()
+    if (name == "gap") > (kind == "consensus"):
+        raise ScenarioError([f'--measure gap: is that of consensus, and protocol.kind is "{kind}"'])
+    return _of_protocol(point, protocol, kind)
+
+
+def measure_of_any(name: MeasureName) -> Measure:
+    """Return what links are judged by where no protocol is named."""
+    named: dict[MeasureName, Measure] = {
+        "time": FloodingTime(),
+        "cost": Activations(),
+        "resilience": Resilience(),
+        "gap": Gap("max-degree", None),
+    }
+    return named[name]
+
+
+def _of_protocol(point: "RunnablePoint", protocol: "NetworkProtocol", kind: str) -> Measure:
+    from netbandit.protocols.consensus import Consensus
+    from netbandit.protocols.local import Local
+    from netbandit.protocols.sink import Sink
+
+    plain: dict[str, Callable[[], Measure]] = {
+        "gis": GisTime,
+        "flooding": FloodingTime,
+        "relay": RelayTime,
+        "master-worker": UplinkTime,
+    }
+    if kind in plain:
+        return plain[kind]()
+    if isinstance(protocol, Sink) and kind == "sink":
+        return SinkTime(protocol.collect == "gis")
+    if isinstance(protocol, Consensus) and kind == "consensus":
+        return Gap(protocol.weights, protocol.step)
+    why = _REFUSED.get(kind, "it is a class of your own")
+    if isinstance(protocol, Local) and kind == "local":
+        reason = _why_not_local(point, protocol)
+        if reason is None:
+            return LocalTime(protocol.ttl, protocol.route == "flood")
+        why = reason
+    known = ", ".join(map(show, JUDGED))
+    raise ScenarioError(
+        [
+            f"protocol.kind: what a link changes is not computed for {show(kind)}: {why}; it is for {known}; "
+            "--measure resilience goes with every protocol"
+        ]
+    )
+
+
+def _why_not_local(point: "RunnablePoint", protocol: "Local") -> str | None:
+    """Return why a round of local cannot be computed from the network, or None if it can."""
+    from netbandit.simulation.drivers import talk_of
+
+    if talk_of(type(point.bandit), type(point.learner)) == "call":
+        return "after a call all wait for ttl times the slowest link, whatever other links there are"
+    if protocol.absorb:
+        return "with absorb = true it depends on what agents have learnt who passes items on"
+    return "with stop > 0 who passes items on is drawn" if protocol.stop else None
+
+
+def left_out(point: "RunnablePoint") -> Iterator[str]:
+    """Yield what has a part in what a round takes in runs, and none in what links are judged by: keys, and calls."""
+    from netbandit.simulation.drivers import talk_of
+
+    links, protocol = point.scenario.links, point.protocol
+    for table, settings in (("peer", links.peer), ("uplink", links.uplink)):
+        if table in protocol.used_links:
+            changed = settings.model_dump(exclude_unset=True, exclude_defaults=True)
+            yield from (f"links.{table}.{key}" for key in changed if key not in _CONSIDERED)
+    if point.scenario.faults:
+        yield "faults"
+    if getattr(protocol, "deadline", None) is not None:
+        yield "protocol.deadline"
+    if talk_of(type(point.bandit), type(point.learner)) == "call":
+        yield "the call before a round"

@@ -1,0 +1,74 @@
+"""How long a round takes over a server, with a link more, or less: of sink and of master-worker."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.advice.gis_time import gis_with_link
+from netbandit.advice.hops import hops_of
+from netbandit.advice.measure import Measure
+from netbandit.advice.round_times import HANDSHAKE, distances
+from netbandit.advice.timed_graph import TimedGraph, hop_times
+
+_SHOWN = 3
+
+
+class SinkTime(Measure):
+    """The time of a round of sink: items go along trees, or by gis, to sinks, and over their uplinks to the server.
+
+    A link more or less can make another agent the sink, and give each agent another way to it.
+
+    Args:
+        gis: Whether components collect by gis.
+    """
+
+    def __init__(self, gis: bool) -> None:
+        self._gis, self._trips = gis, HANDSHAKE if gis else 1
+        self.subject = "time of a round of sink" + (", collected by gis" if gis else "")
+
+    def value(self, graph: TimedGraph) -> float | None:
+        """See `Measure.value`."""
+        from netbandit.advice.kernels import sink_round
+
+        found = sink_round(hops_of(graph, self._trips), graph.topology.eccentricities, graph.uplinks, self._gis)
+        return float(found)
+
+    def with_link(
+        self, graph: TimedGraph, candidates: NDArray[np.int64], latencies: NDArray[np.int64], shown: int
+    ) -> NDArray[np.float64]:
+        """See `Measure.with_link`."""
+        from netbandit.advice.kernels import changed, eccentricities_with_link, sink_round
+
+        uplinks = graph.uplinks
+        table = distances(graph, np.ones(graph.topology.links, dtype=np.int64))
+        eccentricities = [eccentricities_with_link(table, one, other) for one, other in candidates]
+        if self._gis and len(graph.topology.components) == 1:
+            server = uplinks[[eccentricity.argmin() for eccentricity in eccentricities]] + uplinks.max()
+            return gis_with_link(graph, candidates, latencies, self.value(graph), shown, server)
+        times = hop_times(latencies, self._trips, graph.slot if graph.slotted else None)
+        hops = hops_of(graph, self._trips)
+        values = np.empty(len(candidates))
+        for place, (one, other) in enumerate(candidates):
+            more = changed(hops, one, other, latencies[place], times[place])
+            values[place] = sink_round(more, eccentricities[place], uplinks, self._gis)
+        return values
+
+
+class UplinkTime(Measure):
+    """The time of a round of master-worker, in which all take part: no link between agents carries anything of it."""
+
+    subject = "time of a round of master-worker"
+    of_links = False
+
+    def value(self, graph: TimedGraph) -> float | None:
+        """See `Measure.value`."""
+        return 2.0 * float(graph.uplinks.max())
+
+    def remarks(self, graph: TimedGraph) -> Iterator[str]:
+        """Yield which uplinks it takes its time on."""
+        yield "it goes over uplinks alone, no link between agents changes it"
+        slowest = np.argsort(-graph.uplinks, kind="stable")[:_SHOWN]
+        ends = ", ".join(f"{graph.topology.names[agent]} ({graph.uplinks[agent] / 1e6:g} ms)" for agent in slowest)
+        alike = (graph.uplinks == graph.uplinks[0]).all()
+        yield "all uplinks take the same time" if alike else f"the slowest uplinks are those of {ends}"

@@ -11,6 +11,9 @@ from netbandit.auditing.bound import CONFIDENCE, LowerBound, lower_bound
 from netbandit.auditing.mechanisms import MECHANISMS, Mechanism
 from netbandit.privacy.accountant import PrivacySpent
 
+_CHOOSING = 4
+"""One sample in so many serves to choose what to watch, where there is a choice, and is no part of the test."""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -23,6 +26,7 @@ class Audit:
         exact: Epsilon from an account that is not ours; None where nobody knows.
         bound: Epsilon is at least this, found by experiment.
         confidence: With which probability it is.
+        watched: What was looked at of all that was released, in words; empty where that is all of it.
     """
 
     name: str
@@ -31,6 +35,7 @@ class Audit:
     exact: float | None
     bound: LowerBound
     confidence: float
+    watched: str = ""
 
     @property
     def caught(self) -> bool:
@@ -54,6 +59,7 @@ class Audit:
             "epsilon_estimated": self.bound.estimate if isfinite(self.bound.estimate) else None,
             "event": {"p": self.bound.p, "q": self.bound.q, "samples": self.bound.samples},
             "confidence": self.confidence,
+            "watched": self.watched or None,
             "caught": self.caught,
         }
 
@@ -65,19 +71,24 @@ def audit_mechanism(
 
     Args:
         mechanism: What releases, and what is stated of it.
-        samples: Releases of each of the two inputs; None: as many as the mechanism needs.
+        samples: Releases of each of the two inputs, those by which it chooses what to watch included; None: as many as
+            the mechanism needs.
         confidence: With which probability the bound holds.
         seed: Of all randomness.
 
     Raises:
         ValueError: Too few samples, or a confidence that cannot be.
     """
-    rngs = [np.random.default_rng([seed, crc32(mechanism.name.encode()), world]) for world in (0, 1)]
-    first, second = (mechanism.draw(world, samples or mechanism.samples, rng) for world, rng in enumerate(rngs))
+    samples = samples or mechanism.samples
+    rngs = [np.random.default_rng([seed, crc32(mechanism.name.encode()), stream]) for stream in range(3)]
+    if mechanism.choose is not None:
+        apart = max(1, samples // _CHOOSING)
+        mechanism, samples = mechanism.choose(apart, rngs[2]), samples - apart
+    first, second = (mechanism.draw(world, samples, rngs[world]) for world in (0, 1))
     spent = mechanism.spent if isinstance(mechanism.spent, PrivacySpent) else mechanism.spent()
     bound = lower_bound(first, second, delta=spent.delta, confidence=confidence)
     exact = mechanism.exact() if mechanism.exact else None
-    return Audit(mechanism.name, mechanism.setting, spent, exact, bound, confidence)
+    return Audit(mechanism.name, mechanism.setting, spent, exact, bound, confidence, mechanism.watched)
 
 
 def shipped(names: Sequence[str] = ()) -> Iterator[Mechanism]:

@@ -19,7 +19,7 @@ def show(audits: Sequence[Audit], console: "Console") -> None:
     from rich.text import Text
 
     table = plain_table()
-    table.add_column("mechanism", no_wrap=True)
+    table.add_column("mechanism", overflow="fold")
     for heading in ("stated", "exact", "at least", "delta"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")
@@ -30,6 +30,8 @@ def show(audits: Sequence[Audit], console: "Console") -> None:
     console.print(table)
     for audit in audits:
         console.print(Text(f"{audit.name}: {audit.setting}; epsilon is for {audit.spent.unit}"), soft_wrap=True)
+        if audit.watched:
+            console.print(Text(f"{audit.name}: watched {audit.watched}"), soft_wrap=True)
     for line in words(audits):
         console.print(Text(line), soft_wrap=True)
 

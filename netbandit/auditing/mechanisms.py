@@ -34,6 +34,9 @@ class Mechanism:
         draw: Releases of either input.
         samples: How many of each input tell enough, by default.
         exact: Epsilon at the same delta from an account that is not ours (dp_accounting); None where nobody knows.
+        choose: Chooses what to watch, by so many releases of each input that are used for nothing else, and returns the
+            mechanism that releases that; None where there is nothing to choose.
+        watched: What was chosen, in words.
     """
 
     name: str
@@ -42,6 +45,8 @@ class Mechanism:
     draw: Draw
     samples: int = 100_000
     exact: Callable[[], float] | None = None
+    choose: "Callable[[int, np.random.Generator], Mechanism] | None" = None
+    watched: str = ""
 
 
 def elimination(epsilon: float = 0.1, participants: int = 10) -> Mechanism:

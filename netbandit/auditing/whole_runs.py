@@ -1,24 +1,26 @@
-"""Whole runs as a mechanism: two worlds that differ in one reward, and all that one agent shares in them.
+"""Whole runs as a mechanism: two worlds that differ in one reward of an agent, and all that it shares in them.
 
 The world is held still (its rewards, its graph, who takes part), and only what agents draw themselves, noise above all,
-is drawn anew in each run. One reward of agent 0 is 0 in one world and 1 in the other, all else that it is paid is the
-same as long as it makes the same choices. What follows from that reward in later choices is thus part of what is
-audited, whatever an accountant says of it.
+is drawn anew in each run. One reward is 0 in one world and 1 in the other, all else that the agent is paid is the same
+as long as it makes the same choices. What follows from that reward in later choices is thus part of what is audited,
+whatever an accountant says of it.
+
+Which reward of which agent, and which of all the numbers that the agent shares, is chosen by runs that the test leaves
+out: there both worlds draw the same noise, so that their difference shows what the reward does, however few they are.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.auditing.mechanisms import Mechanism
-from netbandit.learners.learner import AnyLearner, EpochLearner, Phase
+from netbandit.auditing.mechanisms import Draw, Mechanism
+from netbandit.auditing.watching import Diary, Reward, candidates, evenly, watched
+from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import GatherLearner
-from netbandit.learners.slots import Learner
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.point import PointConfig
@@ -27,17 +29,17 @@ from netbandit.simulation.simulation import Simulation
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.streams import Streams
 
-AGENT = 0
-"""The agent whose reward differs, and whose releases are looked at."""
-
-SLOT = 1
-"""The slot of that reward where a learner decides in slots: the first ones only explore. Else it is the first pull."""
-
 RUNS = 2_000
 """Runs of each world, by default."""
 
 MOST_NUMBERS = 200
-"""The numbers of a transcript that are looked at, from the first on."""
+"""The numbers of a transcript that are looked at: those in which the reward shows most."""
+
+_RUNS_OF_EACH = 3
+"""Runs of each world in which a reward is tried, at least."""
+
+_TRIED_AGAIN = 3
+"""Rewards that are tried again, in more runs."""
 
 _WORLD = (
     *("bandit", "rewards", "contexts", "log", "replay"),
@@ -46,7 +48,7 @@ _WORLD = (
 """The purposes of streams that are not the learner's, or how these begin."""
 
 
-class _HeldWorld(Streams):
+class HeldWorld(Streams):
     """The streams of a run in which only what learners draw is drawn afresh."""
 
     def __init__(self, seed: int, afresh: int) -> None:
@@ -58,23 +60,36 @@ class _HeldWorld(Streams):
         return np.random.SeedSequence(self.seed, spawn_key=(number, crc32(purpose.encode()), index))
 
 
-class _Diary:
-    """What agent 0 has shared in one run, in order, and whether its reward has been set; open for one run at a time."""
+class _Runs:
+    """Runs of one point, and what spent most privacy in them."""
 
-    def __init__(self) -> None:
-        self.open(0)
+    def __init__(self, point: PointConfig) -> None:
+        self.diary = Diary()
+        self._seed = point.scenario.run.seed
+        self._watched = replace(point, learner=watched(_template(point), self.diary))
+        self.worst: RunResult | None = None
 
-    def open(self, world: int) -> None:
-        """Begin a run in which the reward is 0 or 1, as *world* is."""
-        self.world = world
-        self.rows: list[NDArray[np.float64]] = []
-        self.pulls = 0
-        self.done = False
+    def run(self, reward: Reward | None, world: int, afresh: int) -> NDArray[np.float64]:
+        """Return all numbers that the agent of *reward* shares in one run."""
+        self.diary.open(reward, world)
+        found = Simulation(self._watched, 0, HeldWorld(self._seed, afresh)).run()
+        if self.worst is None or _epsilon(found) > _epsilon(self.worst):
+            self.worst = found  # that has to be stated
+        return np.concatenate([np.zeros(0), *self.diary.rows])
 
-    def transcript(self) -> NDArray[np.float64]:
-        """Return the numbers that were shared, zeros behind them, shape (MOST_NUMBERS,)."""
-        numbers = np.concatenate([np.zeros(0), *self.rows])[:MOST_NUMBERS]
-        return np.pad(numbers, (0, MOST_NUMBERS - len(numbers)))
+    def stated(self) -> PrivacySpent:
+        """Return what the account of the worst run states."""
+        run = self.worst
+        assert run is not None
+        return PrivacySpent(
+            epsilon=_epsilon(run),
+            delta=float(run.metrics["delta"] or 0.0),
+            epsilon_claimed=_epsilon(run, "epsilon_claimed"),
+            unit=run.privacy_unit,
+            accountant=run.privacy_accountant,
+            caveats=run.privacy_caveats,
+            bound=run.privacy_bound,
+        )
 
 
 def whole_runs(point: PointConfig) -> Mechanism:
@@ -83,42 +98,90 @@ def whole_runs(point: PointConfig) -> Mechanism:
     Raises:
         ScenarioError: Nothing leaves an agent that could be audited.
     """
-    diary = _Diary()
-    watched = replace(point, learner=_watched(_template(point), diary))
-    states: list[RunResult] = []
-
-    def run(world: int, afresh: int) -> NDArray[np.float64]:
-        diary.open(world)
-        found = Simulation(watched, 0, _HeldWorld(point.scenario.run.seed, afresh)).run()
-        states[:] = [max([*states, found], key=_epsilon)]  # what spent most is what has to be stated
-        return diary.transcript()
-
-    run(0, 1)
-    if not states[0].kinds:
+    runs = _Runs(point)
+    runs.run(None, 0, 1)
+    rewards = candidates(runs.diary.shared, epochs=isinstance(point.learner, EpochLearner))
+    if not (runs.worst and runs.worst.kinds and rewards):
         text = "protocol.kind: nothing leaves an agent, so there is nothing to audit"
         raise ScenarioError([f"{point.scenario.name}: {text}"])
-
-    def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        return np.stack([run(world, int(afresh)) for afresh in rng.integers(1, 2**62, samples)])
-
-    return Mechanism(
+    whole = Mechanism(
         name=", ".join([point.scenario.name, *(f"{key} = {value}" for key, value in point.parameters.items())]),
-        setting=f"whole runs of {point.scenario.run.horizon:,} slots, all that agent {AGENT} shares in them",
-        spent=lambda: _stated(states[0]),
-        draw=draw,
+        setting=f"whole runs of {point.scenario.run.horizon:,} slots",
+        spent=runs.stated,
+        draw=_draw(runs, rewards[0], np.arange(MOST_NUMBERS)),
         samples=RUNS,
     )
 
+    def choose(samples: int, rng: np.random.Generator) -> Mechanism:
+        reward, numbers, of = _choice(runs, rewards, samples, rng)
+        chosen = (
+            f"{len(numbers)} of the {of:,} numbers that agent {reward.agent} shares, where {reward} shows most, as "
+            f"chosen by {samples:,} runs of each world that the test leaves out"
+        )
+        return replace(whole, draw=_draw(runs, reward, numbers), choose=None, watched=chosen)
 
-def _stated(run: RunResult) -> PrivacySpent:
-    return PrivacySpent(
-        epsilon=_epsilon(run),
-        delta=float(run.metrics["delta"] or 0.0),
-        epsilon_claimed=_epsilon(run, "epsilon_claimed"),
-        unit=run.privacy_unit,
-        accountant=run.privacy_accountant,
-        caveats=run.privacy_caveats,
+    return replace(whole, choose=choose)
+
+
+def _draw(runs: _Runs, reward: Reward, numbers: NDArray[np.int64]) -> Draw:
+    """Return what draws these *numbers* of the transcripts, zeros where one is shorter."""
+
+    def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        found = np.zeros((samples, len(numbers)))
+        for row, afresh in enumerate(rng.integers(1, 2**62, samples)):
+            shared = runs.run(reward, world, int(afresh))
+            there = numbers < len(shared)
+            found[row, there] = shared[numbers[there]]
+        return found
+
+    return draw
+
+
+def _choice(
+    runs: _Runs, rewards: Sequence[Reward], samples: int, rng: np.random.Generator
+) -> tuple[Reward, NDArray[np.int64], int]:
+    """Return the reward that shows most in one number, the numbers in which it shows, and of how many.
+
+    All are tried in few runs, and those that showed most in as many again.
+
+    Args:
+        runs: Runs of the point.
+        rewards: The rewards to choose from.
+        samples: Runs of each world, at most; at least 2.
+        rng: Of the seeds of these runs.
+    """
+    half = samples // 2
+    most = max(1, half // _RUNS_OF_EACH)
+    if len(rewards) > most:
+        rewards = [rewards[place] for place in evenly(len(rewards), most)]
+    if len(rewards) > 1:
+        tried = [float(_shows(runs, reward, half // len(rewards), rng).max(initial=0.0)) for reward in rewards]
+        rewards = [rewards[place] for place in np.argsort(-np.array(tried), kind="stable")[:_TRIED_AGAIN]]
+        samples -= half
+    found = [_shows(runs, reward, max(2, samples // len(rewards)), rng) for reward in rewards]
+    best = int(np.argmax([shows.max(initial=0.0) for shows in found]))
+    shows = found[best]
+    order = np.argsort(-shows, kind="stable")[:MOST_NUMBERS]
+    numbers = np.sort(order[shows[order] > 0])
+    return rewards[best], numbers if len(numbers) else np.arange(min(1, len(shows))), len(shows)
+
+
+def _shows(runs: _Runs, reward: Reward, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return how far *reward* moves the mean of each number that its agent shares, in standard deviations.
+
+    Both worlds draw the same noise, so that the shift is known well from few runs; what it is compared with is how much
+    a number varies from one draw of noise to the next.
+    """
+    noise = rng.integers(1, 2**62, count).tolist()
+    worlds = [[runs.run(reward, world, afresh) for afresh in noise] for world in (0, 1)]
+    length = max(len(shared) for world in worlds for shared in world)
+    first, second = (np.array([np.pad(one, (0, length - len(one))) for one in world]) for world in worlds)
+    shift = np.abs((second - first).mean(axis=0))
+    deviations = np.sqrt((first.var(axis=0, ddof=1) + second.var(axis=0, ddof=1)) / 2)
+    shows: NDArray[np.float64] = np.divide(
+        shift, deviations, out=np.where(shift > 0, np.inf, 0.0), where=deviations > 0
     )
+    return shows
 
 
 def _epsilon(run: RunResult, name: str = "epsilon") -> float:
@@ -134,55 +197,3 @@ def _template(point: PointConfig) -> AnyLearner:
         text = "learner.kind: contexts leave their owners without noise, so no privacy is stated that could be audited"
         raise ScenarioError([f"{point.scenario.name}: {text}"])
     return in_slots(learner)
-
-
-def _watched(learner: AnyLearner, diary: _Diary) -> AnyLearner:
-    """Return *learner* with its keys, not started, that sets the reward and writes down what agent 0 shares."""
-    kind: Any = type(learner)
-    methods: dict[str, Callable[..., Any]]
-    if isinstance(learner, EpochLearner):
-
-        def begin(self: Any, epoch: int) -> Any:
-            phase = kind.begin(self, epoch)
-            if getattr(self, "agent", AGENT) == AGENT:  # a cohort, or agent 0 where each has a learner of its own
-                diary.pulls = phase.pulls if isinstance(phase, Phase) else 0
-            return phase
-
-        def observe(self: Any, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
-            if getattr(self, "agent", AGENT) != AGENT:
-                kind.observe(self, sums, rng)
-                return
-            if not diary.done:
-                sums = sums.copy()
-                sums[AGENT, 0] = min(int(sums[AGENT, 0]), diary.pulls - 1) + diary.world
-                diary.done = True
-            kind.observe(self, sums, rng)
-            row = np.zeros(max(int(self.active.max()) + 1, diary.rows[0].size if diary.rows else 0))
-            row[self.active] = self.releases[AGENT]
-            diary.rows.append(row)
-
-        methods = {"begin": begin, "observe": observe}
-    else:
-
-        def learn(self: Any, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-            if slot >= SLOT and not diary.done and AGENT in agents:
-                rewards, place = np.array(rewards), int(np.flatnonzero(agents == AGENT)[0])
-                if rewards.ndim == 1:
-                    rewards[place] = diary.world
-                else:  # in a market: all units of one producer are good, or none
-                    producer = int(arms[place].argmax())
-                    rewards[place, producer] = diary.world * arms[place, producer]
-                diary.done = True
-            kind.learn(self, slot, agents, arms, rewards)
-
-        def share(self: Any, slot: int, agents: NDArray[np.int64]) -> Any:
-            rows = kind.share(self, slot, agents)
-            if rows is not None and AGENT in agents:
-                diary.rows.append(np.ravel(rows[int(np.flatnonzero(agents == AGENT)[0])]))
-            return rows
-
-        assert isinstance(learner, Learner)
-        methods = {"learn": learn, **({"share": share} if learner.has("share") else {})}
-    body = {"__module__": kind.__module__, "__doc__": kind.__doc__, **methods}
-    watched: Any = type(kind)(kind.__name__, (kind,), body)
-    return watched.model_validate(learner.table())  # type: ignore[no-any-return]

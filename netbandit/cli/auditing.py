@@ -42,8 +42,9 @@ def audit(
     """Bound epsilon from below, by experiment, and compare it with what is stated.
 
     MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them without any. Or it is a scenario: then whole
-    runs are audited, in two worlds that differ in one reward of agent 0, by all that this agent shares, whatever its
-    learner, also one of your own. It ends with exit code 1 if more leaves than is stated.
+    runs are audited, in two worlds that differ in one reward of one agent, by what this agent shares, whatever its
+    learner, also one of your own. Which reward, and which numbers, is chosen by a quarter of the runs, which the test
+    leaves out, and said. It ends with exit code 1 if more leaves than is stated.
     """
     from netbandit.auditing.mechanisms import MECHANISMS
 

@@ -131,6 +131,13 @@ class EpochLearner(AnyLearner):
         """
         return np.asarray(np.average(np.asarray(values), axis=0, weights=weights))
 
+    def note_shared(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
+        """Hear that *agent* now shares *numbers*, its releases of *arms* in *epoch*; by default nothing is done.
+
+        An audit writes it down.
+        """
+        return
+
     def remarks(self, *, participants: int, members: int, difference: float) -> tuple[str, ...]:
         """Return what must be known to read a run's metrics, a line each; by default there is nothing.
 

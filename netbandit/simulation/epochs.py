@@ -296,6 +296,7 @@ class Epochs(Driver):
             item = None
             if self._takes_part(agent, number):
                 item = Item(NUMBER_BYTES * len(action.arms), epoch.releases[row])
+                self._learner.note_shared(agent, number, action.arms, item.value)
                 self._contributions[agent] += 1
             best = epoch.best[row]
             self._waiting[agent] = number, end, best

@@ -81,7 +81,7 @@ class EpochsApart(Epochs):
         sharing = self._sharing[agent]
         drawn = self._participating < self._agents and not self._isolated and self._protocol.chooses
         learner = self._learners[agent] = self._new_learner(sharing, self._agents if drawn else sharing)
-        learner.agent = agent  # for who watches one agent alone
+        learner.agent = agent  # for who watches
         start, number, informed, released = clock.boundary(clock.now), 1, True, False
         while (start := self._next_present(agent, start)) < limit:
             action = learner.begin(number)
@@ -109,6 +109,7 @@ class EpochsApart(Epochs):
             item = None
             if self._takes_part(agent, number) and (informed or not drawn):
                 item = Item(LABEL_BYTES * len(action.arms) + NUMBER_BYTES * (len(action.arms) + 1), learner.tell())
+                learner.note_shared(agent, number, action.arms, learner.releases[0])
                 self._contributions[agent] += 1
                 self._lives[agent] += not released
                 released = True

@@ -1,0 +1,181 @@
+"""Which reward of an agent differs between two worlds, and what is written down of what agents share in a run."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.deposits import DepositLearner
+from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.slots import Learner
+
+_MOST_AGENTS = 6
+"""Agents whose rewards are candidates."""
+
+_MOST_TIMES = 3
+"""Of each of them the rewards just before so many of its releases."""
+
+
+@dataclass(frozen=True)
+class Reward:
+    """A reward that differs, and whose: that agent's releases are looked at.
+
+    Attributes:
+        agent: The agent.
+        when: Of a learner that decides in slots the first of its rewards from this slot on; of one in epochs the number
+            of the epoch.
+        arm: Of one in epochs: which of the arms that are left, 0: the first, -1: the last.
+    """
+
+    agent: int
+    when: int
+    arm: int | None = None
+
+    def __str__(self) -> str:
+        if self.arm is None:
+            return f"its first reward from slot {self.when} on"
+        return f"a reward of epoch {self.when}, of the {'last' if self.arm else 'first'} arm it has left,"
+
+
+def candidates(shared: Mapping[int, Sequence[int]], *, epochs: bool) -> list[Reward]:
+    """Return rewards that may show in what agents share, of those who shared most often and least often, and between.
+
+    Args:
+        shared: For each agent when it shared.
+        epochs: Whether these are epochs, or slots.
+    """
+    agents = sorted(shared, key=lambda agent: (-len(shared[agent]), agent))
+    found = []
+    for agent in dict.fromkeys(agents[place] for place in evenly(len(agents), _MOST_AGENTS)):
+        times = shared[agent]
+        for when in dict.fromkeys(times[place] for place in evenly(len(times), _MOST_TIMES)):
+            found += [Reward(agent, when, arm) for arm in (0, -1)] if epochs else [Reward(agent, when)]
+        if not epochs:
+            found.append(Reward(agent, 1))  # the first slots only explore
+    return found
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """Return *most* places of *count*, the first and the last among them."""
+    return sorted({round(place) for place in np.linspace(0, count - 1, min(most, count)).tolist()})
+
+
+class Diary:
+    """What has been shared in one run, and whether the reward has been set; open for one run at a time.
+
+    Attributes:
+        shared: Of all agents when they shared: in which slots, or epochs.
+        rows: What the agent of the reward has shared, in order.
+        due: Whether the reward is still to come.
+    """
+
+    def __init__(self) -> None:
+        self.arms = 0  # numbers of a row, where it names arms
+        self.slot = 0  # the latest in which anybody has decided
+        self.open(None, 0)
+
+    def open(self, reward: Reward | None, world: int) -> None:
+        """Begin a run in which *reward* is 0 or 1, as *world* is; None: all are as they are."""
+        self.reward, self.world = reward, world
+        self.rows: list[NDArray[np.float64]] = []
+        self.shared: defaultdict[int, list[int]] = defaultdict(list)
+        self.due = reward is not None
+
+    def note(self, agent: int, when: int, numbers: NDArray[np.float64]) -> None:
+        """Note that *agent* shares *numbers*."""
+        self.shared[agent].append(when)
+        if self.reward is not None and agent == self.reward.agent:
+            self.rows.append(np.array(numbers, dtype=np.float64).ravel())
+
+    def note_arms(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
+        """Note that *agent* shares *numbers* of some *arms*; zeros stand for the others, which once were there."""
+        self.arms = max(self.arms, int(arms.max()) + 1)
+        row = np.zeros(self.arms)
+        row[arms] = numbers
+        self.note(agent, epoch, row)
+
+    def note_rows(self, slot: int, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
+        """Note that *agents* share a row each."""
+        if self.reward is None:
+            for agent, row in zip(agents.tolist(), rows, strict=True):
+                self.note(agent, slot, row)
+        elif self.reward.agent in agents:
+            self.note(self.reward.agent, slot, rows[int(np.flatnonzero(agents == self.reward.agent)[0])])
+
+
+def watched(learner: AnyLearner, diary: Diary) -> AnyLearner:
+    """Return *learner* with its keys, not started, that sets the reward and writes down what agents share."""
+    kind: Any = type(learner)
+    methods: dict[str, Callable[..., Any]]
+    if isinstance(learner, EpochLearner):
+        methods = _in_epochs(kind, diary)
+    else:
+        assert isinstance(learner, Learner)
+        methods = _in_slots(kind, diary)
+    body = {"__module__": kind.__module__, "__doc__": kind.__doc__, **methods}
+    subclass: Any = type(kind)(kind.__name__, (kind,), body)
+    return subclass.model_validate(learner.table())  # type: ignore[no-any-return]
+
+
+def _in_epochs(kind: Any, diary: Diary) -> dict[str, Callable[..., Any]]:
+    def begin(self: Any, epoch: int) -> Any:
+        self.__dict__["phase"] = phase = kind.begin(self, epoch)
+        return phase
+
+    def observe(self: Any, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
+        reward, phase = diary.reward, self.__dict__["phase"]
+        if reward is not None and diary.due and phase.epoch == reward.when:
+            alone = getattr(self, "agent", None)  # else it is a cohort, with a row for each agent
+            if alone in (None, reward.agent):
+                place = (reward.agent if alone is None else 0, reward.arm)
+                sums = sums.copy()
+                sums[place] = min(int(sums[place]), phase.pulls - 1) + diary.world
+                diary.due = False
+        kind.observe(self, sums, rng)
+
+    def note_shared(self: Any, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
+        diary.note_arms(agent, epoch, arms, numbers)
+
+    return {"begin": begin, "observe": observe, "note_shared": note_shared}
+
+
+def _in_slots(kind: Any, diary: Diary) -> dict[str, Callable[..., Any]]:
+    def learn(self: Any, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        reward, diary.slot = diary.reward, slot
+        if reward is not None and diary.due and slot >= reward.when and reward.agent in agents:
+            rewards, place = np.array(rewards), int(np.flatnonzero(agents == reward.agent)[0])
+            if rewards.ndim == 1:
+                rewards[place] = diary.world
+            else:  # in a market: all units of one producer are good, or none
+                producer = int(arms[place].argmax())
+                rewards[place, producer] = diary.world * arms[place, producer]
+            diary.due = False
+        kind.learn(self, slot, agents, arms, rewards)
+
+    def share(self: Any, slot: int, agents: NDArray[np.int64]) -> Any:
+        rows = kind.share(self, slot, agents)
+        if rows is not None:
+            diary.note_rows(slot, agents, rows)
+        return rows
+
+    def answer(self: Any, slot: int, agents: NDArray[np.int64]) -> Any:
+        rows = kind.answer(self, slot, agents)
+        diary.note_rows(slot, agents, rows)
+        return rows
+
+    def deposit(self: Any, agent: int) -> Any:
+        found = kind.deposit(self, agent)
+        diary.note(agent, diary.slot, found.sums)
+        return found
+
+    methods: dict[str, Callable[..., Any]] = {"learn": learn}
+    if kind.has("share"):
+        methods["share"] = share
+    if kind.has("answer"):
+        methods["answer"] = answer
+    if issubclass(kind, DepositLearner):
+        methods["deposit"] = deposit
+    return methods

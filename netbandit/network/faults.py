@@ -53,6 +53,16 @@ class Faults:
         return bool(self.peer) or bool(self.uplink) or bool(self.plan)
 
     @property
+    def may_lose(self) -> bool:
+        """Whether any message may be lost: by a law of loss, or because something is down. A retry loses none."""
+        return self.peer.loss is not None or self.uplink.loss is not None or bool(self.plan)
+
+    @property
+    def peers_lose_for_good(self) -> bool:
+        """Whether messages between agents may be lost that nothing repeats, or because something is down."""
+        return (self.peer.loss is not None and self.peer.retry is None) or bool(self.plan)
+
+    @property
     def only_peers_lose(self) -> bool:
         """Whether messages between agents may be lost, and repeated, and nothing else goes wrong."""
         return bool(self.peer) and self.peer.in_order and not self.uplink and not self.plan

@@ -78,21 +78,51 @@ class Fates:
         assert messages + self.duplicates == ended, f"{messages} messages and {self.duplicates} copies, {self}"
 
 
+@dataclass
+class BroadcastCopies:
+    """What became of broadcasts of the server: of each there is a copy for every agent that is to hear it.
+
+    Each copy ends in exactly one way: ``sent = delivered + missed + in_flight``. What is missed may be repeated, by
+    messages.
+
+    Attributes:
+        sent: Copies in all.
+        delivered: Those that arrived.
+        missed: Those that never did.
+        in_flight: What was still under way; nothing, unless the run was cut.
+    """
+
+    sent: int = 0
+    delivered: int = 0
+    missed: int = 0
+    in_flight: int = 0
+
+    def check(self) -> None:
+        """Make sure that each copy has ended in exactly one way.
+
+        Raises:
+            AssertionError: Some have not: a mistake of the simulator.
+        """
+        assert self.sent == self.delivered + self.missed + self.in_flight, f"{self}"
+
+
 class Ledger:
     """Counts messages by kind; channels and links count their own.
 
     Attributes:
         counts: For each kind that was sent, [messages, bytes].
         broadcasts: Broadcasts of the server, which use no link and are free.
-        broadcasts_missed: How often an agent did not hear one of them.
+        copies: What became of them.
         fates: What became of what was put on links.
+        given_up_on_uplinks: How many of the messages whose sender stopped waiting were to or from the server.
     """
 
     def __init__(self) -> None:
         self.counts: defaultdict[Kind, list[int]] = defaultdict(lambda: [0, 0])
         self.broadcasts = 0
-        self.broadcasts_missed = 0
+        self.copies = BroadcastCopies()
         self.fates = Fates()
+        self.given_up_on_uplinks = 0
 
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from heapq import heappush
 from typing import Any, cast
 
-from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.ledger import Fates
+from netbandit.network.faults import Faults
+from netbandit.network.ledger import BroadcastCopies, Fates
 from netbandit.network.link import NOTHING_YET, Channel, Link
 from netbandit.network.loss import BurstChance, BurstLoss, ConstantLoss
 from netbandit.network.luck import ClassLuck
@@ -49,14 +49,7 @@ class LossyNetwork(Network):
         self._columns = 0
         self._loss = faults.peer.loss
         self._constant = self._loss.probability if isinstance(self._loss, ConstantLoss) else None
-        super().__init__(*arguments, streams=streams, **keywords)
-        self.loses = self.may_lose = True
-        self._peer_faults = faults.peer
-
-    @property
-    def peer_faults(self) -> ChannelFaults | None:
-        """See `Network.peer_faults`."""
-        return self._peer_faults
+        super().__init__(*arguments, faults=faults, streams=streams, **keywords)
 
     def _channel(self, sender: int, receiver: int, latency: int, link: Link, broadcast: bool = False) -> Channel:
         if sender == self.server or receiver == self.server:
@@ -122,6 +115,6 @@ class LossyNetwork(Network):
             self._enter(message.kind, size)
         self._copies += len(channels) if excepted < 0 else len(channels) - 1
 
-    def _count_ends(self, messages: int, fates: Fates) -> None:
+    def _count_ends(self, messages: int, fates: Fates, copies: BroadcastCopies) -> None:
         fates.lost = sum(channel.lost for out in self._out for channel in out.values())
-        super()._count_ends(messages - fates.lost, fates)
+        super()._count_ends(messages - fates.lost, fates, copies)

@@ -4,16 +4,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.downtimes import Downtimes
-from netbandit.network.faults import ChannelFaults
+from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import Fates, Ledger, Totals
+from netbandit.network.ledger import BroadcastCopies, Fates, Ledger, Totals
 from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
@@ -52,13 +52,13 @@ class Network:
         topology: The whole graph, even where *neighbours* are left out because no peer link is used; made of
             them if it is not given.
         streams: The random streams of what nodes of the network draw.
+        faults: What can go wrong; here nothing can.
 
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
         unreliable: Whether anything can go wrong in it.
         outages: When links and nodes are down; None where they never are.
-        loses: Whether messages between agents may be lost for good: nothing repeats them.
-        may_lose: Whether any message may be lost at all, on its way or because a node is down.
+        faults: As given.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
     """
@@ -93,6 +93,7 @@ class Network:
         *,
         topology: Topology | None = None,
         streams: Streams = Streams(0, 0),  # noqa: B008 - it is never changed
+        faults: Faults = Faults(),  # noqa: B008 - it is never changed
     ) -> None:
         self.clock = clock
         self.agents = len(neighbours)
@@ -100,8 +101,7 @@ class Network:
         self.neighbours = neighbours
         self._ledger = Ledger()
         self._handler: Receive = _nobody
-        self.loses = False
-        self.may_lose = False
+        self.faults = faults
         self.streams = streams
         self.outages: Outages | None = None
         self._topology = topology
@@ -283,7 +283,7 @@ class Network:
     @property
     def peer_faults(self) -> ChannelFaults | None:
         """What can go wrong on the channels between agents; None: nodes fail, which decides about messages too."""
-        return ChannelFaults()
+        return self.faults.peer
 
     @property
     def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
@@ -361,7 +361,8 @@ class Network:
         """Let *agents* hear *message* of the server without a link of their own; one free broadcast.
 
         It reaches each agent after the latency of the agent's uplink and the time its bytes take there, and
-        occupies none of them.
+        occupies none of them. Where uplinks repeat, each agent acknowledges it over its own, over which the server
+        repeats it: these are messages like all others.
         """
         now = self.clock.now
         if now >= self.clock.end or not agents:
@@ -381,6 +382,7 @@ class Network:
                 if channel.flight is NOTHING_YET:
                     channel.flight = deque()
             channel.flight.append((arrival, channel.sender, message))
+            self.ledger.copies.sent += 1
             if self.trace is not None:
                 self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True)
 
@@ -404,15 +406,30 @@ class Network:
             act()
         fates = self.ledger.fates
         messages = self.peer_totals().messages + self.uplink_totals().messages
-        self._count_ends(messages, fates)
+        copies = self.ledger.copies
+        self._count_ends(messages, fates, copies)
         fates.check(messages)
+        copies.check()
         return fates
 
-    def _count_ends(self, messages: int, fates: Fates) -> None:
-        """Fill in *fates* for *messages* that were put on links: here, none is lost on its way."""
+    def _count_ends(self, messages: int, fates: Fates, copies: BroadcastCopies) -> None:
+        """Fill in *fates* for *messages* that were put on links, and *copies*: here, none is lost on its way."""
         channels = chain((channel for out in self._out for channel in out.values()), self._up.values())
         fates.in_flight = sum(len(channel.flight) for channel in chain(channels, self._down.values()))
         fates.delivered = messages - fates.in_flight
+        copies.in_flight = sum(len(channel.flight) for channel in self._air.values())
+        copies.delivered = copies.sent - copies.in_flight
+
+    def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
+        """Return how many messages of each class of links were lost, or, where they are repeated, given up."""
+        peers = sum(channel.lost for out in self._out for channel in out.values())
+        uplinks = sum(channel.lost for channel in chain(self._up.values(), self._down.values()))
+        ledger, faults = self.ledger, self.faults
+        on_uplinks = ledger.given_up_on_uplinks
+        return {
+            "peer": peers if faults.peer.retry is None else ledger.fates.given_up - on_uplinks,
+            "uplink": uplinks + ledger.copies.missed if faults.uplink.retry is None else on_uplinks,
+        }
 
     def lost_on(self, link: Link) -> int:
         """Return how many messages a peer *link* lost in both directions."""

@@ -10,7 +10,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.faults import Faults
-from netbandit.network.ledger import Fates
+from netbandit.network.ledger import BroadcastCopies, Fates
 from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, Link
 from netbandit.network.lossy_network import LossyChannel, LossyNetwork
 from netbandit.network.message import Kind, Message
@@ -103,7 +103,6 @@ class RetryingNetwork(LossyNetwork):
         self._timers: dict[int, list[tuple[SequencedMessage, RetryingChannel]]] = {}
         super().__init__(*arguments, faults=faults, streams=streams, **keywords)
         self._ack_chance = self._chance(ACK_BYTES)
-        self.loses = False
         for channel in chain.from_iterable(self.channels):
             assert isinstance(channel, RetryingChannel)
             back = self._out[channel.receiver][channel.sender]
@@ -394,5 +393,5 @@ class RetryingNetwork(LossyNetwork):
         assert isinstance(channel, RetryingChannel)
         channel.unlucky += 1
 
-    def _count_ends(self, messages: int, fates: Fates) -> None:
-        super()._count_ends(messages - fates.duplicates_dropped, fates)
+    def _count_ends(self, messages: int, fates: Fates, copies: BroadcastCopies) -> None:
+        super()._count_ends(messages - fates.duplicates_dropped, fates, copies)

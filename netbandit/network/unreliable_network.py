@@ -13,7 +13,7 @@ from simpy.core import Infinity
 
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.ledger import Fates
+from netbandit.network.ledger import BroadcastCopies, Fates
 from netbandit.network.link import Arrival, Channel, Link, LinkClass
 from netbandit.network.loss import Chance
 from netbandit.network.luck import ClassLuck
@@ -35,7 +35,7 @@ class UnreliableChannel(Channel):
     Attributes:
         faults: What can go wrong on it.
         link_class: Its class of links.
-        back: The other direction; None for what the server broadcasts.
+        back: The other direction; of what the server broadcasts that of the agent's uplink, if any.
         draws: What its messages draw, one after the other; see `Draw`.
         chance: With what probability it loses a message.
         down: When its link is down; None: never.
@@ -98,7 +98,6 @@ class UnreliableNetwork(Network):
     def __init__(self, *arguments: Any, faults: Faults, streams: Streams, **keywords: Any) -> None:
         neighbours, peer_latency = arguments[1], arguments[3]
         agents = len(neighbours)
-        self._faults = faults
         self._peer_luck = ClassLuck(faults.peer, "peer", 2 * len(peer_latency), streams)
         self._uplink_luck = ClassLuck(faults.uplink, "uplink", 3 * agents, streams)
         outages = Outages(faults.plan, agents, {link: n for n, link in enumerate(peer_latency)}, streams)
@@ -110,10 +109,8 @@ class UnreliableNetwork(Network):
         self._timers: dict[int, list[tuple[SequencedMessage, UnreliableChannel]]] = {}
         self._expects_elsewhere = False
         self._taking: list[_Delivery] = []  # what arrives now and is still to be taken off its channel, the last first
-        super().__init__(*arguments, streams=streams, **keywords)
+        super().__init__(*arguments, faults=faults, streams=streams, **keywords)
         self.outages = outages
-        self.loses = (faults.peer.loss is not None and faults.peer.retry is None) or bool(faults.plan)
-        self.may_lose = bool(faults.peer.loss or faults.uplink.loss or faults.plan)
         if outages.any_agents:
             self.clock.postpone = self._postponed
             if outages.forgets:
@@ -127,7 +124,7 @@ class UnreliableNetwork(Network):
     @property
     def peer_faults(self) -> ChannelFaults | None:
         """See `Network.peer_faults`; where nodes are down, that decides about messages too."""
-        return None if self._nodes_fail else self._faults.peer
+        return None if self._nodes_fail else self.faults.peer
 
     @property
     def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
@@ -151,21 +148,23 @@ class UnreliableNetwork(Network):
         if self.server in (sender, receiver):
             agent = min(sender, receiver)
             direction = 0 if receiver == self.server else 1
-            luck, channel.faults, channel.link_class = self._uplink_luck, self._faults.uplink, self._uplink
+            luck, channel.faults, channel.link_class = self._uplink_luck, self.faults.uplink, self._uplink
             channel.draws = luck.draws(3 * agent + (2 if broadcast else direction))
             # What is broadcast fares as on the agent's own uplink.
             channel.chance = luck.chance(3 * agent + direction)
             there = self._up.get(agent) if direction else None
         else:
-            luck, channel.faults, channel.link_class = self._peer_luck, self._faults.peer, self._peer
+            luck, channel.faults, channel.link_class = self._peer_luck, self.faults.peer, self._peer
             channel.draws = luck.draws(self._columns)
             channel.chance = luck.chance(self._columns)
             self._columns += 1
             if self._plan.any_links:
                 channel.down = self._plan.link(min(sender, receiver), max(sender, receiver))
             there = self._out[receiver].get(sender)
-        if isinstance(there, UnreliableChannel) and not broadcast:
-            channel.back, there.back = there, channel
+        if isinstance(there, UnreliableChannel):
+            channel.back = there
+            if not broadcast:
+                there.back = channel
         return channel
 
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
@@ -176,7 +175,7 @@ class UnreliableNetwork(Network):
     def _send_queued(
         self, message: Message, channels: Sequence[Channel], link_class: LinkClass, *, uplink: bool
     ) -> None:
-        retry = (self._faults.uplink if uplink else self._faults.peer).retry
+        retry = (self.faults.uplink if uplink else self.faults.peer).retry
         for channel in channels:
             assert isinstance(channel, UnreliableChannel)
             self._put(message, channel, None if retry is None else SequencedMessage(message))
@@ -187,23 +186,29 @@ class UnreliableNetwork(Network):
         if now >= self.clock.end or not agents or self._is_down(self.server, now):
             return
         self.ledger.broadcasts += 1
-        transmission = self._uplink.transmission(message.size)
+        copies, repeats = self.ledger.copies, self.faults.uplink.retry is not None
+        sent = now + self._uplink.transmission(message.size)
         for agent in agents:
             channel = self._air.get(agent)
             if channel is None:
+                if repeats:
+                    self.uplink(agent)
                 link = Link(agent, self.server)
                 channel = self._air[agent] = self._channel(self.server, agent, self._uplink_latency[agent], link, True)
             assert isinstance(channel, UnreliableChannel)
-            loss, jitter, *_ = next(channel.draws)
-            arrival = self._held_back(channel, now + transmission + channel.latency + int(jitter))
+            loss, jitter, _, _, spread = next(channel.draws)
+            arrival = self._held_back(channel, sent + channel.latency + int(jitter))
             is_missed = loss < channel.chance(message.size, now) or self._is_down(agent, arrival)
+            copies.sent += 1
             if self.trace is not None:
                 self.trace.record(message, self.server, agent, now, now, arrival, broadcast=True, lost=is_missed)
+            sequenced = SequencedMessage(message, spread) if repeats else None
+            deadline = _NO_TIMER if sequenced is None else self._await(sequenced, channel, sent, arrival, is_missed)
             if is_missed:
-                self.ledger.broadcasts_missed += 1
+                copies.missed += 1
                 continue
             channel.latest = max(channel.latest, arrival)
-            self._arrive(arrival, channel, message, None, _NO_TIMER)
+            self._arrive(arrival, channel, message, sequenced, deadline)
 
     def _put(self, message: Message, channel: UnreliableChannel, sequenced: SequencedMessage | None) -> int:
         """Put *message* on *channel*, and decide what will become of it.
@@ -237,13 +242,7 @@ class UnreliableNetwork(Network):
         if sequenced is not None and faults.retry is not None and message.kind is not ACK:
             if not repeated:
                 sequenced.number = spread
-            deadline = sent + faults.retry.patience(sequenced.number, sequenced.sent)
-            sequenced.sent += 1
-            if is_lost or arrival > deadline:
-                self._wait_for(sequenced, channel, deadline)
-                deadline = _NO_TIMER
-            elif self._nodes_fail and self._is_down_between(channel.sender, now, arrival):
-                self._give_up(sequenced)
+            deadline = self._await(sequenced, channel, sent, arrival, is_lost)
         if is_lost:
             channel.lost += 1
             self.ledger.fates.lost += 1
@@ -255,6 +254,32 @@ class UnreliableNetwork(Network):
             self._copy(message, channel, sequenced, start, arrival, sent + channel.latency + int(copy_jitter))
         self._arrive(arrival, channel, message, sequenced, deadline)
         return arrival
+
+    def _await(
+        self, sequenced: SequencedMessage, channel: UnreliableChannel, sent: int, arrival: int, is_lost: bool
+    ) -> int:
+        """Let the sender of a transmission wait for its acknowledgement.
+
+        Args:
+            sequenced: What is transmitted, for the first time or again.
+            channel: Where.
+            sent: When (ns) all of it was on the channel: the timeout runs from then.
+            arrival: When it arrives, if it does.
+            is_lost: Whether it does not.
+
+        Returns:
+            When the sender stops waiting, to be looked at when it arrives; -1 if a timer runs already.
+        """
+        retry = channel.faults.retry
+        assert retry is not None
+        deadline = sent + retry.patience(sequenced.number, sequenced.sent)
+        sequenced.sent += 1
+        if is_lost or arrival > deadline:
+            self._wait_for(sequenced, channel, deadline)
+            return _NO_TIMER
+        if self._nodes_fail and self._is_down_between(channel.sender, self._environment.now, arrival):
+            self._give_up(sequenced, channel)
+        return deadline
 
     def _postponed(self, node: int, time: int) -> float:
         """Return when *node* acts that would act at *time* (ns): if it is down then, at a boundary once it is back."""
@@ -352,7 +377,7 @@ class UnreliableNetwork(Network):
         if sequenced.settled:
             return
         if self._nodes_fail and self._is_down_between(channel.sender, self._environment.now, deadline):
-            self._give_up(sequenced)
+            self._give_up(sequenced, channel)
             return
         timers = self._timers.get(deadline)
         if timers is None:
@@ -361,10 +386,11 @@ class UnreliableNetwork(Network):
         else:
             timers.append((sequenced, channel))
 
-    def _give_up(self, sequenced: SequencedMessage) -> None:
+    def _give_up(self, sequenced: SequencedMessage, channel: UnreliableChannel) -> None:
         if not sequenced.settled:
             sequenced.settled = True
             self.ledger.fates.given_up += 1
+            self.ledger.given_up_on_uplinks += channel.link.second == self.server
 
     def _deliver(self, event: Event) -> None:
         if event is not self._appointment:
@@ -408,20 +434,21 @@ class UnreliableNetwork(Network):
     def _taken(self, due: list[_Delivery], now: int) -> list[tuple[int, list[Arrival]]]:
         """Let what is due arrive *now* (ns) and be acknowledged; return what each receiver gets."""
         pending = self._fingerprint.pending
-        fates = self.ledger.fates
+        fates, copies = self.ledger.fates, self.ledger.copies
         inboxes: list[tuple[int, list[Arrival]]] = []
         reached = -1
         for rank, _, channel, message, sequenced, deadline in due:
             receiver = channel.receiver
             pending += (now, receiver, message.code, message.size)
+            is_broadcast = rank & 1
+            copies.delivered += is_broadcast
             if sequenced is not None:
                 life = self._plan.life(receiver, now)
                 news = sequenced.taken != life
                 sequenced.taken = life
-                if news:
-                    fates.delivered += 1
-                else:
-                    fates.duplicates_dropped += 1
+                if not is_broadcast:
+                    fates.delivered += news
+                    fates.duplicates_dropped += not news
                 if message.kind is ACK:
                     sequenced.message.value.settled = True
                     continue
@@ -430,7 +457,7 @@ class UnreliableNetwork(Network):
                 if not news:
                     continue
                 message = sequenced.message
-            elif not rank & 1:
+            elif not is_broadcast:
                 fates.delivered += 1
             if receiver != reached:
                 reached = receiver
@@ -448,28 +475,36 @@ class UnreliableNetwork(Network):
         if arrival < 0 or arrival > deadline:
             self._wait_for(sequenced, channel, deadline)
         elif self._nodes_fail and self._is_down_between(channel.sender, now, arrival):
-            self._give_up(sequenced)
+            self._give_up(sequenced, channel)
 
     def _repeat(self, sequenced: SequencedMessage, channel: UnreliableChannel) -> None:
-        """Send *sequenced* once more, unless it was acknowledged after all, or that was the last attempt."""
+        """Send *sequenced* once more, unless it was acknowledged after all, or that was the last attempt.
+
+        What was broadcast is repeated over the uplink of the agent that did not acknowledge it.
+        """
+        if channel.rank & 1:
+            downlink = self._down[channel.receiver]
+            assert isinstance(downlink, UnreliableChannel)
+            channel = downlink
         retry = channel.faults.retry
         assert retry is not None
         if sequenced.settled or self._environment.now >= self._end:
             return
         if sequenced.sent >= retry.attempts:
-            self._give_up(sequenced)
+            self._give_up(sequenced, channel)
             return
         message = sequenced.message
         again = Message(repetition_of(message.kind), message.size, message.value, message.round)
         if self._put(again, channel, sequenced) != _NOT_SENT:
             self.ledger.fates.retransmissions += 1
         elif max(channel.free_at, self._environment.now) < self._end:
-            self._give_up(sequenced)
+            self._give_up(sequenced, channel)
 
     def count_before_start(self, message: Message, channel: Channel) -> None:
         """See `Network.count_before_start`; nothing goes wrong before the first slot."""
         super().count_before_start(message, channel)
         self.ledger.fates.delivered += 1
 
-    def _count_ends(self, messages: int, fates: Fates) -> None:
-        fates.in_flight = sum(not delivery.rank & 1 for due in self._arriving.values() for delivery in due)
+    def _count_ends(self, messages: int, fates: Fates, copies: BroadcastCopies) -> None:
+        copies.in_flight = sum(delivery.rank & 1 for due in self._arriving.values() for delivery in due)
+        fates.in_flight = sum(len(due) for due in self._arriving.values()) - copies.in_flight

@@ -95,7 +95,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         self._arrivals: InstantQueue[list[Arrival] | None] = InstantQueue(self.clock, self._act, AGENTS)
         self._latest: list[tuple[_Row, ...]] = [()] * network.agents
         self._row_bytes = 0
-        self._repeats = network.loses and self.pace == "step"
+        self._repeats = network.faults.peers_lose_for_good and self.pace == "step"
         self._repeating = False
         self._callbacks: list[Callable[[Event], None]] = [self._repeat]
         self.late = 0

@@ -51,7 +51,7 @@ class TriggeredRounds(CallProtocol):
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
         self._apart = self.rounds.has_deadline
-        self._naming = network.may_lose or self._apart
+        self._naming = network.faults.may_lose or self._apart
         self._sums = NamedSums(sync_handler.aggregate)
         self._releasing = Releasing(network.agents)
         self._held = [NewestReleases() for _ in range(network.agents)]

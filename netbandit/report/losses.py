@@ -101,6 +101,7 @@ _COLUMNS = (
     _Column("lost", "messages and copies that never arrived, for each message that was sent", _share_lost, True),
     _Column("sent again", "messages sent again because no acknowledgement came in time", _metric("retransmissions")),
     _Column("given up", "messages whose sender stopped trying", _metric("given_up")),
+    _Column("not heard", "copies of a server's broadcasts that never arrived", _metric("broadcasts_missed")),
     _Column("copies", "copies that the network made", _metric("duplicates")),
     _Column("late", "items that arrived when they could not be used any more", _metric("late")),
     _Column("absent", "share of all slots in which an agent was down", _absent, True),

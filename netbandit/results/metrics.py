@@ -107,6 +107,13 @@ METRICS: dict[str, MetricEntry] = {
     "messages": MetricEntry("messages", "Messages put on links, each hop counted; broadcasts of a server are not."),
     "bytes": MetricEntry("bytes", "Their sizes: 20 of header, 8 a number, 4 a label."),
     "broadcasts": MetricEntry("broadcasts", "Broadcasts of a server, free in cost."),
+    "broadcast_copies": MetricEntry("copies", "Copies of them, one for each agent that was to hear one."),
+    "broadcasts_missed": MetricEntry(
+        "copies",
+        "Of these, how many were lost, or came to an agent that was down. Where ``links.uplink.retry`` is on, they are "
+        "repeated: acknowledgements and repetitions are messages like others.",
+        _FAULTS,
+    ),
     "items": MetricEntry("items", "Observations put on links, of which several can share a message.", "local floods"),
     "energy_j": MetricEntry("J", "Energy that the messages took, sender and receiver together."),
     "simulated_s": MetricEntry("s", "Simulated time: horizon times slot."),

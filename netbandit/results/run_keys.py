@@ -8,15 +8,18 @@ fails until that is done.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b, file_digest
-from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
+from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.portable_json import LABELS, canonical
 
 NUMBERS = 1
-"""Raised by whoever changes a number or a fingerprint that a scenario gives: runs made before are then not taken."""
+"""Raised by whoever changes a number or a fingerprint that every scenario gives: runs made before are then not taken.
+
+Where only some scenarios have changed, see `changed_numbers`.
+"""
 
 ADDED: Mapping[str, Any] = {
     "run.activity": "every",
@@ -121,23 +124,10 @@ def _common(point: Point) -> str:
     """Return what the runs of *point* have in common, as canonical JSON that lacks its beginning."""
     scenario = _hashed(point)
     whole: dict[str, Any] = {"scenario": scenario, "seed": scenario["run"].get("seed")}
-    numbers = _numbers(scenario)
+    numbers = numbers_of(scenario, NUMBERS)
     if numbers != 1:
         whole["zz_numbers"] = numbers  # sorts behind the others
     return canonical(whole).removeprefix("{")
-
-
-def _numbers(scenario: Mapping[str, Any]) -> int:
-    """Return `NUMBERS`, or a later one for those scenarios whose numbers alone have changed since."""
-    # A node that gossips speaks only when its last copy has left it: that changed runs over limited bandwidth.
-    limited = scenario.get("links", {}).get("peer", {}).get("bandwidth") is not None
-    changed: list[bool] = [limited and scenario.get("protocol", {}).get("kind") == "gossip"]
-    # Epsilons of an agent's lives are not added up any more.
-    nodes, learner = (scenario.get("faults") or {}).get("nodes") or {}, scenario.get("learner") or {}
-    private = learner.get("epsilon", inf) != inf or learner.get("epsilon_total") is not None
-    own = ":" in str(learner.get("kind", ""))
-    changed.append(nodes.get("memory") == "lost" and bool(private or own))
-    return NUMBERS + sum(changed)
 
 
 def _hashed(point: Point) -> dict[str, Any]:

@@ -14,7 +14,7 @@ MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", 
 PRICED = "energy_j"
 """Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
 
-_ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "events"}
+_ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "broadcast_copies", "events"}
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
 

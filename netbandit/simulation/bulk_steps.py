@@ -49,7 +49,7 @@ class BulkSteps(Communication):
         self.matrix = self._matrix.dense
         self.members = np.full(agents, agents)
         self._waits = protocol.pace == "step"
-        self._repeats = self._waits and stage.network.loses
+        self._repeats = self._waits and stage.network.faults.peers_lose_for_good
         self._kept = 2 if self._waits else links.slowest + 1
         count = len(links.senders)
         self._due = np.full((count, links.slowest), -1)

@@ -110,7 +110,7 @@ class Gathers(Driver):
     def waiting(self) -> list[int]:
         """See `Driver.waiting`: agent 0 does for the oldest user, where parts may be lost."""
         users = self._protocol.under_way
-        return [self.stage.clock.horizon - min(users)] if users and self.stage.network.may_lose else []
+        return [self.stage.clock.horizon - min(users)] if users and self.stage.network.faults.may_lose else []
 
     def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""

@@ -17,7 +17,6 @@ from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.links import LinksSettings
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
@@ -110,6 +109,8 @@ class Simulation:
             "epsilon_claimed": found.pop("epsilon_claimed"),
             **_basic_composition(outcome.privacy),
             "broadcasts": network.ledger.broadcasts,
+            "broadcast_copies": network.ledger.copies.sent,
+            "broadcasts_missed": network.ledger.copies.missed,
             **found,
             "events": fingerprint.events,
         }
@@ -138,7 +139,7 @@ class Simulation:
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
             privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
-            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, scenario.links)),
+            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, network)),
         )
 
 
@@ -167,18 +168,27 @@ def _communication(network: Network) -> dict[str, Metric]:
 
 
 def _waiting(
-    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, links: LinksSettings
+    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, network: Network
 ) -> tuple[str, ...]:
     """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
     remarks = []
     if stalled:
-        unrepeated = [f"links.{table}.retry" for table in ("peer", "uplink") if getattr(links, table).retry is None]
-        helps = [f"{' and '.join(unrepeated)} repeat{'s' * (len(unrepeated) == 1)} what is lost"] if unrepeated else []
+        where, helps = [], []
+        for table, count in network.lost_for_good().items():
+            if not count:
+                continue
+            if getattr(network.faults, table).retry is None:
+                where.append(f"lost on links.{table}")
+                helps.append(f"links.{table}.retry repeats what is lost")
+            else:
+                where.append(f"given up on links.{table}")
+                helps.append(f"more links.{table}.retry.attempts make that rarer")
         if getattr(protocol, "deadline", "") is None:
             helps.append("a protocol.deadline ends the wait")
         remarks.append(
-            "agents waited at the horizon for what was lost, with nothing under way that could end it (stalled: how "
-            f"many, waiting_slots: for how long){'; ' if helps else ''}{', and '.join(helps)}"
+            f"agents waited at the horizon for what {'was ' if where else 'never came'}{' and '.join(where)}, with "
+            "nothing under way that could end it (stalled: how many, waiting_slots: for how long)"
+            f"{'; ' if helps else ''}{', and '.join(helps)}"
         )
     if waiting and not rounds:
         remarks.append("no round had ended by the horizon, at which agents waited for the first (waiting_slots)")

@@ -1,5 +1,6 @@
 """A triangle of nodes and a log of what arrives, for tests of what networks make of messages."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,10 +50,8 @@ class Triangle:
 
     def send(self, time: int, sender: int, receiver: int, size: int = 100) -> None:
         """Let *sender* send a message at *time* (ns); a receiver 3 is the server."""
-        message = Message(PING, size, None, 1)
 
-        def act() -> Any:
-            yield self.environment.timeout(time)
+        def act(message: Message) -> None:
             if receiver == 3:
                 self.network.send_up(message, sender)
             elif sender == 3:
@@ -60,7 +59,18 @@ class Triangle:
             else:
                 self.network.send(message, [self.network.channel(sender, receiver)])
 
-        self.environment.process(act())
+        self._at(time, act, size)
+
+    def broadcast(self, time: int, agents: Sequence[int], size: int = 100) -> None:
+        """Let the server broadcast a message to *agents* at *time* (ns)."""
+        self._at(time, lambda message: self.network.broadcast(message, agents), size)
+
+    def _at(self, time: int, act: Callable[[Message], None], size: int) -> None:
+        def acts() -> Any:
+            yield self.environment.timeout(time)
+            act(Message(PING, size, None, 1))
+
+        self.environment.process(acts())
 
     def run(self) -> list[tuple[int, int, list[tuple[int, int]]]]:
         """Run to the end; make sure that every message ended in exactly one way, and return the log."""

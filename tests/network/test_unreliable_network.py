@@ -9,6 +9,7 @@ from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.jitter import UniformJitter
+from netbandit.network.ledger import BroadcastCopies, Fates
 from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, chance
 from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.message import Kind, Message
@@ -231,6 +232,80 @@ def test_who_comes_back_without_memory_takes_a_message_once_more():
         lab = Triangle(Faults(peer=ChannelFaults(retry=Retry(100, 2.0, 1.0, 5)), plan=plan))
         lab.send(0, 0, 1)
         assert [now for now, _, _ in lab.run()] == times
+
+
+DOWN_AT_FIRST = OutagePlan(outages=[Outage(0, 150, nodes=frozenset({1}))])
+
+
+def test_what_is_broadcast_reaches_each_agent_or_does_not():
+    """Agent 1 is down when its copy comes at 106; nothing is acknowledged or repeated, and nothing is a message."""
+    lab = Triangle(Faults(plan=DOWN_AT_FIRST), NANOSECOND_A_BYTE)
+    lab.broadcast(0, [0, 1, 2])
+    assert lab.run() == [(105, 0, [(3, 100)]), (107, 2, [(3, 100)])]
+    ledger = lab.network.ledger
+    assert (ledger.broadcasts, ledger.copies) == (1, BroadcastCopies(sent=3, delivered=2, missed=1))
+    assert (ledger.kinds, ledger.fates) == ({}, Fates())
+    assert lab.network.lost_for_good() == {"peer": 0, "uplink": 1}
+
+
+def test_what_is_broadcast_is_acknowledged_and_repeated_over_uplinks_to_the_nanosecond():
+    """Uplinks take 5, 6 and 7 ns, a byte 1 ns, an ACK has 24 bytes; agent 1 is down in [0, 150).
+
+    All of the broadcast is out at 100, and heard at 105 and 107: its ACKs come at 134 and 138. Timeout 200: at 300 the
+    server repeats what agent 1 missed, which comes at 406, and its ACK at 436.
+    """
+    uplink = ChannelFaults(retry=Retry(200, 2.0, 1.0, 5))
+    lab = Triangle(Faults(uplink=uplink, plan=DOWN_AT_FIRST), NANOSECOND_A_BYTE)
+    lab.broadcast(0, [0, 1, 2])
+    assert lab.run() == [(105, 0, [(3, 100)]), (107, 2, [(3, 100)]), (406, 1, [(3, 100)])]
+    assert lab.environment.now == 436
+    ledger = lab.network.ledger
+    assert ledger.copies == BroadcastCopies(sent=3, delivered=2, missed=1)
+    assert ledger.fates == Fates(delivered=4, retransmissions=1)
+    assert ledger.kinds == {"ACK": (3, 72), "PING-RETRY": (1, 100)}
+    uplinks = lab.network.uplink_totals()
+    assert (uplinks.messages, uplinks.bytes, uplinks.activations, uplinks.cost) == (4, 172, 3, 75)
+    assert lab.network.lost_for_good() == {"peer": 0, "uplink": 0}
+
+
+def test_a_repetition_and_the_copy_that_was_broadcast_are_heard_once():
+    """All of it is out at 200, and its ACK comes at 238: within a timeout of 50, but not within one of 20."""
+    for timeout, repeated in ((50, 0), (20, 1)):
+        lab = Triangle(Faults(uplink=ChannelFaults(retry=Retry(timeout, 2.0, 1.0, 2))), NANOSECOND_A_BYTE)
+        lab.broadcast(100, [2])
+        assert lab.run() == [(207, 2, [(3, 100)])]
+        ledger = lab.network.ledger
+        assert ledger.copies == BroadcastCopies(sent=1, delivered=1)
+        assert ledger.fates == Fates(delivered=1 + repeated, retransmissions=repeated, duplicates_dropped=repeated)
+
+
+def test_a_server_gives_up_broadcasts_after_its_attempts_and_when_it_goes_down():
+    for outages, given_up, repeated in (([], 3, 6), ([Outage(250, 260, server=True)], 3, 3)):
+        retry = Retry(100, 2.0, 1.0, 3)
+        faults = Faults(uplink=ChannelFaults(retry=retry, loss=ConstantLoss(1.0)), plan=OutagePlan(outages=outages))
+        lab = Triangle(faults)
+        lab.broadcast(0, [0, 1, 2])
+        assert lab.run() == []
+        fates = lab.network.ledger.fates
+        assert (fates.given_up, fates.retransmissions, fates.lost) == (given_up, repeated, repeated)
+        assert lab.network.ledger.copies == BroadcastCopies(sent=3, missed=3)
+        assert lab.network.lost_for_good() == {"peer": 0, "uplink": 3}
+
+
+@pytest.mark.parametrize("loss", [ConstantLoss(0.3), BitLoss(1e-3), BurstLoss(0.01, 0.9, 900, 300)])
+def test_whatever_goes_wrong_each_agent_hears_every_broadcast_once(loss):
+    uplink = ChannelFaults(
+        loss=loss, jitter=UniformJitter(40), overtaking=True, duplicate=0.3, retry=Retry(100, 1.5, 1.5, 40)
+    )
+    lab = Triangle(Faults(uplink=uplink), NANOSECOND_A_BYTE // 10, horizon=10_000)
+    for size in range(100):
+        lab.broadcast(300 * size, [0, 1, 2], size)
+        lab.send(300 * size, 3, size % 3, 200 + size)
+    heard = sorted((size, node) for _, node, inbox in lab.run() for _, size in inbox if size < 200)
+    assert heard == [(size, node) for size in range(100) for node in range(3)]
+    copies = lab.network.ledger.copies
+    assert copies.sent == 300
+    assert copies.missed > 20
 
 
 def test_losses_have_their_probability():

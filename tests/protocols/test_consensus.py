@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.network.clock import DECISIONS, Clock, Environment, ScheduledEvent
+from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
+from netbandit.network.loss import ConstantLoss
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.part import Mistake, Note, Others
@@ -226,8 +228,7 @@ class Losing(Network):
     """Loses four of ten messages, each direction for itself."""
 
     def __init__(self, *arguments, **keywords):
-        super().__init__(*arguments, **keywords)
-        self.loses = True
+        super().__init__(*arguments, faults=Faults(peer=ChannelFaults(loss=ConstantLoss(0.4))), **keywords)
         self.luck = np.random.default_rng(1)
         self.sent = self.lost = 0
 

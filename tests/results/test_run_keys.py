@@ -145,25 +145,57 @@ def test_numbers_that_have_changed_are_of_other_runs(monkeypatch):
     assert run_keys(with_tables()) == before
 
 
-def test_gossip_over_limited_bandwidth_alone_has_other_numbers_than_before(monkeypatch):
-    limited = 'links = { peer = { bandwidth = "1 Mbit/s" } }\n'
-    texts = [RING + BERNOULLI + limited + f'protocol = {{ kind = "{kind}" }}\n' for kind in ("gossip", "gis")]
-    now = [run_key(point_of(text), 0) for text in texts]
-    monkeypatch.setattr(keys_of_runs, "_numbers", lambda scenario: 1)
-    before = [run_key(point_of(text), 0) for text in texts]
-    assert now[0] != before[0]
-    assert now[1] == before[1]
+PROTOCOL = 'protocol = {{ kind = "{}" }}\n'.format
+CALLS = LINEAR + 'learner = { kind = "feducb" }\n'
+PEERS = "links.peer = {{ {} }}\n".format
+UPLINKS = "links.uplink = {{ {} }}\n".format
+RETRY = 'retry = { timeout = "9 ms" }'
+PRIVATE = 'bandit = {{ kind = "bernoulli", arms = 3 }}\nlearner = {{ kind = "elimination", epsilon = {} }}\n'.format
+FORGETS = 'faults.nodes = {{ up_for = "1 s", down_for = "1 s", memory = "{}" }}\n'.format
+SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
 
 
-def test_epsilons_of_lost_memory_alone_have_other_numbers_than_before(monkeypatch):
-    private = 'bandit = {{ kind = "bernoulli", arms = 3 }}\nlearner = {{ kind = "elimination", epsilon = {} }}\n'
-    nodes = 'faults.nodes = {{ up_for = "1 s", down_for = "1 s", memory = "{}" }}\n'
-    asked = [(epsilon, memory) for epsilon in ("1.0", "inf") for memory in ("kept", "lost")]
-    texts = [RING + GIS + private.format(epsilon) + nodes.format(memory) for epsilon, memory in asked]
-    now = [run_key(point_of(text), 0) for text in texts]
-    monkeypatch.setattr(keys_of_runs, "_numbers", lambda scenario: 1)
-    before = [run_key(point_of(text), 0) for text in texts]
-    assert [one != other for one, other in zip(now, before, strict=True)] == [False, True, False, False]
+@pytest.mark.parametrize(
+    ("text", "has_changed"),
+    [
+        # A node that gossips waits until its last copy has left it.
+        (BERNOULLI + PROTOCOL("gossip") + PEERS('bandwidth = "1 Mbit/s"'), True),
+        (BERNOULLI + PROTOCOL("gossip"), False),
+        (BERNOULLI + PROTOCOL("gis") + PEERS('bandwidth = "1 Mbit/s"'), False),
+        # Epsilons of lives are not added up.
+        (PRIVATE(1.0) + GIS + FORGETS("lost"), True),
+        (PRIVATE(1.0) + GIS + FORGETS("kept"), False),
+        (PRIVATE("inf") + GIS + FORGETS("lost"), False),
+        # Both.
+        (PRIVATE(1.0) + PROTOCOL("gossip") + PEERS('bandwidth = "1 Mbit/s"') + FORGETS("lost"), True),
+        # Sums name releases where something may be lost, not where it is only repeated.
+        *[
+            (CALLS + PROTOCOL(kind) + PEERS(RETRY), True)
+            for kind in ("master-worker", "sink", "flooding", "local", "relay")
+        ],
+        (CALLS + PROTOCOL("flooding") + PEERS(f'{RETRY}, jitter = "0 s", loss = {{ per_bit = 0.0 }}'), True),
+        *[
+            (CALLS + PROTOCOL("flooding") + PEERS(f"{RETRY}, {also}"), False)
+            for also in ("loss = 0.1", 'jitter = "1 ms"', "duplicate = 0.1", 'bandwidth = "1 Mbit/s"')
+        ],
+        *[(CALLS + PROTOCOL("flooding") + PEERS(RETRY) + UPLINKS(also), False) for also in ("loss = 0.1", RETRY)],
+        (CALLS + PROTOCOL("flooding") + PEERS(RETRY) + 'faults.outages = [{ nodes = [0], from = "1 ms" }]\n', False),
+        (CALLS + PROTOCOL("flooding") + PEERS("loss = 0.1"), False),
+        (CALLS + PROTOCOL("silent") + PEERS(RETRY), False),
+        (BERNOULLI + PROTOCOL("flooding") + PEERS(RETRY), False),
+        # Broadcasts are acknowledged and repeated.
+        (BERNOULLI + PROTOCOL("sink") + UPLINKS(RETRY), True),
+        (CALLS + PROTOCOL("sink") + UPLINKS(f"{RETRY}, loss = 0.1"), True),
+        (SOME + PROTOCOL("master-worker") + UPLINKS(RETRY), True),
+        (BERNOULLI + PROTOCOL("master-worker") + UPLINKS(RETRY), False),
+        (BERNOULLI + PROTOCOL("sink") + UPLINKS("loss = 0.1"), False),
+        (BERNOULLI + PROTOCOL("sink") + PEERS(RETRY), False),
+    ],
+)
+def test_scenarios_that_alone_have_other_numbers_than_before_are_called_by_another_name(monkeypatch, text, has_changed):
+    now = run_key(point_of(RING + text), 0)
+    monkeypatch.setattr(keys_of_runs, "numbers_of", lambda scenario, least: least)
+    assert (run_key(point_of(RING + text), 0) != now) == has_changed
 
 
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():

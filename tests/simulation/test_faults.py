@@ -1,6 +1,7 @@
 """What agents make of a network that fails: scripted outages against tables made by hand, and what the run says."""
 
 import json
+from itertools import product
 
 import pytest
 
@@ -116,12 +117,85 @@ def test_nothing_asked_for_is_nothing_changed():
     assert run("links.peer.loss={ per_bit = 0.0 }").fingerprint == plain.fingerprint
 
 
-@pytest.mark.parametrize(
-    "loss", ["0.05", "{ per_bit = 1e-4 }", '{ good = 0.0, bad = 0.5, good_for = "9 ms", bad_for = "2 ms" }']
+def test_agents_that_hear_broadcasts_stall_where_these_are_lost_and_not_where_they_are_repeated():
+    """In a grid of nine all but the sink hear the server's answers as broadcasts, which are lost like all messages."""
+    lossy = ('protocol.kind="sink"', 'topology={ family = "grid", agents = 9 }', "links.uplink.loss=0.2")
+    stalled = 0
+    for seed in range(8):
+        asked = (*lossy, f"run.seed={seed}", "run.horizon=3000")
+        alone, repeated = run(*asked), run(*asked, 'links.uplink.retry={ timeout = "10 ms", attempts = 20 }')
+        assert (alone.metrics["stalled"] > 0) == (alone.metrics["lost"] + alone.metrics["broadcasts_missed"] > 0)
+        for line in (line for line in alone.remarks if "(stalled" in line):
+            stalled += 1
+            assert "lost on links.uplink, with" in line
+            assert "links.uplink.retry repeats" in line
+            assert "peer" not in line
+        found = repeated.metrics
+        assert (found["stalled"], found["rounds"]) == (0, 1)
+        assert found["broadcast_copies"] == 8 * found["broadcasts"] == 8
+        # Each of the eight acknowledges its copy or a repetition, and so do both ends of the sink's uplink.
+        assert repeated.kinds["ACK"][0] >= 8 + 2
+    assert stalled > 4
+
+
+def test_a_remark_tells_of_attempts_that_run_out():
+    repeated = 'links.peer={ loss = 0.5, retry = { timeout = "5 ms", attempts = 2 } }'
+    (line,) = [line for line in run(repeated, "run.horizon=3000").remarks if "(stalled" in line]
+    assert "given up on links.peer, with" in line
+    assert "more links.peer.retry.attempts" in line
+    assert "uplink" not in line
+
+
+ELIMINATION = ('learner={ kind = "elimination" }', 'bandit={ kind = "bernoulli", means = [0.1, 0.9] }')
+UCB = ('learner={ kind = "ucb" }', *ELIMINATION[1:])
+FEDUCB = (
+    'learner={ kind = "feducb", schedule = "fixed", every = 5 }',
+    'bandit={ kind = "linear", dimension = 2, arms = 3 }',
 )
-def test_a_trace_changes_nothing(tmp_path, loss):
-    lossy = f"links.peer.loss={loss}"
-    assert run(lossy).fingerprint == run(lossy, trace=tmp_path / "t.jsonl").fingerprint
+TALKS = {
+    "rounds": (*ELIMINATION, 'protocol.kind="flooding"', "run.horizon=300"),
+    "rounds of gis": (*ELIMINATION, 'protocol.kind="gis"', "run.horizon=300"),
+    "rounds of sinks and a server": (*ELIMINATION, 'protocol.kind="sink"', "run.horizon=300"),
+    "broadcasts": (*UCB, 'protocol.kind="relay"'),
+    "calls over a server": (*FEDUCB, 'protocol.kind="master-worker"'),
+    "calls over rounds": (*FEDUCB, 'protocol.kind="gossip"'),
+    "calls over local": (*FEDUCB, 'protocol={ kind = "local", ttl = 2 }'),
+    "deposits": (
+        FEDUCB[1], 'learner={ kind = "oful" }',
+        'protocol={ kind = "parameter-server", server = "centre", answer = "lagging" }',
+    ),
+    "exchanges": (ELIMINATION[1], 'learner={ kind = "coop-ucb2" }', 'protocol={ kind = "consensus" }'),
+    "gathers": (
+        'bandit={ kind = "vertical", dimension = 4, arms = 3 }', 'learner={ kind = "linucb" }',
+        'protocol={ kind = "vertical" }',
+    ),
+}  # fmt: skip
+KEYS_OF_LINKS = {
+    "loss": "0.05",
+    "loss by bits": "{ per_bit = 1e-4 }",
+    "loss in bursts": '{ good = 0.0, bad = 0.5, good_for = "9 ms", bad_for = "2 ms" }',
+    "jitter": '"2 ms"',
+    "overtaking": "true",
+    "duplicate": "0.3",
+    "retry": '{ timeout = "4 ms" }',
+}
+TIMES = [
+    [f"links.{table}.{key}={value}" for table in ("peer", "uplink") for key, value in times.items()]
+    for times in ({"latency": '"700 us"'}, {}, {"bandwidth": '"300 kbit/s"'})
+]
+
+
+@pytest.mark.parametrize("key", KEYS_OF_LINKS)
+def test_a_trace_changes_nothing(tmp_path, key):
+    """Whatever agents talk in, and whether messages take time on their way, none, or have to queue."""
+    for name, talk in TALKS.items():
+        tables = ["peer", "uplink"] if "server" in name else ["peer"]
+        for times, table in product(TIMES, tables):
+            asked = ("run.horizon=30", *talk, *times, f"links.{table}.{key.split()[0]}={KEYS_OF_LINKS[key]}")
+            plain, traced = run(*asked), run(*asked, trace=tmp_path / "t.jsonl")
+            assert plain.fingerprint == traced.fingerprint, (name, times, table)
+            assert plain.metrics | {"wall_s": 0} == traced.metrics | {"wall_s": 0}, (name, times, table)
+            assert plain.metrics["messages"] > 0, (name, times, table)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,89 @@
+"""Which scenarios alone give other numbers than they did, and the `NUMBERS` of theirs.
+
+A change that concerns some scenarios only has an entry in `CHANGES`; runs that others made before are still found.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from netbandit.units import parse_duration
+
+Scenario = Mapping[str, Any]
+"""A resolved scenario, as far as it is known: keys that came later may be missing."""
+
+
+def numbers_of(scenario: Scenario, least: int) -> int:
+    """Return *least*, which holds for all scenarios, and one more for each change that concerns *scenario*."""
+    return least + sum(concerns(scenario) for concerns in CHANGES)
+
+
+def _gossip_over_limited_bandwidth(scenario: Scenario) -> bool:
+    """Return whether a node that gossips waits until its last copy has left it."""
+    return _kind(scenario, "protocol") == "gossip" and _links(scenario, "peer").get("bandwidth") is not None
+
+
+def _calls_that_only_repeat(scenario: Scenario) -> bool:
+    """Return whether links between agents repeat, and nothing is lost: then sums name no releases.
+
+    So it was already with a trace, over limited bandwidth, and where anything else can go wrong.
+    """
+    peer = _links(scenario, "peer")
+    if peer.get("retry") is None or peer.get("bandwidth") is not None or any(scenario.get("faults", {}).values()):
+        return False
+    if any(_goes_wrong(_links(scenario, table), key) for table in ("peer", "uplink") for key in _WRONG):
+        return False
+    if _links(scenario, "uplink").get("retry") is not None:
+        return False
+    learner, protocol = _kind(scenario, "learner"), _kind(scenario, "protocol")
+    return _is_one_of(learner, "feducb", "linucb", "lints", "oful") and protocol not in ("silent", "parameter-server")
+
+
+def _broadcasts_that_are_repeated(scenario: Scenario) -> bool:
+    """Return whether a server's broadcasts are acknowledged over uplinks, and repeated."""
+    if _links(scenario, "uplink").get("retry") is None:
+        return False
+    participation = scenario.get("learner", {}).get("participation", 1.0)
+    protocol = _kind(scenario, "protocol")
+    return _is_one_of(protocol, "sink") or (protocol == "master-worker" and participation != 1.0)
+
+
+def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
+    """Return whether epsilons of an agent's lives were added up."""
+    nodes = (scenario.get("faults") or {}).get("nodes") or {}
+    learner = scenario.get("learner") or {}
+    private = learner.get("epsilon", inf) != inf or learner.get("epsilon_total") is not None
+    return nodes.get("memory") == "lost" and (private or _is_one_of(_kind(scenario, "learner")))
+
+
+CHANGES: Sequence[Callable[[Scenario], bool]] = (
+    _gossip_over_limited_bandwidth,
+    _lives_of_agents_that_forget,
+    _calls_that_only_repeat,
+    _broadcasts_that_are_repeated,
+)
+"""Of each change which scenarios it concerns; nothing here is ever taken away."""
+
+_WRONG = ("loss", "jitter", "duplicate")
+
+
+def _links(scenario: Scenario, table: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = scenario.get("links", {}).get(table, {})
+    return found
+
+
+def _kind(scenario: Scenario, table: str) -> str:
+    return str(scenario.get(table, {}).get("kind", ""))
+
+
+def _is_one_of(kind: str, *kinds: str) -> bool:
+    """Return whether *kind* is among *kinds*, or may be like them: a class of the user's own."""
+    return kind in kinds or ":" in kind
+
+
+def _goes_wrong(links: Mapping[str, Any], key: str) -> bool:
+    """Return whether a key of links is off."""
+    value = links.get(key)
+    if isinstance(value, str):
+        return parse_duration(value).nanoseconds(10**9) > 0
+    return any(value.values()) if isinstance(value, Mapping) else bool(value)

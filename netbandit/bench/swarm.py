@@ -1,7 +1,8 @@
 """The swarm: random scenarios in which everything goes wrong, run with invariants on.
 
-A scenario has a graph, a world, a learner and a protocol that go together, and faults of every kind. It is run without
-and with a trace, and checked:
+A scenario has a graph, a world, a learner and a protocol that go together, and faults of every kind; every other one
+has a single key of links instead, each in its turn, so that nothing hides what it does. It is run in compiled loops
+where it can be, message by message, and with a trace, and checked:
 
 - every message ended in exactly one way (the network itself makes sure of that, in every run);
 - an agent played in all slots in which it was up, and in no other (the drivers make sure of that; here, that as many
@@ -9,14 +10,15 @@ and with a trace, and checked:
 - nothing was put on a link by a node that was down, and nothing arrived at one;
 - a link that was down brought nothing;
 - of rounds: nobody goes on with an item that cannot have reached it by then, and no item is used twice in a round;
-- both runs have the same fingerprint and the same metrics, though rounds of the first are compiled where they can be.
+- all runs have the same fingerprint and the same metrics.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
 """
 
 import json
 import random
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
@@ -59,8 +61,9 @@ def draw(seed: int, number: int) -> Raw:
         RuntimeError: None was accepted of many, which is a mistake of the swarm.
     """
     rng = random.Random(f"{seed}/{number}")
+    alone = _KEYS[number // 2 % len(_KEYS)] if number % 2 else None
     for _ in range(_MOST_DRAWS):
-        tables = _drawn(rng)
+        tables = _drawn(rng, alone)
         try:
             _point(tables)
         except ScenarioError:
@@ -69,8 +72,13 @@ def draw(seed: int, number: int) -> Raw:
     raise RuntimeError(f"no scenario of {_MOST_DRAWS} can be run")
 
 
-def _drawn(rng: random.Random) -> Raw:
-    """Return a scenario that may be refused: not everything goes with everything."""
+def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
+    """Return a scenario that may be refused: not everything goes with everything.
+
+    Args:
+        rng: What it is drawn from.
+        alone: The table and key of links that is all that goes wrong; None: anything may.
+    """
     agents = rng.randint(2, 8)
     bandit, learner, protocols = rng.choice(_PLAYERS)
     protocol: Raw = {"kind": rng.choice(protocols.split()), "timing": rng.choice(["slotted", "asynchronous"])}
@@ -92,11 +100,15 @@ def _drawn(rng: random.Random) -> Raw:
     tables: Raw = {
         "run": run,
         "topology": _topology(rng, agents),
-        "links": {"peer": _links(rng), "uplink": _links(rng)},
+        "links": {table: _links(rng, alone is None) for table in _TABLES},
         "bandit": dict(bandit),
         "learner": learner,
         "protocol": protocol,
     }
+    if alone is not None:
+        table, key = alone
+        tables["links"][table][key] = rng.choice(_WRONG[key])
+        return tables
     faults = _faults(rng, agents)
     return tables | ({"faults": faults} if faults else {})
 
@@ -131,20 +143,26 @@ def _topology(rng: random.Random, agents: int) -> Raw:
     return {"family": family, "agents": max(agents, 3 if family == "ring" else 1), **extra}
 
 
-def _links(rng: random.Random) -> Raw:
-    def some(*choices: Any) -> Any:
-        return rng.choice([None, *choices])
+_TABLES = ("peer", "uplink")
+_TIMES: Mapping[str, list[Any]] = {
+    "latency": ["0.3 ms", "1 ms", "2500 us", {"uniform": ["0 ms", "3 ms"]}],
+    "bandwidth": ["100 kbit/s", "10 Mbit/s"],
+}
+_WRONG: Mapping[str, list[Any]] = {
+    "loss": [0.02, 0.3, {"per_bit": 1e-4}, {"good": 0.0, "bad": 0.8, "good_for": "50 ms", "bad_for": "10 ms"}],
+    "jitter": ["2 ms", {"exponential": "1 ms"}, {"lognormal": ["1 ms", 0.5]}, {"geometric": [1, 5]}],
+    "overtaking": [True],
+    "duplicate": [0.1, 0.5],
+    "retry": [{"timeout": "8 ms"}, {"timeout": "3 ms", "attempts": 2, "factor": 1.0}],
+}
+_KEYS = [(table, key) for table in _TABLES for key in _WRONG]
 
-    keys = {
-        "latency": some("0.3 ms", "1 ms", "2500 us", {"uniform": ["0 ms", "3 ms"]}),
-        "bandwidth": some("100 kbit/s", "10 Mbit/s"),
-        "loss": some(0.02, 0.3, {"per_bit": 1e-4}, {"good": 0.0, "bad": 0.8, "good_for": "50 ms", "bad_for": "10 ms"}),
-        "jitter": some("2 ms", {"exponential": "1 ms"}, {"lognormal": ["1 ms", 0.5]}, {"geometric": [1, 5]}),
-        "overtaking": some(True),
-        "duplicate": some(0.1, 0.5),
-        "retry": some(None, {"timeout": "8 ms"}, {"timeout": "3 ms", "attempts": 2, "factor": 1.0}),
-    }
-    return {key: value for key, value in keys.items() if value is not None}
+
+def _links(rng: random.Random, anything: bool) -> Raw:
+    """Return keys of a class of links: how long messages take, and if *anything* may go wrong, that too."""
+    keys = {**_TIMES, **_WRONG} if anything else _TIMES
+    chosen = {key: rng.choice([None, *values]) for key, values in keys.items()}
+    return {key: value for key, value in chosen.items() if value is not None}
 
 
 def _faults(rng: random.Random, agents: int) -> Raw:
@@ -182,23 +200,27 @@ def broken(tables: Raw) -> str | None:
     try:
         with TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.jsonl"
-            with choice.worth_it_from(0):
-                plain = point.simulation(0).run()
+            untraced = {}
+            for how, hops in (("in compiled loops", 0), ("message by message", sys.maxsize)):
+                with choice.worth_it_from(hops):
+                    untraced[how] = point.simulation(0).run()
             with watched() as seen:
                 traced = point.simulation(0).run(trace)
-            return next(_breaches(point, plain, traced, trace, seen), None)
+            return next(_breaches(point, untraced, traced, trace, seen), None)
     except Exception as error:  # whatever it is, the scenario shows it
         return f"{type(error).__name__}: {error}"
 
 
 def _breaches(
-    point: RunnablePoint, plain: RunResult, traced: RunResult, trace: Path, seen: Provenance
+    point: RunnablePoint, untraced: Mapping[str, RunResult], traced: RunResult, trace: Path, seen: Provenance
 ) -> Iterator[str]:
-    if plain.fingerprint != traced.fingerprint:
-        yield "a second run, with a trace, has another fingerprint"
-    for name, value in plain.metrics.items():
-        if name != "wall_s" and traced.metrics[name] != value:
-            yield f"a second run, with a trace, has another {name}: {value}, then {traced.metrics[name]}"
+    for how, plain in untraced.items():
+        if plain.fingerprint != traced.fingerprint:
+            yield f"a run {how} has another fingerprint than one with a trace"
+        for name, value in plain.metrics.items():
+            if name != "wall_s" and traced.metrics[name] != value:
+                yield f"a run {how} has another {name} than one with a trace: {value}, not {traced.metrics[name]}"
+    for name, value in traced.metrics.items():
         if value is not None and not isfinite(value):
             yield f"{name} is {value}"
     scenario = point.scenario
@@ -212,8 +234,8 @@ def _breaches(
         for agent in range(topology.agents)
         for first, last in outages.absent_slots(agent, slot, scenario.run.horizon)
     )
-    if scenario.run.activity == "every" and plain.metrics["absent_slots"] != absent:  # else they are decisions
-        yield f"{plain.metrics['absent_slots']} slots are absent, and {absent} by the outages"
+    if scenario.run.activity == "every" and traced.metrics["absent_slots"] != absent:  # else they are decisions
+        yield f"{traced.metrics['absent_slots']} slots are absent, and {absent} by the outages"
     yield from seen.breaches
     if not point.protocol.out_of_band:
         links = scenario.links

@@ -16,7 +16,9 @@ def test_a_scenario_is_drawn_from_its_seed_and_number():
     drawn = [swarm.draw(1, number) for number in range(30)]
     kinds = {(one["learner"]["kind"], one["protocol"]["kind"]) for one in drawn}
     assert len(kinds) > 15
-    assert any("retry" in one["links"]["peer"] for one in drawn)
+    single = [{*one["links"]["peer"], *one["links"]["uplink"]} - {"latency", "bandwidth"} for one in drawn[1::2]]
+    assert all(len(keys) == 1 for keys in single)
+    assert set.union(*single) == {"loss", "jitter", "overtaking", "duplicate", "retry"}
     assert any("faults" in one for one in drawn)
 
 

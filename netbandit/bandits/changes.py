@@ -8,11 +8,21 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits.bandit import GeneratorOf
+from netbandit.memory import affordable, shown
 from netbandit.part import Checks, Mistake, Others, Part
 from netbandit.settings import Settings
 
 MOST_MEANS = 5 * 10**7
-"""The most means that a drift is computed for ahead: slots times arms."""
+"""The most means that are computed ahead: slots, or breakpoints, times arms."""
+
+_BYTES_A_NUMBER = 8
+_BYTES_A_BREAKPOINT = 60
+"""What is kept of a breakpoint but for its means; measured."""
+
+_FEW = 50
+"""Where one slot in more than so many is drawn, numpy does without an array of all."""
+
+_SURELY_FITS = 100_000_000
 
 
 class Change(Settings):
@@ -62,12 +72,27 @@ class ChangingMeans(Part):
                 )
 
     def check_course(self, others: Others, arms: int | None) -> Checks:
-        """Yield more breakpoints than slots, and a drift that is too long to be computed ahead."""
+        """Yield more breakpoints than slots, and what is too much to be computed ahead."""
         if self.breakpoints >= others.horizon:
             yield Mistake("breakpoints", f"must be less than run.horizon = {others.horizon}")
+        elif self.breakpoints and arms is not None:
+            yield from self._check_breakpoints(others.horizon, arms)
         if self.drift and arms is not None and others.horizon * arms > MOST_MEANS:
             text = f"is computed for every slot and arm ahead, here {others.horizon * arms:,} of them"
             yield Mistake("drift", f"{text}; at most {MOST_MEANS:,}: make run.horizon or arms smaller")
+
+    def _check_breakpoints(self, horizon: int, arms: int) -> Checks:
+        """Yield breakpoints whose means are too many, or that do not fit the memory while they are drawn."""
+        means = (self.breakpoints + 1) * arms
+        drawn_from = horizon if self.breakpoints > horizon // _FEW else 0
+        kept = 2 * _BYTES_A_NUMBER * means + _BYTES_A_BREAKPOINT * self.breakpoints
+        size = max(_BYTES_A_NUMBER * (drawn_from + self.breakpoints), kept)
+        if means > MOST_MEANS:
+            text = f"too many: all {means:,} means, of each arm one after each of them, are drawn ahead"
+            yield Mistake("breakpoints", f"{text}; at most {MOST_MEANS:,}")
+        elif size > _SURELY_FITS and size > (most := affordable()):
+            text = f"too many: to draw {self.breakpoints:,} of {horizon:,} slots takes some {shown(size)} of memory"
+            yield Mistake("breakpoints", f"{text}; {shown(most)} can be spared here")
 
 
 class Course:

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from netbandit.bandits import changes
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.mixed import Mixed, centre, truncated_mean, truncated_quantile
+from netbandit.part import Others
 from netbandit.streams import Streams
 
 EVERYBODY = np.arange(3)
@@ -189,6 +191,25 @@ def test_learners_play_them_or_check_says_why_not(tmp_path, bandit, learner, key
     assert values["regret"] >= 0
     if "breakpoints" in bandit:
         assert values["regret_static"] <= values["regret"] + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("breakpoints", "horizon", "arms", "text"),
+    [
+        (999_999_999, 10**9, 2, "2,000,000,000 means, of each arm"),
+        (4 * 10**7, 10**9, 2, "80,000,002 means, of each arm"),
+        (21 * 10**6, 10**9, 2, "some 8.2 GB of memory; 1 GB can be spared here"),
+        (20 * 10**6, 10**9, 2, "some 1.8 GB of memory"),  # of so few slots not all are numbered
+        (10**6, 10**9, 2, None),
+        (10**6, 10**7, 2, None),
+    ],
+)
+def test_breakpoints_that_do_not_fit_the_memory_are_refused(monkeypatch, breakpoints, horizon, arms, text):
+    monkeypatch.setattr(changes, "affordable", lambda: 10**9)
+    world = Bernoulli(arms=arms, breakpoints=breakpoints)
+    found = texts(world.check_with(Others(horizon=horizon, kinds={"learner": "ucb"})))
+    assert [key for key, _ in found] == ["breakpoints"] * (text is not None)
+    assert text is None or text in found[0][1]
 
 
 def test_what_never_changes_costs_as_before(tmp_path):

@@ -5,6 +5,7 @@ import random
 import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
+from helpers.talks import TALKS
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -211,3 +212,18 @@ def test_a_tree_is_worth_a_loop_if_it_is_deep(tmp_path, monkeypatch, hops, worth
     with choice.worth_it_from(hops):
         check(load(file)).points[0].simulation(0).run()
     assert len(started) == worth
+
+
+def test_whether_a_loop_can_run_is_asked_only_where_it_is_worth_it(monkeypatch):
+    """To find out when all links are down may take longer than a short run."""
+    asked = []
+    is_known = choice._is_known
+    monkeypatch.setattr(choice, "_is_known", lambda network: asked.append(network) or is_known(network))
+    text = 'run.horizon = 7\ntopology = { family = "ring", agents = 4 }\n'
+    failing = 'faults.links = { up = 0.5, every = "1 slot" }\n'
+    for talk in TALKS.values():
+        check(load("short.toml", [*talk, "run.horizon=7"], text=text + failing)).points[0].simulation(0).run()
+    assert not asked
+    with choice.worth_it_from(0):
+        check(load("short.toml", TALKS["rounds"], text=text + failing)).points[0].simulation(0).run()
+    assert asked

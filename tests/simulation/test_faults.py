@@ -4,6 +4,7 @@ import json
 from itertools import product
 
 import pytest
+from helpers.talks import TALKS
 
 import netbandit as nb
 from netbandit.scenario.errors import ScenarioError
@@ -146,30 +147,6 @@ def test_a_remark_tells_of_attempts_that_run_out():
     assert "uplink" not in line
 
 
-ELIMINATION = ('learner={ kind = "elimination" }', 'bandit={ kind = "bernoulli", means = [0.1, 0.9] }')
-UCB = ('learner={ kind = "ucb" }', *ELIMINATION[1:])
-FEDUCB = (
-    'learner={ kind = "feducb", schedule = "fixed", every = 5 }',
-    'bandit={ kind = "linear", dimension = 2, arms = 3 }',
-)
-TALKS = {
-    "rounds": (*ELIMINATION, 'protocol.kind="flooding"', "run.horizon=300"),
-    "rounds of gis": (*ELIMINATION, 'protocol.kind="gis"', "run.horizon=300"),
-    "rounds of sinks and a server": (*ELIMINATION, 'protocol.kind="sink"', "run.horizon=300"),
-    "broadcasts": (*UCB, 'protocol.kind="relay"'),
-    "calls over a server": (*FEDUCB, 'protocol.kind="master-worker"'),
-    "calls over rounds": (*FEDUCB, 'protocol.kind="gossip"'),
-    "calls over local": (*FEDUCB, 'protocol={ kind = "local", ttl = 2 }'),
-    "deposits": (
-        FEDUCB[1], 'learner={ kind = "oful" }',
-        'protocol={ kind = "parameter-server", server = "centre", answer = "lagging" }',
-    ),
-    "exchanges": (ELIMINATION[1], 'learner={ kind = "coop-ucb2" }', 'protocol={ kind = "consensus" }'),
-    "gathers": (
-        'bandit={ kind = "vertical", dimension = 4, arms = 3 }', 'learner={ kind = "linucb" }',
-        'protocol={ kind = "vertical" }',
-    ),
-}  # fmt: skip
 KEYS_OF_LINKS = {
     "loss": "0.05",
     "loss by bits": "{ per_bit = 1e-4 }",

@@ -1,4 +1,7 @@
-"""Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same."""
+"""Which rounds are played by a compiled loop: decided here, and nobody is asked, because the numbers are the same.
+
+Whether a loop is worth it comes first: to find out whether it knows all that can happen may take seconds.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -101,11 +104,11 @@ def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> 
         type(protocol) is Local
         and protocol.ttl > 0
         and network.agents <= _MOST_IN_CLIQUES
-        and _is_known(network)
+        and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= LEAST_HOPS
         and _times_fit(network)
         and sync_handler.release_size <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
-        and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= LEAST_HOPS
+        and _is_known(network)
     )
 
 
@@ -128,10 +131,10 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         return False
     return (
         network.agents <= _MOST_SOURCES
-        and _is_known(network)
+        and shares * _near_trees(protocol, network) >= LEAST_HOPS
         and _times_fit(network)
         and network.clock.horizon * network.agents < _MOST_ITEMS
-        and shares * _near_trees(protocol, network) >= LEAST_HOPS
+        and _is_known(network)
     )
 
 
@@ -221,11 +224,11 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     hops, most_agents = _HOPS[type(protocol)]
     return (
         network.agents <= most_agents
-        and _is_known(network)
-        and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
-        and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and hops(network) * rounds >= LEAST_HOPS
         and hops(network) * _A_ROUND >= LEAST_HOPS
+        and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
+        and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
+        and _is_known(network)
     )
 
 
@@ -294,13 +297,13 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
     """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
     return (
         type(protocol) is Vertical
-        and _is_known(network)
+        and network.clock.horizon * _hops_of_a_user(network, part_bytes) >= max(1, LEAST_HOPS)
         and _times_fit(network)
         and network.clock.end + (protocol.deadline_ns(network.clock.slot) or 0) < _LATEST
         and max(part_bytes) <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY
-        and network.clock.horizon * _hops_of_a_user(network, part_bytes) >= max(1, LEAST_HOPS)
+        and _is_known(network)
     )
 
 

@@ -34,9 +34,14 @@ class Downtimes:
         return self.during(time, time)
 
     def during(self, begin: int, end: int) -> bool:
-        """Return whether the thing is down at any moment from *begin* to *end* (ns), both included."""
+        """Return whether the thing is down at any moment from *begin* to *end* (ns), both included.
+
+        It is looked at no further than to the first such moment: in a long time a thing may go down countless times.
+        """
         if end > self._known:
-            self._look(end)
+            self._look(begin)
+            while end > self._known and not (self._ends and self._ends[-1] > begin):
+                self._take()
         latest = bisect_right(self._begins, end) - 1
         return latest >= 0 and self._ends[latest] > begin
 

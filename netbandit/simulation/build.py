@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
 from netbandit.network.lossy_network import LossyNetwork
+from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.network.retrying_network import RetryingNetwork
 from netbandit.network.topology import Topology
@@ -70,6 +72,24 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int
     else:
         longest = int(peer_latencies(settings, topology, slot, Streams(0, 0)).max(initial=0))
     return max(1, -(-(longest + _link_class(settings).transmission(size)) // slot))
+
+
+def slowest_way(
+    links: LinksSettings, latencies: Mapping[Literal["peer", "uplink"], NDArray[np.int64]], faults: Faults
+) -> int:
+    """Return how long (ns) an empty message takes over the slowest link, at most but for one in a hundred by jitter.
+
+    Args:
+        links: ``[links]``.
+        latencies: The latencies (ns) of the classes of links that are used.
+        faults: What goes wrong.
+    """
+    ways = [0]
+    for table, drawn in latencies.items():
+        jitter = getattr(faults, table).jitter
+        longest = 0 if jitter is None else int(jitter.times(np.array([0.99]))[0])
+        ways.append(int(drawn.max(initial=0)) + _link_class(getattr(links, table)).transmission(HEADER_BYTES) + longest)
+    return max(ways)
 
 
 def build_network(

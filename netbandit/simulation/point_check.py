@@ -28,7 +28,14 @@ from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
-from netbandit.simulation.build import latency_problems, peer_latencies, slowest_hop, topology_streams
+from netbandit.simulation.build import (
+    latency_problems,
+    peer_latencies,
+    slowest_hop,
+    slowest_way,
+    topology_streams,
+    uplink_latencies,
+)
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
@@ -324,15 +331,18 @@ class PointCheck:
         with suppress(TopologyError):  # links without coordinates: said below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)
-            latencies = peer_latencies(scenario.links.peer, graph, slot, streams).tolist()
-            self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), latencies, slot)
+            peers = peer_latencies(scenario.links.peer, graph, slot, streams)
+            self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), peers.tolist(), slot)
+            if not self.problems:
+                faults = build_faults(scenario.links, scenario.faults, graph, slot)
+                drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
+                used = {table: drawn[table] for table in parts.protocol.used_links}
+                way = slowest_way(scenario.links, used, faults)
+                self.notes += switch_notes(faults, graph.links, graph.agents, scenario.run.horizon * slot, way)
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             said = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
             self.notes.append((("links", "peer", "latency"), said))
-        if not self.problems:
-            faults = build_faults(scenario.links, scenario.faults, graph, slot)
-            self.notes += switch_notes(faults, graph.links, graph.agents, scenario.run.horizon * slot)
         if latency in FROM_GRAPH:
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)

@@ -1,4 +1,4 @@
-from itertools import islice
+from itertools import count, islice
 from math import inf
 
 import numpy as np
@@ -26,6 +26,28 @@ def test_a_thing_is_down_in_each_interval_up_to_its_end(first, second, time, len
     assert ended == sum(end <= time for _, end in down.until(1_000))
     covered = [moment for begin, end in down.until(1_000) for moment in range(begin, int(end))]
     assert covered == sorted(moments)
+
+
+TIMES = st.lists(st.tuples(st.integers(0, 45), st.integers(0, 10)), max_size=12)
+
+
+@given(MOMENTS, MOMENTS, TIMES)
+def test_whatever_was_asked_before_changes_no_answer(first, second, times):
+    sources = [sorted((begin, begin + span) for begin, span in some) for some in (first, second)]
+    down = Downtimes.of(*sources)
+    moments = {moment for source in sources for begin, end in source for moment in range(begin, end)}
+    for begin, length in times:
+        assert down.during(begin, begin + length) == any(begin <= moment <= begin + length for moment in moments)
+        assert down.at(begin) == (begin in moments)
+        assert down.down(begin + length) == min((each for each in moments if each >= begin + length), default=inf)
+
+
+def test_a_long_time_is_looked_at_up_to_the_first_moment_at_which_a_thing_is_down():
+    begins = count(10, 2)
+    down = Downtimes((begin, begin + 1) for begin in begins)
+    assert down.during(0, 10**15)
+    assert down.during(35, 10**15)
+    assert next(begins) < 50
 
 
 def test_of_two_that_begin_at_once_none_is_overlooked():

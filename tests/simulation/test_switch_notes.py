@@ -34,6 +34,29 @@ def test_what_switches_every_few_milliseconds_for_a_year_is_noted(written, key, 
     assert not notes(written % ("4 h", "6 h"))
 
 
+SHORT = ("run.horizon=7", 'run.slot="1 ns"', 'links.peer.latency="50 ms"')
+
+
+def test_what_switches_until_the_last_message_arrives_counts_to_then():
+    """Of a node it must be known whether it is up when a message arrives, long after a horizon of 7 ns."""
+    for law, things in (("nodes", 4), ("server", 1)):
+        (note,) = notes(*SHORT, f'faults.{law}={{ up_for = "1 ns", down_for = "1 ns" }}')
+        assert f"{things * 5e7:.0e} times in all" in note
+        assert not notes(*SHORT, f'faults.{law}={{ up_for = "1 ns", down_for = "1 ns" }}', 'links.peer.latency="9 ns"')
+    # Uplinks carry nothing here.
+    assert not notes(*SHORT[:2], 'links.uplink.latency="1 s"', 'faults.nodes={ up_for = "1 ns", down_for = "1 ns" }')
+
+
+def test_links_that_fail_soon_are_looked_at_no_further():
+    """A message is lost when its link is down first: what the link does later makes no difference."""
+    asked = 'faults.links={ up = %s, every = "1 slot" }'
+    assert not notes(*SHORT, asked % 0.5)
+    assert not notes(*SHORT, 'faults.links={ up_for = "1 ns", down_for = "1 ns" }')
+    assert notes(*SHORT, asked % 0.99999999)
+    found = check(load("s.toml", [*SHORT, asked % 0.5, 'learner.kind="ucb"'], text=BASE)).points[0].simulation(0).run()
+    assert found.metrics["lost"] == found.metrics["messages"] == 7 * 6
+
+
 def test_links_drawn_anew_in_short_periods_are_noted():
     (note,) = notes('faults.links={ up = 0.5, every = "10 ms" }')
     assert f"{3 * 3.6e9:.0e} times" in note

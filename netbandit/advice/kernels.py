@@ -4,10 +4,10 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from netbandit.advice.round_times import NEVER
+from netbandit.jit import njit
 
 
 @njit(cache=True)

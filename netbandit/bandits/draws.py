@@ -12,8 +12,10 @@ each agent and slot, which would be gigabytes ahead.
 from math import exp, log, sqrt
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
+
+from netbandit.jit import njit
 
 _MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
 _MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)

@@ -4,10 +4,10 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from netbandit.bandits.draws import beta, normal, uniform
+from netbandit.jit import njit
 
 LAWS = ("beta", "bernoulli", "gaussian")
 """The laws of the rewards, numbered as in :attr:`World.law`."""

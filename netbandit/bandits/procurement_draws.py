@@ -1,6 +1,6 @@
 """Compiled draws of the ``procurement`` bandit: how many of some units are good."""
 
-from numba import njit
+from netbandit.jit import njit
 
 
 @njit(cache=True)

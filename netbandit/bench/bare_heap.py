@@ -4,8 +4,9 @@ No fingerprint, no ties, no slots, no activations, nothing that stops it: what `
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from netbandit.jit import njit
 
 Integers = NDArray[np.int64]
 

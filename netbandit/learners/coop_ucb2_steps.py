@@ -6,7 +6,8 @@ States are of shape (M, 2, K): of each agent the numbers of pulls of its arms, a
 from math import inf, log, sqrt
 
 import numpy as np
-from numba import njit
+
+from netbandit.jit import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -5,8 +5,9 @@ where shapes differ, and to compile those takes seconds, in every loop that they
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from netbandit.jit import njit
 
 Floats = NDArray[np.float64]
 

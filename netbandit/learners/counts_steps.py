@@ -6,7 +6,8 @@ The index of an arm follows from its mean p = S/N and N; see `netbandit.learners
 from math import inf, log, sqrt
 
 import numpy as np
-from numba import njit
+
+from netbandit.jit import njit
 
 HALVINGS = 40
 """Halvings of the interval that holds KL-UCB's index; its lower end is taken."""

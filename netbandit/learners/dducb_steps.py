@@ -6,7 +6,8 @@ Pairs are of shape (M, 2, K): of each agent the pulls of its arms, and the sums 
 from math import inf, log, sqrt
 
 import numpy as np
-from numba import njit
+
+from netbandit.jit import njit
 
 
 @njit(cache=True, error_model="numpy")

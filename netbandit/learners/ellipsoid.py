@@ -17,9 +17,9 @@ from math import log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.jit import njit
 from netbandit.learners.copying import copy_matrix, copy_vector
 
 REFRESH = 1_024

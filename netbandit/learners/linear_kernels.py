@@ -1,9 +1,9 @@
 """The compiled loops of LinUCB and of linear Thompson sampling."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from netbandit.jit import njit
 from netbandit.learners.copying import copy_matrix, copy_vector
 from netbandit.learners.symmetric_root import Expansion
 

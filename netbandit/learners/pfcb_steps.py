@@ -1,8 +1,8 @@
 """The steps of P-FCB that run in every slot or for every message, compiled."""
 
 import numpy as np
-from numba import njit
 
+from netbandit.jit import njit
 from netbandit.learners.greedy import choose
 
 

@@ -3,8 +3,8 @@
 from math import log, sqrt
 
 import numpy as np
-from numba import njit
 
+from netbandit.jit import njit
 from netbandit.learners.counts_steps import best_divergence, best_upper
 
 

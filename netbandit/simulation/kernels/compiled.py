@@ -9,8 +9,10 @@ from itertools import chain
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit, typeof
+from numba import typeof
 from numba.core.types.misc import unliteral
+
+from netbandit.jit import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -1,6 +1,6 @@
 """The compiled loops of exchanges in bulk: which rows have come over each link, and who holds all that it waits for."""
 
-from numba import njit
+from netbandit.jit import njit
 
 
 @njit(cache=True)

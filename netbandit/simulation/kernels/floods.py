@@ -8,8 +8,9 @@ when they have arrived. A message that takes d slots brings content of age a as 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from netbandit.jit import njit
 
 Words = NDArray[np.uint64]
 

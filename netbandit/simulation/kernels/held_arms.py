@@ -3,7 +3,8 @@
 from math import inf, log, sqrt
 
 import numpy as np
-from numba import njit
+
+from netbandit.jit import njit
 
 
 @njit(cache=True, error_model="numpy")

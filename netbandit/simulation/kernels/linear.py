@@ -1,9 +1,9 @@
 """The compiled loop in which agents of FedUCB play the linear bandit: the learner's step, then the world's pull."""
 
 import numpy as np
-from numba import njit
 
 from netbandit.bandits.linear_draws import draw_reward, draw_set
+from netbandit.jit import njit
 from netbandit.learners.ellipsoid import (
     REFRESH,
     SLOTS,

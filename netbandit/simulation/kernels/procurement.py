@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from netbandit.bandits.procurement_draws import quantile
+from netbandit.jit import njit
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb_steps import trust
 

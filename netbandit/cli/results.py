@@ -3,12 +3,16 @@
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, values_of
 from netbandit.cli.exit_codes import MISTAKE
 from netbandit.plural import counted
+
+if TYPE_CHECKING:
+    from netbandit.results.store import StudyResult
 
 
 @click.command()
@@ -33,6 +37,7 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
     asks = bool(x or y or color or fixed)
     if asks and every:
         raise click.UsageError("--all draws every picture there is: it goes with no --x, --y, --color or KEY=VALUE.")
+    _tell_of_traces(folder, study)
     with plain_errors(), storage(folder):
         try:
             if asks:
@@ -98,8 +103,17 @@ def report(folder: Path) -> None:
     study = results_of(folder)
     from netbandit.report import write_report
 
+    _tell_of_traces(folder, study)
     with plain_errors():
         click.echo(str(write_report(folder, study)))
+
+
+def _tell_of_traces(folder: Path, study: "StudyResult") -> None:
+    """Say on stderr which traces are not shown, as they were changed."""
+    from netbandit.trace.read import left_out
+
+    for line in left_out(folder, study):
+        click.echo(f"trace left out: {line}", err=True)
 
 
 @click.command()

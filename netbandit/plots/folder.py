@@ -12,12 +12,10 @@ from netbandit.plots.grouping import evenly
 from netbandit.plots.style import save
 from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
 from netbandit.results.names import UnknownNameError
-from netbandit.results.run_folder import TRACE
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import StudyResult, folder_of, load_finished
+from netbandit.results.store import StudyResult, load_finished
 from netbandit.results.telling import told_by
-from netbandit.simulation.result import RunResult
-from netbandit.trace.read import TraceError, read_trace
+from netbandit.trace.read import TraceError, first_trace, read_trace
 
 PICTURES = "pictures.json"
 """The file of a results folder that says which pictures in it are ours, and which of them the user has asked for."""
@@ -73,14 +71,7 @@ def folder_pictures(folder: Path, study: StudyResult, *, every: bool = False) ->
 
 
 def _timelines(folder: Path, study: StudyResult, most: int) -> Iterator[Picture]:
-    traced: list[tuple[Path, RunResult]] = []
-    for point in study.points:
-        runs = [
-            (folder_of(folder, key) / TRACE, run)
-            for key, run in zip(point.keys, point.runs, strict=True)
-            if run is not None
-        ]
-        traced += [(trace, run) for trace, run in runs if trace.is_file()][:1]
+    traced = [one for point in study.points if (one := first_trace(folder, point)) is not None]
     keys = [key for key in told_by(study) if key != "run.replications"]
     chosen = evenly(traced, most)
     values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]

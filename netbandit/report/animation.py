@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from netbandit.plots.network import network
-from netbandit.results.run_folder import load_run
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.trace.perfetto import find_trace
-from netbandit.trace.read import SERVER, Lines, Phase, TraceError, read_trace
+from netbandit.trace.read import SERVER, Lines, Phase, TraceError, read_trace, run_of
 
 LIMIT = 20_000
 """How many messages are played back unless one asks for more: what a browser draws smoothly."""
@@ -53,11 +52,12 @@ def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
         limit: How many messages are played, the first ones.
 
     Raises:
-        TraceError: A line is none of a trace, with its number, or the run beside it is not there.
+        TraceError: A line is none of a trace, with its number; the trace or its run is not as it was written; or the
+            run is not there.
         StorageError: *target* cannot be written.
     """
     lines = read_trace(trace)
-    run = load_run(trace.parent)
+    run = run_of(trace)
     if run is None:
         raise TraceError(f"{trace.parent} holds no finished run, whose network the page would show")
     total = len(lines.messages)
@@ -69,7 +69,7 @@ def animated(folder: Path) -> str | None:
     """Return the page of the first traced run in a results folder, for a frame inside a report; None without one."""
     try:
         trace = find_trace(folder)
-        run = load_run(trace.parent)
+        run = run_of(trace)
         return None if run is None else page(run, read_trace(trace))
     except TraceError:
         return None  # there is none, or it is damaged: a report without it says all the rest

@@ -13,10 +13,9 @@ from netbandit.report.pictures import Drawn, inline
 from netbandit.report.tables import Cell, Table
 from netbandit.results.link_use import Figures, mean_link_figures, node_figures, same_links
 from netbandit.results.numbers import rounded, scaled
-from netbandit.results.run_folder import TRACE
-from netbandit.results.store import PointResult, StudyResult, folder_of, lookup
+from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.simulation.result import RunResult
-from netbandit.trace.read import WAITS, TraceError, read_trace
+from netbandit.trace.read import WAITS, TraceError, first_trace, read_trace
 from netbandit.units import parse_duration
 
 _NETWORKS = 4
@@ -142,21 +141,20 @@ def link_names(ends: NDArray[np.int64], names: list[str]) -> list[str]:
 
 def _waited(folder: Path, point: PointResult) -> dict[int, float] | None:
     """Return the slots each agent waited in the first run that has a trace; None where none has."""
-    for key, run in zip(point.keys, point.runs, strict=True):
-        trace = folder_of(folder, key) / TRACE
-        if run is None or not trace.is_file():
-            continue
-        try:
-            phases = read_trace(trace, _LINES).phases
-        except TraceError:
-            continue
-        slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
-        waited: dict[int, float] = {}
-        for phase in phases:
-            if phase.name in WAITS and phase.round > 0:
-                waited[phase.agent] = waited.get(phase.agent, 0.0) + (phase.end - phase.begin) / slot
-        return waited
-    return None
+    found = first_trace(folder, point)
+    if found is None:
+        return None
+    trace, run = found
+    try:
+        phases = read_trace(trace, _LINES).phases
+    except TraceError:
+        return None
+    slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
+    waited: dict[int, float] = {}
+    for phase in phases:
+        if phase.name in WAITS and phase.round > 0:
+            waited[phase.agent] = waited.get(phase.agent, 0.0) + (phase.end - phase.begin) / slot
+    return waited
 
 
 def _number(value: float) -> Cell:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.results.portable_json import as_text, native
-from netbandit.results.safe_files import remove_leftovers, storage, write_whole
+from netbandit.results.safe_files import make_folder, remove_leftovers, storage, write_whole
 from netbandit.results.sealed_json import SealError, digest, digest_of, sealed, unsealed
 from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes, RunResult
 
@@ -32,6 +32,9 @@ NODES = "nodes.json"
 TRACE = "trace.jsonl"
 ERROR = "error.txt"
 
+FILES = frozenset({SCENARIO, CURVES, LINKS, NODES, TRACE})
+"""What a run has besides its result; nodes and a trace it may have."""
+
 _DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 """What reading a file raises that is not what was written."""
 
@@ -44,7 +47,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     """Write *result* into *folder*; the folder is complete from the moment ``result.json`` appears in it.
 
     Args:
-        folder: The run folder; made if it is not there.
+        folder: The run folder; made if it is not there, or if it is a link.
         result: What the run left behind.
         trace: A finished trace in the same folder, which is given its name here.
 
@@ -60,8 +63,8 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = _nodes_as_json(result.nodes)
+    make_folder(folder)
     with storage(folder):
-        folder.mkdir(parents=True, exist_ok=True)
         _clear(folder, kept=files)
     checksums: dict[str, str] = {}
     for name, content in files.items():
@@ -200,6 +203,23 @@ def verify(folder: Path) -> bool:
     return TRACE in names
 
 
+def check_trace(trace: Path) -> None:
+    """Check the trace of a run in its folder against what the run says of it.
+
+    Raises:
+        FileNotFoundError: No run has come to its end in the folder of the trace.
+        DamagedRunError: The trace is not as it was written, or the run does not say how it was.
+    """
+    whole = _whole(_content_of_result(trace.parent))
+    known = _names(whole).get(trace.name)
+    try:
+        same = known == (trace.stat().st_size if whole["format"] == _UNSEALED else digest_of(trace))
+    except OSError as error:
+        raise DamagedRunError(f"{trace.name} cannot be read: {error.strerror}") from error
+    if not same:
+        raise DamagedRunError(f"{trace.name} is not as it was written")
+
+
 def was_traced(folder: Path) -> bool:
     """Say whether a trace was written into *folder*, whatever has become of it and of the run."""
     return (folder / TRACE).exists()
@@ -245,7 +265,9 @@ def _refuse(word: str) -> None:
 
 def _names(whole: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what is known of each file of the run: its checksum, or in format 1 its size."""
-    found: Mapping[str, Any] = whole["checksums"] if whole["format"] == FORMAT else whole["sizes"]
+    found = whole.get("checksums" if whole["format"] == FORMAT else "sizes")
+    if not isinstance(found, dict) or not found.keys() <= FILES:
+        raise DamagedRunError(f"{RESULT} does not say which files the run has")
     return found
 
 

@@ -24,6 +24,18 @@ def storage(place: Path) -> Iterator[None]:
         raise StorageError(f"cannot write to {place}: {error.strerror or error}") from error
 
 
+def make_folder(folder: Path) -> None:
+    """Make *folder* if it is not there; a link in its place makes way, so that nothing is written where it leads.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    with storage(folder):
+        if folder.is_symlink():
+            folder.unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+
+
 def partial(target: Path) -> Path:
     """Return the name beside *target* under which this process writes it until it is whole.
 

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import netbandit
@@ -59,7 +60,10 @@ def local_workers(count: int) -> "Iterator[Client]":
             import dask
             from distributed import Client, LocalCluster, Security
 
-            ending.enter_context(dask.config.set(_CONFIGURATION))  # some of it is looked up when something happens
+            # Else dask makes a folder that stays, under a name that anybody of this machine can take before.
+            scratch = ending.enter_context(TemporaryDirectory(prefix="netbandit-", ignore_cleanup_errors=True))
+            # Some of it is looked up when something happens.
+            ending.enter_context(dask.config.set({**_CONFIGURATION, "temporary-directory": scratch}))
             with _can_start(count):
                 cluster = LocalCluster(
                     n_workers=count,

@@ -12,7 +12,7 @@ from typing import Protocol
 import netbandit
 from netbandit.own_code import complaint, find_beside
 from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
-from netbandit.results.safe_files import StorageError, partial, storage, write_whole
+from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
 from netbandit.results.store import Point
 from netbandit.simulation import compiling
 from netbandit.simulation.result import RunResult
@@ -58,8 +58,7 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
     record = partial(folder / TRACE) if trace else None
     try:
         if record is not None:
-            with storage(folder):
-                folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         save_run(folder, point.simulation(replication).run(trace=record), record)
     except (StorageError, KeyboardInterrupt):
         raise
@@ -128,7 +127,6 @@ def _unpacked(packed: bytes) -> SweepPoint:
 
 def _failure(error: BaseException, folder: Path) -> Failure:
     report = folder / ERROR
-    with storage(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_whole(report, "".join(traceback.format_exception(error)))
     return Failure(complaint(error), report)

@@ -9,16 +9,15 @@ import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import netbandit
-from netbandit.results.run_folder import TRACE, DamagedRunError, load_run, verify
+from netbandit.results.run_folder import TRACE
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import STUDY, folder_of, load_study
-from netbandit.trace.read import SERVER, WAITS, Lines, TraceError, Transfer, read_trace
+from netbandit.trace.read import SERVER, WAITS, Lines, TraceError, Transfer, read_trace, run_of
 
 LIMIT = 100_000
 """How many lines of a trace are shown unless one asks for more: viewers become slow beyond."""
@@ -99,13 +98,8 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
         TraceError: A line is none of a trace, with its number, or the file is not as the run has written it.
         StorageError: *target* cannot be written.
     """
-    with suppress(FileNotFoundError):  # a trace may be taken out of its run folder
-        try:
-            verify(trace.parent)
-        except DamagedRunError as error:
-            raise TraceError(f"{trace.parent}: {error}; run the scenario again") from None
+    run = run_of(trace)
     lines = read_trace(trace, limit)
-    run = load_run(trace.parent)
     names = run.nodes.names if run is not None and run.nodes is not None else None
     rounds = _rounds(lines)
     lanes = 1 + max((lane for _, _, _, lane in rounds), default=0)

@@ -1,11 +1,16 @@
 """A trace as ``--trace`` has written it: the messages and the phases of a run."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from netbandit.results.run_folder import TRACE, DamagedRunError, check_trace, read_run
+from netbandit.results.store import PointResult, StudyResult, folder_of
+from netbandit.simulation.result import RunResult
 
 SERVER = "server"
 
@@ -51,15 +56,16 @@ class Lines:
 
 
 def read_trace(trace: Path, limit: int | None = None) -> Lines:
-    """Read a file that ``--trace`` has written.
+    """Read a file that ``--trace`` has written; beside its run it must be as the run has written it.
 
     Args:
         trace: The file.
         limit: How many lines are taken, messages and phases together; all if None.
 
     Raises:
-        TraceError: It cannot be read, or a line is none of a trace, with its number.
+        TraceError: It cannot be read, was changed, or a line is none of a trace, with its number.
     """
+    _check(trace)
     lines = Lines()
     try:
         with trace.open(encoding="utf-8") as file:
@@ -73,15 +79,86 @@ def read_trace(trace: Path, limit: int | None = None) -> Lines:
     return lines
 
 
+def run_of(trace: Path) -> RunResult | None:
+    """Return the run that a trace is beside of, None if there is none.
+
+    Raises:
+        TraceError: Its files are not as they were written.
+    """
+    try:
+        return _said_plainly(trace, lambda trace: read_run(trace.parent))
+    except FileNotFoundError:
+        return None
+
+
+def first_trace(folder: Path, point: PointResult) -> tuple[Path, RunResult] | None:
+    """Return the trace of the first finished run of a point that has one, and the run; None where none has.
+
+    Args:
+        folder: The results folder.
+        point: The point.
+    """
+    for key, run in zip(point.keys, point.runs, strict=True):
+        trace = folder_of(folder, key) / TRACE
+        if run is not None and trace.is_file():
+            return trace, run
+    return None
+
+
+def left_out(folder: Path, study: StudyResult) -> Iterator[str]:
+    """Yield what is wrong with the traces that pictures and reports of a results folder would show, a line each."""
+    for point in study.points:
+        found = first_trace(folder, point)
+        if found is not None:
+            try:
+                _check(found[0])
+            except TraceError as error:
+                yield str(error)
+
+
+def _check(trace: Path) -> None:
+    if trace.name == TRACE:
+        with suppress(FileNotFoundError):  # a trace may be taken out of its run folder
+            _said_plainly(trace, check_trace)
+
+
+_Found = TypeVar("_Found")
+
+
+def _said_plainly(trace: Path, read: Callable[[Path], _Found]) -> _Found:
+    try:
+        return read(trace)
+    except DamagedRunError as error:
+        raise TraceError(f"{trace.parent}: {error}; run the scenario again") from None
+
+
 def _take(lines: Lines, text: str, place: str) -> None:
     try:
         entry: dict[str, Any] = json.loads(text)
         if "phase" in entry:
-            name, agent, round, begin, end = (entry.pop(key) for key in ("phase", "agent", "round", "begin", "end"))
-            lines.phases.append(Phase(str(name), int(agent), int(round), int(begin), int(end), entry))
+            name = _word(entry.pop("phase"))
+            agent, round, begin, end = (_number(entry.pop(key)) for key in ("agent", "round", "begin", "end"))
+            details = {_word(key): _number(value) for key, value in entry.items()}
+            lines.phases.append(Phase(name, agent, round, begin, end, details))
         else:
-            ends = [entry[key] if entry[key] == SERVER else int(entry[key]) for key in ("from", "to")]
-            numbers = [int(entry[key]) for key in ("bytes", "sent", "start", "arrival")]
-            lines.messages.append(Transfer(str(entry["kind"]), int(entry["round"]), *ends, *numbers))
+            ends = [entry[key] if entry[key] == SERVER else _number(entry[key]) for key in ("from", "to")]
+            numbers = [_number(entry[key]) for key in ("bytes", "sent", "start", "arrival")]
+            lines.messages.append(Transfer(_word(entry["kind"]), _number(entry["round"]), *ends, *numbers))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise TraceError(f"{place}: this is not a line of a trace as --trace writes it") from None
+
+
+_LARGEST = 2**63 - 1
+"""Of all numbers of a trace: nanoseconds are counted in 64 bits."""
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= _LARGEST:
+        raise ValueError
+    return value
+
+
+def _word(value: object) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError
+    return value

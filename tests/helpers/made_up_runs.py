@@ -8,6 +8,7 @@ import networkx
 import numpy as np
 
 from netbandit.plots.grouping import Arrangement, arrange
+from netbandit.results.run_folder import read_run
 from netbandit.results.store import RUNS, PointResult, StudyResult, run_keys, save_run, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 
@@ -110,6 +111,13 @@ def arranged(runs: list[RunResult]) -> Arrangement:
 def curves(panel: Any) -> list[Any]:
     """Return the lines of a panel without those of the intervals of their means alone."""
     return [line for line in panel.lines if line.get_label() != "_alone"]
+
+
+def trace(folder: Path, text: str) -> None:
+    """Give the run in *folder* a trace, as a run does that is asked for one."""
+    written = folder / "written"
+    written.write_text(text)
+    save_run(folder, read_run(folder), written)
 
 
 def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:

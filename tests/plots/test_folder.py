@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import made_up, write
+from helpers.made_up_runs import made_up, trace, write
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
@@ -171,7 +171,7 @@ def test_of_many_traces_one_round_is_drawn_and_six_when_every_picture_is_asked_f
     message = {"type": "message", "kind": "DATA", "round": 1, "from": 0, "to": 1, "bytes": 20}
     line = json.dumps({**message, "sent": 0, "start": 0, "arrival": 10**6}) + "\n"
     for point in study.points:
-        (folder_of(tmp_path, point.keys[0]) / "trace.jsonl").write_text(line)
+        trace(folder_of(tmp_path, point.keys[0]), line)
     few = [one.name for one in folder_pictures(tmp_path, study)]
     every = [one.name for one in folder_pictures(tmp_path, study, every=True)]
     assert [name for name in few if name.startswith("round")] == ["round-star"]

@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from helpers.made_up_runs import made_up, write
+from helpers.made_up_runs import made_up, trace, write
 from matplotlib.colors import to_hex
 from matplotlib.quiver import Quiver
 
@@ -117,7 +117,7 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
         {"phase": "exploit", "agent": 0, "round": 1, "begin": 0, "end": 2 * MS, "arm": 3},
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines) if damage is None else damage
-    (tmp_path / RUNS / load_study(tmp_path).points[1].keys[1] / "trace.jsonl").write_text(text)
+    trace(tmp_path / RUNS / load_study(tmp_path).points[1].keys[1], text)
     names = {file.name for file in plot_folder(tmp_path, kinds=["png"])}
     assert ("round-flooding.png" in names) == (damage is None)
     assert not any(name.startswith("round-gis") for name in names)

@@ -2,7 +2,7 @@ import json
 
 import networkx
 import numpy as np
-from helpers.made_up_runs import made_up, study_of, write
+from helpers.made_up_runs import made_up, study_of, trace, write
 
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.page import page
@@ -74,8 +74,7 @@ def test_what_nodes_waited_is_told_where_there_is_a_trace(tmp_path):
             ("exploit", 2, 0, 70_000_000),
         )
     ]
-    trace = folder_of(tmp_path, study.points[0].keys[0]) / "trace.jsonl"
-    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    trace(folder_of(tmp_path, study.points[0].keys[0]), "".join(json.dumps(line) + "\n" for line in lines))
     (spots,) = hot_spots(tmp_path, study)
     assert spots.nodes.headings[-1][0] == "waited (slots)"
     assert {row[0].text: row[-1].text for row in spots.nodes.rows} == {"0": "0", "1": "0", "2": "7", "3": "0"}

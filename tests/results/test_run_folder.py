@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +70,33 @@ def test_a_folder_in_place_of_a_file_is_damage_and_makes_way(folder, name):
     assert not complete(folder)
     save_run(folder, fake_result({}, resolved(), 0))
     assert complete(folder)
+
+
+def test_a_run_folder_that_is_a_link_is_read_and_never_written_through(tmp_path):
+    study = fake_study(3, replications=2)
+    elsewhere = tmp_path / "elsewhere"
+    run(study, elsewhere)
+    here = tmp_path / "here"
+    run(fake_study(3, replications=1), here)
+    (here / "runs").mkdir(exist_ok=True)
+    for there in sorted((elsewhere / "runs").iterdir()):
+        if not (here / "runs" / there.name).exists():
+            (here / "runs" / there.name).symlink_to(there)
+    assert run(study, here).reused == 2
+    (linked,) = (path for path in (here / "runs").iterdir() if path.is_symlink())
+    there = linked.resolve()
+    (there / "curves.json").write_text("{}")
+    kept = {path.name: path.read_bytes() for path in there.iterdir()}
+    assert run(study, here, trace=True).done == 2
+    assert {path.name: path.read_bytes() for path in there.iterdir()} == kept
+    assert not linked.is_symlink()
+    assert verify(linked)
+    failing = fake_study(3, replications=2, fails={0: OSError("x"), 1: OSError("x")})
+    for path in (here / "runs").iterdir():
+        shutil.rmtree(path)
+        path.symlink_to(there)
+    run(failing, here)
+    assert {path.name: path.read_bytes() for path in there.iterdir()} == kept
 
 
 def test_a_trace_that_was_removed_is_no_damage(folder):

@@ -1,7 +1,10 @@
 """Nobody else can talk to the processes of a sweep."""
 
 import socket
+import stat
 import sys
+import tempfile
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -29,10 +32,16 @@ def answer(port, question):
             return b""
 
 
-def test_a_client_without_the_credentials_of_the_sweep_is_refused():
+def test_a_client_without_the_credentials_of_the_sweep_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     before = {address.port for address in listening()}
     with local_workers(1) as client:
         assert client.submit(int, "7").result() == 7
+        (scratch,) = tmp_path.iterdir()  # of nobody else, and under a name that nobody knows before
+        assert stat.S_IMODE(scratch.stat().st_mode) == 0o700
+        assert scratch.name.startswith("netbandit-")
+        assert [*scratch.iterdir()]
         address = client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")
         strangers = [(address.replace("tls", "tcp"), None), (address, Security.temporary())]
@@ -48,3 +57,12 @@ def test_a_client_without_the_credentials_of_the_sweep_is_refused():
             said = answer(each.port, b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
             assert said == b"" or b"404" in said or said.startswith(b"\x15"), said  # nothing, no page, or TLS's alert
         assert client.submit(int, "8").result() == 8
+    assert not [*tmp_path.iterdir()]
+
+
+def test_nothing_stays_in_the_temporary_folder_of_a_sweep_that_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with suppress(KeyboardInterrupt), local_workers(1):
+        assert [*tmp_path.iterdir()]
+        raise KeyboardInterrupt
+    assert not [*tmp_path.iterdir()]

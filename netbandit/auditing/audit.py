@@ -14,6 +14,9 @@ from netbandit.privacy.accountant import PrivacySpent
 _CHOOSING = 4
 """One sample in so many serves to choose what to watch, where there is a choice, and is no part of the test."""
 
+LEAST_SAMPLES = 100
+"""Of each of the two inputs: half of them choose the event, and fewer would bound nothing."""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -77,8 +80,14 @@ def audit_mechanism(
         seed: Of all randomness.
 
     Raises:
-        ValueError: Too few samples, or a confidence that cannot be.
+        ValueError: Too few samples, a confidence that cannot be, or a seed below 0.
     """
+    if samples is not None and (not isinstance(samples, int | np.integer) or samples < LEAST_SAMPLES):
+        raise ValueError(f"samples must be {LEAST_SAMPLES} or more, or None, not {samples!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be above 0 and below 1, not {confidence!r}")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed must be 0 or above, not {seed!r}")
     samples = samples or mechanism.samples
     rngs = [np.random.default_rng([seed, crc32(mechanism.name.encode()), stream]) for stream in range(3)]
     if mechanism.choose is not None:

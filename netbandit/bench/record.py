@@ -12,7 +12,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import exp, isfinite, log
+from math import exp, log
 from pathlib import Path
 
 from netbandit.bench.measure import Row
@@ -121,7 +121,8 @@ def read(file: Path) -> list[Run]:
             found = json.loads(line)
             run = Run(**{name: found[name] for name in ("benchmark", "rows", "machine", "versions", "at")})
             _figures(run)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            _words(run)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise RecordError(f"{file}:{number}: not a line that netbandit bench --record writes") from None
         runs.append(run)
     if not runs:
@@ -129,13 +130,16 @@ def read(file: Path) -> list[Run]:
     return runs
 
 
+_LEAST = 1e-100
+
+
 def _figures(run: Run) -> dict[Figure, float]:
-    """Return what the clock said; what is not above zero has no ratio and is left out."""
+    """Return what the clock said; what is not above zero, or what no clock says, has no ratio and is left out."""
     found: dict[Figure, float] = {}
     for row in run.rows:
         same = tuple((column, value) for column, value in row.items() if not isinstance(value, float))
         for column, value in row.items():
-            if isinstance(value, float) and isfinite(value) and value > 0 and not column.endswith("noise"):
+            if isinstance(value, float) and _LEAST < value < 1 / _LEAST and not column.endswith("noise"):
                 found[run.benchmark, same, column] = value
     return found
 
@@ -176,8 +180,11 @@ def only_in_one(before: Sequence[Run], after: Sequence[Run]) -> tuple[list[Figur
 
 def machines(runs: Iterable[Run]) -> list[str]:
     """Return the machines of a record, in words, each once."""
-    words = (f"{run.machine['processor']}, {run.machine['cores']} cores, {run.machine['system']}" for run in runs)
-    return list(dict.fromkeys(words))
+    return list(dict.fromkeys(map(_words, runs)))
+
+
+def _words(run: Run) -> str:
+    return f"{run.machine['processor']}, {run.machine['cores']} cores, {run.machine['system']}"
 
 
 def _geometric_mean(values: Sequence[float]) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import checked, plain_errors, set_option
+from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option
 from netbandit.cli.exit_codes import FAILURE
 
 
@@ -15,7 +15,7 @@ from netbandit.cli.exit_codes import FAILURE
 @click.option("--samples", type=click.IntRange(min=100), metavar="N", help="Releases, or runs, of each of two inputs.")
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1.0, max_open=True),
+    type=FiniteRange(0.5, 1.0, max_open=True),
     default=0.999,
     show_default=True,
     help="With which probability a bound holds.",

@@ -17,6 +17,7 @@ class Commands(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that the arguments name; see `click.BaseCommand.main`."""
         raise_again()
+        _open_what_is_closed()
         try:
             try:
                 return super().main(*args, **kwargs)
@@ -27,6 +28,18 @@ class Commands(click.Group):
         except OSError as error:
             where = f"{os.fsdecode(error.filename)}" if error.filename is not None else "standard output"
             _fail(f"{where}: {error.strerror or error}")
+
+
+def _open_what_is_closed() -> None:
+    """Take standard streams that are closed for ones that nobody reads, so that no file of ours takes their place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):
+                opened = os.open(os.devnull, os.O_RDWR)  # the least number that is free
+                if opened != number:
+                    os.dup2(opened, number)
+                    os.close(opened)
+                setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _fail(text: str) -> None:

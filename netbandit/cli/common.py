@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,6 +33,17 @@ folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_t
 
 MOST_JOBS = max(64, 4 * (os.cpu_count() or 1))
 """The most worker processes that this machine is asked for: each takes some 150 MB."""
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range, which no comparison with nan says that it is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """See `click.ParamType.convert`."""
+        number = super().convert(value, param, context)
+        if number != number:
+            self.fail(f"{value} is not a number.", param, context)
+        return number
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from netbandit.cli.common import plain_errors
+
 
 @click.command()
 @click.argument("count", type=click.IntRange(min=1), default=100)
@@ -15,13 +17,16 @@ def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
 
     What fails is made as small as it still fails, and written to a file; the line that replays it is printed.
     """
-    import tomllib
-
     from netbandit.bench.swarm import broken, failure
+    from netbandit.scenario.load import load
     from netbandit.scenario.toml_text import toml_text
+    from netbandit.simulation.check import check
 
     if replay is not None:
-        text = broken(tomllib.loads(replay.read_text(encoding="utf-8")))
+        with plain_errors():
+            document = load(str(replay), [])
+            check(document)
+        text = broken(document.data)
         click.echo(text or "all invariants hold")
         raise SystemExit(1 if text else 0)
     failures = 0

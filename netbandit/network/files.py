@@ -224,6 +224,6 @@ def _number(attributes: Attributes, *names: str) -> float | None:
     """Return an attribute as a finite number, None where it is not one."""
     try:
         number = float(_value(attributes, *names))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

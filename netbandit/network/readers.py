@@ -141,7 +141,7 @@ def _attributes(text: str) -> Attributes:
     """Return what networkx writes behind a link: ``{'latency': '5 ms'}`` without its first sign."""
     try:
         found = ast.literal_eval("{" + text) if text else {}
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return {}
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 

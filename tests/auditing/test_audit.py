@@ -128,3 +128,19 @@ def test_the_transcripts_are_those_of_the_learners_own_code():
     assert np.ptp(changed, axis=0) == pytest.approx(0)  # the same noise, another reward
     assert np.all(changed.mean(axis=0)[[0, 2]] > 0)
     assert changed.mean(axis=0)[[1, 3]] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"samples": -1}, "samples must be 100 or more"),
+        ({"samples": 0}, "samples must be 100 or more"),
+        ({"samples": 1e3}, "samples must be 100 or more"),
+        ({"confidence": float("nan")}, "confidence must be above 0 and below 1"),
+        ({"confidence": 1}, "confidence must be above 0 and below 1"),
+        ({"seed": -1}, "seed must be 0 or above"),
+    ],
+)
+def test_what_no_audit_can_have_is_said_before_it_begins(keys, said):
+    with pytest.raises(ValueError, match=said):
+        netbandit.audit("elimination", **keys)

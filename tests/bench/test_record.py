@@ -94,3 +94,37 @@ def test_mistakes_of_both_files_are_told_at_once(tmp_path):
 def test_what_says_how_sure_a_figure_is_is_not_compared():
     runs = [record.now("messages", [{"graph": "ring", "ratio": 2.0, "ratio_noise": value}]) for value in (0.1, 0.2)]
     assert [change.figure[2] for change in record.compare(runs[:1], runs[1:])] == ["ratio"]
+
+
+WHOLE = {"benchmark": "x", "rows": [{"a": 1.5}], "machine": {"processor": "p", "cores": 2, "system": "s"}}
+WHOLE |= {"versions": {}, "at": ""}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json.dumps(WHOLE | {"machine": {}}),
+        json.dumps(WHOLE | {"machine": 7}),
+        json.dumps(WHOLE | {"benchmark": [1]}),
+        json.dumps(WHOLE | {"rows": [{"a": 1.5, "b": {}}]}),
+        json.dumps(WHOLE | {"rows": 3}),
+        "[" * 100_000,
+        '{"benchmark": ' + "9" * 5_000 + "}",
+        "null",
+    ],
+)
+def test_what_is_no_record_is_named(tmp_path, line):
+    whole, file = tmp_path / "whole.jsonl", tmp_path / "bench.jsonl"
+    whole.write_text(json.dumps(WHOLE) + "\n")
+    file.write_text(f"{json.dumps(WHOLE)}\n{line}\n")
+    done = CliRunner().invoke(main, ["bench", "--against", str(whole), str(file)])
+    assert (done.exit_code, done.stderr) == (2, f"{file}:2: not a line that netbandit bench --record writes\n")
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e308, 0.0, -1.0, float("inf"), float("nan")])
+def test_what_no_clock_says_is_left_out(tmp_path, value):
+    file = tmp_path / "bench.jsonl"
+    file.write_text((json.dumps(WHOLE | {"rows": [{"a": value, "b": 2.0}]}) + "\n") * 2)
+    done = CliRunner().invoke(main, ["bench", "--against", str(file), str(file), "--json"])
+    (change,) = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(word))
+    assert (change["figure"], change["ratio"]) == ("b", 1.0)

@@ -41,3 +41,21 @@ def test_a_failure_is_made_smaller_and_can_be_replayed(monkeypatch, tmp_path):
     assert f"netbandit swarm --replay swarm-0-{number}.toml" in done.output
     again = CliRunner().invoke(main, ["swarm", "--replay", f"swarm-0-{number}.toml"])
     assert (again.exit_code, again.output) == (1, "lost for good\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a = [", "scene.toml:1:6: syntax: "),
+        ('run = "é"'.encode("utf-16"), "scene.toml:1:1: encoding: the byte 0xff is not UTF-8"),
+        (b"run = 3", "scene.toml:1:1: run: must be a table"),
+        (b"x = " + b"[" * 1_000 + b"]" * 1_000, "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_replayed_is_told_as_by_check(tmp_path, monkeypatch, content, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scene.toml").write_bytes(content)
+    done = CliRunner().invoke(main, ["swarm", "--replay", "scene.toml"])
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr
+    assert not done.stdout

@@ -96,6 +96,24 @@ def test_a_full_disk_as_standard_output_is_one_line(tmp_path, command):
     assert "Traceback" not in errors
 
 
+@LINUX
+@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
+@pytest.mark.parametrize("command", [["run", "scene.toml", "--out", "out"], ["--help"]])
+def test_standard_streams_that_are_closed_are_none_to_write_to(tmp_path, command, closed):
+    (tmp_path / "scene.toml").write_text(SMALL)
+
+    def close():
+        for number in closed:
+            os.close(number)
+
+    process = started(tmp_path, *command, first=close)
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (0, "")
+    assert "Traceback" not in errors
+    if command[0] == "run":
+        assert (tmp_path / "out" / "table.csv").read_text().startswith("replication,seed,metric,value")
+
+
 INTERRUPTED = """\
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.network import files
+from netbandit.network.edge_latencies import given_latencies
+from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import Topology, TopologyError, describe
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +37,10 @@ def problem(path, component=None):
     ((where, text),) = caught.value.problems
     assert "\n" not in text
     return where, text
+
+
+def geographic(topology):
+    return latency_nanoseconds(topology.coordinates, topology.edges, "error", topology.names)
 
 
 def graphml(body, edgedefault="undirected"):
@@ -303,6 +309,61 @@ class TestNoGraphs:
         path = write(tmp_path_factory.mktemp("damaged"), "net.graphml", damaged)
         with suppress(TopologyError):
             assert load(path, "largest").agents > 0
+
+
+LONG = "9" * 400
+HOSTILE = [
+    "null", "true", LONG, f"-{LONG}.5", "1e400", "-1e-400", "NaN", "Infinity", '"1e400"', f'"{LONG}"', f'"{LONG} ms"',
+    '""', f'"0.{LONG} s"', '"\\u0000"', '"1e300 h"', '"NaN ms"', "[]", "{}", "[[1]]", "[" * 900 + "]" * 900, "0",
+    "45.5",
+]  # fmt: skip
+
+
+class TestHostileAttributes:
+    """Whatever the attributes of nodes and links say, there is a graph, or one line about what is wrong."""
+
+    @staticmethod
+    def read(path):
+        try:
+            topology = load(path, "largest")
+            for latencies in (given_latencies, lambda topology, _: geographic(topology)):
+                with suppress(TopologyError):
+                    assert (latencies(topology, 1_000_000) >= 0).all()
+        except TopologyError as error:
+            ((_, text),) = error.problems
+            assert "\n" not in text
+
+    @given(st.lists(st.sampled_from(HOSTILE), min_size=5, max_size=5))
+    @settings(max_examples=150, deadline=None)
+    def test_of_json(self, tmp_path_factory, values):
+        latitude, longitude, label, latency, speed = values
+        node_ = f'"latitude": {latitude}, "longitude": {longitude}, "label": {label}'
+        link_ = f'"source": 1, "target": 2, "latency": {latency}, "LinkSpeedRaw": {speed}'
+        text = f'{{"nodes": [{{"id": 1, {node_}}}, {{"id": 2, "lat": 1, "lon": 2}}], "links": [{{{link_}}}]}}'
+        self.read(write(tmp_path_factory.mktemp("hostile"), "net.json", text))
+
+    @given(st.sampled_from(HOSTILE), st.sampled_from(HOSTILE))
+    @settings(max_examples=60, deadline=None)
+    def test_of_an_edge_list(self, tmp_path_factory, latency, speed):
+        text = f"1 2 {{'latency': {latency}, 'LinkSpeedRaw': {speed}, [1]: 2}}\n2 3 {{'latency': {latency}}}\n"
+        self.read(write(tmp_path_factory.mktemp("hostile"), "net.edges", text))
+
+    @given(st.sampled_from(HOSTILE), st.sampled_from(HOSTILE), st.sampled_from(HOSTILE))
+    @settings(max_examples=60, deadline=None)
+    def test_of_gml(self, tmp_path_factory, latitude, longitude, latency):
+        node_ = f"node [ id 1 Latitude {latitude} Longitude {longitude} ]\nnode [ id 2 Latitude 1 Longitude 2 ]"
+        text = f"graph [ {node_}\nedge [ source 1 target 2 latency {latency} ] ]"
+        self.read(write(tmp_path_factory.mktemp("hostile"), "net.gml", text))
+
+    @pytest.mark.parametrize("value", [10**400, -(10**400), "9" * 5000, float("nan"), object(), [1], b"x"])
+    def test_of_a_graph_of_networkx(self, value):
+        graph = networkx.path_graph(3)
+        graph.add_node(0, latitude=value, longitude=1.0, name=value)
+        graph.add_edge(0, 1, speed=value, latency=value)
+        topology = Topology(files.of_graph(graph))
+        assert np.isnan(topology.coordinates).all() if topology.coordinates is not None else True
+        with suppress(TopologyError):
+            given_latencies(topology, 1_000_000)
 
 
 class TestAbilene:

@@ -14,8 +14,8 @@ from netbandit.privacy.accountant import PrivacySpent
 _CHOOSING = 4
 """One sample in so many serves to choose what to watch, where there is a choice, and is no part of the test."""
 
-LEAST_SAMPLES = 100
-"""Of each of the two inputs: half of them choose the event, and fewer would bound nothing."""
+LEAST_SAMPLES = 10
+"""Of each of the two inputs: some choose what to watch, some the event, and some are left to measure it."""
 
 
 @dataclass(frozen=True)

@@ -133,9 +133,9 @@ def test_the_transcripts_are_those_of_the_learners_own_code():
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"samples": -1}, "samples must be 100 or more"),
-        ({"samples": 0}, "samples must be 100 or more"),
-        ({"samples": 1e3}, "samples must be 100 or more"),
+        ({"samples": -1}, "samples must be 10 or more"),
+        ({"samples": 0}, "samples must be 10 or more"),
+        ({"samples": 1e3}, "samples must be 10 or more"),
         ({"confidence": float("nan")}, "confidence must be above 0 and below 1"),
         ({"confidence": 1}, "confidence must be above 0 and below 1"),
         ({"seed": -1}, "seed must be 0 or above"),

@@ -5,13 +5,19 @@ hides nothing that is needed to run; that it is hidden itself is said where it i
 """
 
 import importlib
+import os
 import sys
 import sysconfig
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
+
+from netbandit.printable import one_line
 
 _OURS = str(Path(__file__).parent.resolve())
 _INSTALLED = tuple({str(Path(sysconfig.get_path(name)).resolve()) for name in ("purelib", "platlib")})
@@ -20,6 +26,49 @@ _PYTHONS = tuple({str(Path(sysconfig.get_path(name)).resolve()) for name in ("st
 
 class HiddenModuleError(ImportError):
     """A module beside the scenario is named like one that is found before it."""
+
+
+class ProcessExitError(BaseException):
+    """Code of the user's own would have ended the process, with nothing said."""
+
+
+class ReturnedError(ValueError):
+    """A part of the user's own has returned what it must not; the message says which method, and what it must return.
+
+    Attributes:
+        table: The part: ``topology``, ``bandit``, ``learner`` or ``protocol``; nothing where that is not known.
+    """
+
+    def __init__(self, text: str, table: str = "") -> None:
+        super().__init__(text)
+        self.table = table
+
+
+_leave = os._exit
+_kept: set[tuple[int, int]] = set()
+
+
+@contextmanager
+def kept_alive() -> Iterator[None]:
+    """Have ``os._exit`` of code in the body raise a `ProcessExitError`; in other threads and processes it is obeyed."""
+    here = os.getpid(), threading.get_ident()
+    if here in _kept:
+        yield
+        return
+    _kept.add(here)
+    os._exit = _exit
+    try:
+        yield
+    finally:
+        _kept.discard(here)
+        if not _kept:
+            os._exit = _leave
+
+
+def _exit(status: int) -> NoReturn:
+    if (os.getpid(), threading.get_ident()) in _kept:
+        raise ProcessExitError(f"os._exit({status}) would end netbandit, and all other runs with it")
+    _leave(status)
 
 
 class _Beside:
@@ -57,7 +106,8 @@ def import_beside(name: str, folder: Path) -> ModuleType:
     """
     find_beside(folder)
     importlib.invalidate_caches()
-    module = importlib.import_module(name)
+    with kept_alive():
+        module = importlib.import_module(name)
     there = folder.joinpath(*name.split("."))
     beside = [path.resolve() for path in (there.with_name(f"{there.name}.py"), there / "__init__.py") if path.is_file()]
     found = getattr(module, "__file__", None)
@@ -92,7 +142,7 @@ def message(error: BaseException) -> str:
         if isinstance(failure, KeyboardInterrupt):
             raise
         text = "which cannot be shown"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return one_line(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
 def place(error: BaseException, packages: frozenset[str] = frozenset()) -> tuple[str, int] | None:
@@ -108,7 +158,7 @@ def place(error: BaseException, packages: frozenset[str] = frozenset()) -> tuple
 def complaint(error: BaseException, packages: frozenset[str] = frozenset()) -> str:
     """Return *error* as one line, with the user's file and line if it arose in code of the user's own."""
     where = place(error, packages)
-    return message(error) if where is None else f"{message(error)}, in {where[0]}, line {where[1]}"
+    return message(error) if where is None else f"{message(error)}, in {one_line(where[0])}, line {where[1]}"
 
 
 def is_ours(kind: type) -> bool:

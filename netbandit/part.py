@@ -31,7 +31,8 @@ How to write a part (bandit, learner, protocol, topology family)::
   needs least.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
@@ -41,7 +42,9 @@ from pydantic._internal._model_construction import ModelMetaclass
 
 from netbandit import describing
 from netbandit.key_paths import KeyPath, Problem, Raw
-from netbandit.reading import KeysError, list_keys, native, problems_of
+from netbandit.own_code import ReturnedError, is_ours
+from netbandit.reading import DEEPEST, KeysError, list_keys, natives, problems_of
+from netbandit.wording import show
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ class Part(BaseModel, metaclass=_PartMeta):
 
         def __init__(self, /, **keys: Any) -> None:
             try:
-                super().__init__(**{key: native(value) for key, value in keys.items()})
+                super().__init__(**natives(type(self).__name__, keys))
             except ValidationError as error:
                 raise KeysError(type(self).__name__, problems_of(error, type(self))) from None
 
@@ -239,6 +242,8 @@ def found_by(check: Checks, table: str) -> tuple[list[Problem], list[Problem]]:
     notes: list[Problem] = []
     try:
         for found in check:
+            if not isinstance(found, Mistake):
+                raise ReturnedError(f"its check yields {type(found).__name__}: it must be a Mistake or a Note", table)
             (notes if isinstance(found, Note) else mistakes).append(found.problem(table))
     except UnknownError:
         pass
@@ -267,8 +272,47 @@ def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel
         problems = problems_of(error, kind, (prefix,))
         mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
         return None, problems + mistakes, []
+    unwritable = [] if is_ours(kind) else list(_unwritable(part, prefix))
+    if unwritable:
+        return None, unwritable, []
     mistakes, notes = found_by(part.check(), prefix)
     return (None, mistakes, []) if mistakes else (part, [], notes)
+
+
+def _unwritable(part: Part, prefix: str) -> Iterator[Problem]:
+    """Yield keys of a part of the user's own whose values no file of a scenario can hold, nor a result."""
+    for name, field in type(part).model_fields.items():
+        wrong = _no_value(getattr(part, name))
+        if wrong is not None:
+            text = f"must be made of texts, numbers, lists and tables, not {wrong}: what else a part needs is no key"
+            yield (prefix, field.alias or name), f"{text}, but a ClassVar, or made by its start"
+
+
+def _no_value(value: Any, depth: int = 0) -> str | None:
+    """Return what in *value* is none that TOML and JSON know; None if all is."""
+    if depth > DEEPEST:
+        return "what is nested too deeply"
+    if isinstance(value, BaseModel):
+        value = value.model_dump()
+    if isinstance(value, Mapping | list | tuple):
+        if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+            return "a table with keys that are no text"
+        inside = [*value, *value.values()] if isinstance(value, Mapping) else value
+        return next((wrong for inner in inside if (wrong := _no_value(inner, depth + 1)) is not None), None)
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return None if abs(value) <= LARGEST_INTEGER else f"{show(value)}, more than 64 bits"
+    if isinstance(value, float):
+        return "nan" if value != value else None
+    if isinstance(value, str):
+        return None if value.isascii() or not _SURROGATE.search(value) else "a text that is none in UTF-8"
+    return show(value)
+
+
+LARGEST_INTEGER = 2**63 - 1
+"""The largest integer of TOML."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _without(kind: type[Part], table: Raw, wrong: set[str | int]) -> Part:

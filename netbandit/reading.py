@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
@@ -31,6 +31,44 @@ class KeysError(ValueError):
 
     def __init__(self, name: str, problems: Iterable[Problem]) -> None:
         super().__init__("\n".join(f"{name}({key_text(path)}=...): {text}" for path, text in problems))
+
+
+DEEPEST = 64
+"""How many tables and lists may stand inside one another; a scenario needs five."""
+TOO_DEEP = "lists or tables are nested too deeply"
+"""What is said where more do, or one holds itself."""
+
+
+def too_deep(value: Any) -> bool:
+    """Say whether more than `DEEPEST` tables and lists stand inside one another."""
+    level = {id(value): value}
+    for _ in range(DEEPEST):
+        level = {
+            id(inner): inner
+            for outer in level.values()
+            if isinstance(outer, dict | list | tuple)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list | tuple)
+        }
+        if not level:
+            return False
+    return True
+
+
+def natives(name: str, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the *keys* of an object with `native` values.
+
+    Args:
+        name: What the object is called in messages.
+        keys: What it was given.
+
+    Raises:
+        KeysError: A list holds itself.
+    """
+    deep = [((key,), TOO_DEEP) for key, value in keys.items() if too_deep(value)]
+    if deep:
+        raise KeysError(name, deep)
+    return {key: native(value) for key, value in keys.items()}
 
 
 def native(value: Any) -> Any:

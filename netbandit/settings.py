@@ -9,7 +9,7 @@ from netbandit import describing
 from netbandit.key_paths import KeyPath as KeyPath
 from netbandit.key_paths import Problem as Problem
 from netbandit.key_paths import Raw as Raw
-from netbandit.reading import KeysError, list_keys, native, problems_of
+from netbandit.reading import KeysError, list_keys, natives, problems_of
 
 
 class Settings(BaseModel):
@@ -30,10 +30,11 @@ class Settings(BaseModel):
     if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
 
         def __init__(self, /, **keys: Any) -> None:
+            name = type(self).__name__.removesuffix("Settings")
             try:
-                super().__init__(**{key: native(value) for key, value in keys.items()})
+                super().__init__(**natives(name, keys))
             except ValidationError as error:
-                raise KeysError(type(self).__name__.removesuffix("Settings"), problems_of(error, type(self))) from None
+                raise KeysError(name, problems_of(error, type(self))) from None
 
         __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
 

@@ -36,6 +36,18 @@ class Interrupts(Bernoulli):
     def start(self, agents, generator):
         raise GeneratorExit
 
+class Leaves(Bernoulli):
+    def start(self, agents, generator):
+        __import__("os")._exit(0)
+
+class Coloured(Bernoulli):
+    def start(self, agents, generator):
+        raise ValueError("\x1b[31mred")
+
+class LeavesInCheck(Bernoulli):
+    def check(self):
+        __import__("os")._exit(0)
+
 class Prints(Bernoulli):
     def start(self, agents, generator):
         print("{ this is no JSON")
@@ -64,6 +76,9 @@ class FailsInFiles(Bernoulli):
 )
 
 
+LEAVES = "os._exit(0) would end netbandit, and all other runs with it"
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     (tmp_path / "cheats.py").write_text(CHEATS)
@@ -85,6 +100,7 @@ def mistakes(folder, kind):
     ("kind", "said", "near"),
     [
         ("ExitsInCheck", "SystemExit: 0", "class ExitsInCheck"),
+        ("LeavesInCheck", "ProcessExitError: os._exit(0) would end netbandit, and all ", "class LeavesInCheck"),
         ("FailsInCheck", "ZeroDivisionError: division by zero", "class FailsInCheck"),
         ("FailsAmongOthers", "Mute: which cannot be shown", "class FailsAmongOthers"),
         ("FailsInOutline", "KeyError: 'facts'", "class FailsInOutline"),
@@ -101,6 +117,7 @@ def test_what_fails_in_a_check_is_one_line_with_its_place(place, kind, said, nea
     ("text", "said"),
     [
         ("import sys\nsys.exit(0)\n", "SystemExit: 0, in {file}, line 2"),
+        ("import os\nos._exit(0)\n", f"ProcessExitError: {LEAVES}, in {{file}}, line 2"),
         ("raise BaseException('x\\ny')\n", "BaseException: x y, in {file}, line 1"),
         ("class Mute(Exception):\n    __str__ = None\nraise Mute\n", "Mute: which cannot be shown, in {file}, line 3"),
         (
@@ -130,15 +147,16 @@ def test_a_module_named_like_one_of_pythons_is_refused_and_breaks_nothing(tmp_pa
 
 def test_a_run_that_leaves_by_any_door_fails_with_its_place_and_the_others_go_on(place):
     """In one process and in two: both find the same."""
-    kinds = ["Exits", "Unspeakable", "Interrupts", "Prints"]
+    kinds = ["Exits", "Unspeakable", "Interrupts", "Leaves", "Coloured", "Prints"]
     (place / "scene.toml").write_text(SMALL + f"[sweep]\nbandit.kind = {[f'cheats:{kind}' for kind in kinds]}\n")
     found = {}
     for jobs in (1, 2):
         result = sweeps.run(check(load(place / "scene.toml")), place / str(jobs), jobs=jobs)
         found[jobs] = [(run.parameters["bandit.kind"], run.failure.text) for run in result.failed]
-        assert [len(point.finished) for point in result.study.points] == [0, 0, 0, 1]
+        assert [len(point.finished) for point in result.study.points] == [0, 0, 0, 0, 0, 1]
         assert all(run.failure.report is not None and run.failure.report.exists() for run in result.failed)
     said = {"Exits": "SystemExit: 0", "Unspeakable": "Mute: which cannot be shown", "Interrupts": "GeneratorExit"}
+    said |= {"Leaves": f"ProcessExitError: {LEAVES}", "Coloured": "ValueError: \\x1b[31mred"}
     file = place / "cheats.py"
     assert found[1] == [
         (f"cheats:{kind}", f"{text}, in {file}, line {line_of(f'class {kind}(') + 2}") for kind, text in said.items()

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from netbandit.advice.confirm import Confirmed, confirm
-from netbandit.advice.measure import MeasureName
+from netbandit.advice.measure import MEASURES, MeasureName
 from netbandit.advice.sources import Source, source_of, source_of_scenario
 from netbandit.advice.what_if import Advice, what_if
 from netbandit.api.running import AnyScenario, document_of
+from netbandit.arguments import among, whole
 from netbandit.results.statistics import Interval
 from netbandit.scenario.toml_text import toml_value
 
@@ -53,7 +54,10 @@ def advise_links(
 
     Raises:
         ScenarioError: There is no such network, or no such measure of its protocol.
+        ValueError: A number of links or replications that cannot be, or no measure.
     """
+    links, replications = whole("links", links, 1), whole("replications", replications, 0)
+    measure = among("measure", measure, MEASURES)
     if isinstance(source, str | PathLike):
         changes = [f"{key.replace('__', '.')}={toml_value(value)}" for key, value in overrides.items()]
         network = source_of(str(source), None, changes)

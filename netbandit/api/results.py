@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas
 
+from netbandit.arguments import by_name
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable
 from netbandit.results.remarks import cost_lines
@@ -17,6 +18,7 @@ from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.table import parameter_names
 from netbandit.simulation.result import RunResult
+from netbandit.wording import show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,6 +127,10 @@ class Results(pandas.DataFrame):
         """
         from netbandit import plots
 
+        for given, text in (("name", name), ("x", x), ("y", y), ("color", color)):
+            if text is not None and not isinstance(text, str):
+                raise ValueError(f"{given} must be a text, not {show(text)}")
+        where = None if where is None else by_name("where", where, "keys that vary with a value each")
         study = load_finished(self.folder)
         if x is None and y is None and color is None and where is None:
             there = plots.planned(study)

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from netbandit.arguments import whole
 from netbandit.plural import counted
 from netbandit.reading import native
 from netbandit.results.compare import compare
@@ -14,7 +15,8 @@ from netbandit.results.run_keys import Point, run_key
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables
-from netbandit.scenario.objects import swept, tables_of
+from netbandit.scenario.objects import refuse_deep, swept, tables_of
+from netbandit.wording import show
 
 if TYPE_CHECKING:
     from netbandit.api.results import Results
@@ -124,6 +126,7 @@ def load_results(folder: str | PathLike[str]) -> "Results":
 
 def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
     """Return overrides by keyword: a list or tuple is swept, of a part objects and classes too; else it is set."""
+    refuse_deep(grid)
     return {
         f"sweep__{key}" if isinstance(value, list | tuple) else key: (
             swept(key.replace("__", "."), value) if isinstance(value, list | tuple) else value
@@ -144,6 +147,7 @@ def run_document(
     from netbandit.api.results import Results
     from netbandit.simulation.check import check
 
+    jobs = whole("jobs", jobs, 0)
     study = check(document)
     folder = Path(out) if out is not None else Path("results") / _folder_name(document, study.points)
     result = run_study(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, replace=replace)
@@ -166,10 +170,15 @@ def _folder_name(document: Document, points: Sequence[Point]) -> str:
 
 def document_of(scenario: AnyScenario, overrides: Mapping[str, Any]) -> Document:
     """Return a scenario as it was written, with keys set as keywords (``__`` for each dot); not yet checked."""
+    refuse_deep(overrides)
     overrides = {key: native(value) for key, value in overrides.items()}
     if isinstance(scenario, Mapping):
         return load_tables(tables_of(scenario), overrides)
-    return load(scenario, overrides) if isinstance(scenario, str | PathLike) else scenario.document(overrides)
+    if isinstance(scenario, str | PathLike):
+        return load(scenario, overrides)
+    if not hasattr(scenario, "document"):
+        raise ValueError(f"scenario must be a file, a dictionary of tables or a Scenario, not {show(scenario)}")
+    return scenario.document(overrides)
 
 
 __all__ = ["RunsFailedError", "compare", "load_results", "run", "sweep"]

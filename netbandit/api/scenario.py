@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.api import running
+from netbandit.arguments import by_name
 from netbandit.network import files
 from netbandit.reading import native
 from netbandit.registry import kind_key, kind_of
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document, load, load_tables
-from netbandit.scenario.objects import PARTS, is_graph, plain, tables_of
+from netbandit.scenario.objects import PARTS, is_graph, plain, refuse_deep, tables_of
 from netbandit.scenario.toml_text import toml_text
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Scenario:
             path: The file; it is read when the scenario is checked or run.
             overrides: Keys to set, with ``__`` for each dot: ``run__horizon=1000``.
         """
+        refuse_deep(overrides)
         made = cls()
         made._file = fspath(path)
         made._overrides = {key: native(value) for key, value in overrides.items()}
@@ -197,9 +199,11 @@ class Scenario:
             OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
             StorageError: The results cannot be written.
             RunsFailedError: Some runs failed.
+            ValueError: A key is no text, or *jobs* no number of processes.
         """
         quiet = {} if replications is None else {"run__replications": replications}
-        swept = {key.replace(".", "__"): value for key, value in (values or {}).items()}
+        dotted = by_name("values", {} if values is None else values, "dotted keys with a list of values each")
+        swept = {key.replace(".", "__"): value for key, value in dotted.items()}
         document = self.document(running.as_sweep({**swept, **more}), quiet)
         return running.run_document(document, out, jobs, scheduler, trace, replace)
 

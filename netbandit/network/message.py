@@ -13,11 +13,16 @@ class Kind:
 
     Args:
         name: The name shown in tables and traces, ``"ADV"``.
+
+    Raises:
+        ValueError: It cannot be printed.
     """
 
     __slots__ = ("code", "name")
 
     def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name or not name.isprintable():
+            raise ValueError(f"a kind of message must have a name that can be printed, not {name!r}")
         self.name = name
         # The same in every process, as the fingerprint needs it; ``hash`` of a string is not.
         self.code = crc32(name.encode())

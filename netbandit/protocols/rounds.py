@@ -195,9 +195,13 @@ class Participant:
                 duration = parse_duration(duration).nanoseconds(self._protocol.clock.slot)
             except ValueError as error:
                 raise self.error(f"waits for {duration!r}: {error}") from None
-        if duration is not None and duration <= 0:
+        if duration is None:
+            return None
+        if isinstance(duration, bool) or not isinstance(duration, int | np.integer):
+            raise self.error(f'waits for {duration!r}: give whole nanoseconds, or a text such as "2 slots"')
+        if duration <= 0:
             raise self.error(f"waits for {duration} ns: a wait takes some time")
-        return duration
+        return int(duration)
 
 
 class _Told(NamedTuple):
@@ -341,6 +345,9 @@ class RoundProtocol(CallbackRoundProtocol):
         if payload is None:
             return 0
         if isinstance(payload, Item):
+            size: Any = payload.size
+            if type(size) is not int or size < 0:  # of a learner's items this is so
+                raise me.error(f"sends an item of {size!r} bytes: they must be an integer of at least 0")
             return payload.size
         if isinstance(payload, (list, tuple)):
             return sum([self._size(me, part) for part in payload])

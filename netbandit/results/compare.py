@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netbandit.arguments import by_name, inside
 from netbandit.key_paths import CASE
 from netbandit.plural import counted
 from netbandit.results.statistics import CONFIDENCE, Interval, mean
@@ -109,12 +110,15 @@ def compare(
 
     Raises:
         CompareError: There is no such metric, key or value.
+        ValueError: *against* is no dictionary by text, or *confidence* no probability.
 
     Warns:
         UserWarning: Some points have no partner; the text says which and why.
     """
     from pandas import DataFrame
 
+    against = None if against is None else by_name("against", against, "keys with the values to compare with")
+    confidence = inside("confidence", confidence, 0, 1)
     found = comparison(results, metric, against, confidence)
     rows = [
         {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 import netbandit
-from netbandit.own_code import complaint, find_beside
+from netbandit.own_code import complaint, find_beside, kept_alive
 from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
 from netbandit.results.store import Point
@@ -59,7 +59,9 @@ def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> F
     try:
         if record is not None:
             make_folder(folder)
-        save_run(folder, point.simulation(replication).run(trace=record), record)
+        with kept_alive():
+            result = point.simulation(replication).run(trace=record)
+        save_run(folder, result, record)
     except (StorageError, KeyboardInterrupt):
         raise
     except BaseException as error:  # code of the user's own may leave by any door

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from netbandit.printable import one_line
+
 
 @dataclass(frozen=True, order=True)
 class Place:
@@ -37,8 +39,3 @@ class ScenarioError(Exception):
 
     def __reduce__(self) -> tuple[type["ScenarioError"], tuple[list[str]]]:
         return type(self), (self.lines,)
-
-
-def one_line(text: str) -> str:
-    """Return *text* with its line breaks and other control characters written out, so that a message is a line."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)

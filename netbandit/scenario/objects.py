@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from netbandit.part import Part
-from netbandit.reading import native
+from netbandit.reading import TOO_DEEP, native, too_deep
 from netbandit.registry import GRAPH, kind_key, kind_of, load_class
+from netbandit.scenario.errors import ScenarioError
 from netbandit.settings import Raw
 
 PARTS = ("topology", "bandit", "learner", "protocol")
@@ -20,8 +21,27 @@ PARTS = ("topology", "bandit", "learner", "protocol")
 
 
 def tables_of(given: Mapping[str, Any]) -> Raw:
-    """Return the tables of a scenario whose values may be objects, dictionaries of keys, classes or graphs."""
+    """Return the tables of a scenario whose values may be objects, dictionaries of keys, classes or graphs.
+
+    Raises:
+        ScenarioError: A table holds itself.
+    """
+    refuse_deep(given)
     return {str(table): table_of(str(table), value) for table, value in given.items() if value is not None}
+
+
+def refuse_deep(given: Mapping[Any, Any]) -> None:
+    """Do nothing if no value holds itself, or is nested too deeply.
+
+    Args:
+        given: Values by their keywords.
+
+    Raises:
+        ScenarioError: Some do; a line each.
+    """
+    lines = [f"{keyword}=...: {TOO_DEEP}" for keyword, value in given.items() if too_deep(value)]
+    if lines:
+        raise ScenarioError(lines)
 
 
 def table_of(table: str, value: Any) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from netbandit.reading import DEEPEST, TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
-from netbandit.scenario.source import DEEPEST, flat_sweep, too_deep
+from netbandit.scenario.source import flat_sweep
 from netbandit.wording import key_text, show
 
 _PIECE = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
@@ -62,7 +63,7 @@ def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
             lines.append(f"{place}: {key_text(path)}: {error}")
             continue
         if len(path) > DEEPEST or too_deep(value):
-            lines.append(f"{place}: key: lists or tables are nested too deeply")
+            lines.append(f"{place}: key: {TOO_DEEP}")
             continue
         if path == ("sweep",) and isinstance(value, dict):
             value = flat_sweep(value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.key_paths import lookup
+from netbandit.reading import TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
 from netbandit.settings import KeyPath
@@ -22,7 +23,6 @@ _CLEARER = {
     "Illegal character '\\n'": "not the end of a string: must be a quote, on the same line",
     "Unescaped '\\' in a string": r"not an escape: must be \\ for a backslash, or the string in single quotes",
 }
-_NESTED = "lists or tables are nested too deeply"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # The digits Python reads in one integer.
 _MANY_DIGITS = re.compile(r"[0-9][0-9_]{4299,}")
@@ -92,25 +92,6 @@ def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = Non
 _LARGEST = 32 * 2**20
 """Bytes of the largest scenario file: ten million components of a hybrid need about this."""
 
-DEEPEST = 64
-"""How many tables and lists may stand inside one another; a scenario needs five."""
-
-
-def too_deep(value: Any) -> bool:
-    """Say whether more than `DEEPEST` tables and lists stand inside one another."""
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
-
 
 def source_of(name: str, text: str, layer: int) -> Source:
     """Return the source that a file called *name* with this *text* is.
@@ -128,7 +109,7 @@ def source_of(name: str, text: str, layer: int) -> Source:
     except (ValueError, RecursionError) as error:
         raise ScenarioError([_syntax_error(name, text, error, layer)]) from None
     if too_deep(data):
-        raise ScenarioError([f"{Place(layer, 1, 1, name)}: syntax: {_NESTED}"])
+        raise ScenarioError([f"{Place(layer, 1, 1, name)}: syntax: {TOO_DEEP}"])
     source = Source(name, text, data, layer)
     if isinstance(data.get("sweep"), dict):
         data["sweep"] = _sweep_in_order(source)
@@ -199,7 +180,7 @@ def _decoded(name: str, content: bytes, layer: int) -> str:
 
 def _syntax_error(name: str, text: str, error: Exception, layer: int) -> str:
     if isinstance(error, RecursionError):
-        return f"{Place(layer, 1, 1, name)}: syntax: {_NESTED}"
+        return f"{Place(layer, 1, 1, name)}: syntax: {TOO_DEEP}"
     message = str(error)
     match = _AT.search(message)
     if match is None:

@@ -9,11 +9,9 @@ from netbandit.learners.slots import Learner
 from netbandit.network.clock import ScheduledEvent
 from netbandit.protocols.adapters import ask_protocol
 from netbandit.protocols.protocol import Item
-from netbandit.simulation.choices import says_of
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
-from netbandit.simulation.told_rows import answer_of
 
 _FIRST = EventPriority(-1)
 """Who asks does so before anything arrives at the boundary."""
@@ -43,8 +41,6 @@ class Asks(Communication):
         """Take the learner, and wake when agents first ask."""
         super().open(learners)
         (self._learner,) = learners
-        self._answers_of = answer_of(self._learner)
-        self._ask_of = says_of(self._learner, "ask")
         self._appoint(0)
 
     def _appoint(self, slot: int) -> None:
@@ -60,7 +56,7 @@ class Asks(Communication):
         agents = self.everybody
         if self.stage.network.agents_fail:
             agents = np.array([agent for agent in agents.tolist() if not self.stage.network.is_down(agent)], np.int64)
-        asking = agents[self._ask_of(slot, agents)]
+        asking = agents[self._learner.ask(slot, agents)]
         self._slots += len(asking) > 0
         self._asked_at[asking] = slot
         for agent in asking.tolist():
@@ -69,7 +65,7 @@ class Asks(Communication):
 
     def _answer(self, agent: int) -> Item:
         slot = self.clock.now // self.clock.slot
-        (row,) = self._answers_of(slot, self.everybody[agent : agent + 1])
+        (row,) = self._learner.answer(slot, self.everybody[agent : agent + 1])
         self._answers[agent] += 1
         return Item(self._learner.item_bytes(row.size), row)
 

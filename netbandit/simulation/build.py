@@ -18,7 +18,7 @@ from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.network.retrying_network import RetryingNetwork
-from netbandit.network.topology import Topology
+from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
 from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.scenario.faults import FaultsSettings
@@ -40,7 +40,13 @@ def build_topology(family: Family, streams: Streams) -> Topology:
     Raises:
         TopologyError: There is no such graph.
     """
-    return Topology(family.build(streams.generator("topology")))
+    import networkx
+
+    graph = family.build(streams.generator("topology"))
+    if not isinstance(graph, networkx.Graph):  # of the user's own
+        text = f"{type(family).__qualname__}.build must return a graph of networkx, not {type(graph).__name__}"
+        raise TopologyError([((), text)])
+    return Topology(graph)
 
 
 def peer_latencies(settings: LinkSettings, topology: Topology, slot: int, streams: Streams) -> NDArray[np.int64]:

@@ -64,7 +64,7 @@ class BulkBroadcasts(Communication):
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Keep what all agents tell."""
-        told = self.shares[0](slot, self.everybody)
+        told = self.learners[0].share(slot, self.everybody)
         self._spoken[slot % self._depth] = told is not None
         if told is not None:
             self._times += 1

@@ -81,7 +81,7 @@ class BulkExchanges(Communication):
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Keep what all tell, and note its deliveries."""
-        rows = self.shares[0](slot, self.everybody)
+        rows = self.learners[0].share(slot, self.everybody)
         if rows is None:
             assert not self._times, "who has begun to exchange tells something in every step"
             self._due = slot + 1

@@ -79,7 +79,7 @@ class BulkSteps(Communication):
         """Let those who have stepped tell their rows, and where messages are lost all others theirs once more."""
         agents = np.flatnonzero(self._ready)
         if len(agents):
-            rows = self.shares[0](slot, agents)
+            rows = self.learners[0].share(slot, agents)
             if rows is None:
                 assert not self._times.any(), "who has begun to exchange tells something in every step"
                 return

@@ -8,7 +8,7 @@ from typing import Any
 
 from netbandit.bandits.bandit import Watch
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import complaint, place
+from netbandit.own_code import ReturnedError, complaint, kept_alive, place
 from netbandit.own_identity import UnstableError
 from netbandit.registry import BUILT_IN, kind_key, part_class
 from netbandit.scenario import sweep
@@ -90,9 +90,13 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
 def _guarded(checked: PointCheck, point: Point) -> RunnablePoint | None:
     """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
     try:
-        return checked.made()
+        with kept_alive():
+            return checked.made()
     except KeyboardInterrupt:
         raise
+    except ReturnedError as error:
+        checked.problems.append(((error.table, kind_key(error.table)), str(error)))
+        return None
     except BaseException as error:
         written = {table: point.data.get(table) for table in BUILT_IN}
         kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}

@@ -14,8 +14,8 @@ from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Metric
-from netbandit.simulation.told_rows import Share, combined, share_of
 from netbandit.simulation.trace_phases import Phases
 
 Learners = Sequence[Learner]
@@ -44,7 +44,6 @@ class Communication:
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that have decided in the turn after which they may talk, ascending.
         eigenvalue, matrix: Where agents exchange: see `World`.
-        shares: How the agents of each learner tell.
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
@@ -65,12 +64,10 @@ class Communication:
         self.eigenvalue = 0.0
         self.matrix: Callable[[], NDArray[np.float64]] = lambda: np.eye(agents)
         self.learners: Learners = ()
-        self.shares: list[Share] = []
 
     def open(self, learners: Learners) -> None:
         """Take the started learners, before the first slot."""
         self.learners = learners
-        self.shares = [share_of(learner) for learner in learners]
 
     def last(self, first: int, last: int) -> int:
         """Return the slot before which agents must stop to talk, if they play from *first* on to before *last*."""
@@ -175,7 +172,7 @@ class Broadcasts(Communication):
         """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
         agents = self.present if self._all_tell else self.deciding
-        told = self.shares[0](slot, agents) if len(agents) else None
+        told = self._learner.share(slot, agents) if len(agents) else None
         if told is None:
             return
         self._said.append(slot)
@@ -242,7 +239,7 @@ class Broadcasts(Communication):
             "rounds": self.releases,
             "round_slots": 0.0,
             "delay_slots": waited / heard if heard else None,
-            **self._protocol.figures(),
+            **figures_of(self._protocol, self._protocol.figures(), taken=("delay_slots",)),
         }
 
     def finish(self) -> None:
@@ -302,7 +299,6 @@ class Synchronisations(Communication):
         know of without a call: then it begins in the slots that the learner names.
         """
         super().open(learners)
-        self.shares = [share_of(learner, or_none=False) for learner in learners]
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
@@ -364,14 +360,14 @@ class Synchronisations(Communication):
         self.hand_on(now // self.clock.slot)
         self._released_at[agent, param_set] = now
         self._releases[param_set, agent] += 1
-        shared = self.shares[param_set](now // self.clock.slot, self.everybody[agent : agent + 1])
+        shared = self.learners[param_set].share(now // self.clock.slot, self.everybody[agent : agent + 1])
         assert shared is not None, "in a round every agent shares"
         return Item(self.learners[param_set].item_bytes(shared[0].size), shared[0])
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Ask the learner; see `SyncHandler`."""
         learner = self.learners[0]
-        row = combined(learner, self.clock.now // self.clock.slot, [item.value for item in items], weights)
+        row = learner.combine([item.value for item in items], weights)
         return Item(learner.item_bytes(row.size), row)
 
     def gone(self, agent: int, *, forgets: bool) -> None:
@@ -443,7 +439,7 @@ class Synchronisations(Communication):
             "rounds": len(ended),
             # A wait that did not end is none of zero.
             "round_slots": sum(waits) / len(waits) if waits else None if self._released_at else 0.0,
-            **self._protocol.figures(),
+            **figures_of(self._protocol, self._protocol.figures()),
         }
 
 
@@ -486,7 +482,7 @@ class Exchanges(Communication):
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let those who have stepped tell their rows."""
         agents = self.present[self._ready()]
-        rows = self.shares[0](slot, agents)
+        rows = self._learner.share(slot, agents)
         if rows is None:
             assert not self._told.any(), "who has begun to exchange tells something in every step"
             return
@@ -513,5 +509,5 @@ class Exchanges(Communication):
         return {
             "rounds": steps,
             "round_slots": self.clock.horizon / steps if steps else None,
-            **self._protocol.figures(),
+            **figures_of(self._protocol, self._protocol.figures()),
         }

@@ -25,6 +25,7 @@ from netbandit.simulation.epoch_regret import RegretAccount
 from netbandit.simulation.presence import Presence
 from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.result import Metric
+from netbandit.simulation.returned import checked
 
 EXPLORE = Kind("explore")
 EXPLOIT = Kind("exploit")
@@ -95,7 +96,7 @@ class Epochs(Driver):
         bandit = stage.bandit
         assert isinstance(bandit, FiniteBandit)
         assert isinstance(point.learner, EpochLearner)
-        self._learner = point.learner
+        self._learner = checked(point.learner.fresh())
         self._bandit = bandit
         self._clock = stage.clock
         self._agents = bandit.agents
@@ -134,7 +135,7 @@ class Epochs(Driver):
 
     def _started(self, members: int) -> EpochLearner:
         """Return the learner of a cohort of *members*, before its first epoch."""
-        learner = self._learner.fresh()
+        learner = checked(self._learner.fresh())
         learner.start(
             arms=self._bandit.arm_count,
             horizon=self._clock.horizon,

@@ -18,6 +18,7 @@ from netbandit.protocols.protocol import SERVER, Item
 from netbandit.simulation.compiled_rounds.choice import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
+from netbandit.simulation.returned import checked
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
 """Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""
@@ -62,7 +63,7 @@ class EpochsApart(Epochs):
                 self._clock.environment.process(self._live(agent))
 
     def _new_learner(self, participants: int, members: int) -> Any:
-        learner = self._learner.fresh()
+        learner = checked(self._learner.fresh())
         assert isinstance(learner, EpochLearner)
         assert isinstance(learner, DifferingSets)
         learner.start_apart(

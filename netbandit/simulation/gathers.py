@@ -17,7 +17,9 @@ from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.compiled_rounds.choice import gather_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.epoch_regret import thinned
+from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.returned import checked
 
 DECIDE = Kind("decide")
 
@@ -58,7 +60,7 @@ class Gathers(Driver):
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner = point.learner
+        self._learner = checked(point.learner.fresh())
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []
@@ -72,7 +74,7 @@ class Gathers(Driver):
     @cached_property
     def learner(self) -> GatherLearner:
         """Agent 0's learner; there is none before the first decision."""
-        learner = self._learner.fresh()
+        learner = checked(self._learner.fresh())
         learner.start(self._bandit.seen)
         return learner
 
@@ -120,7 +122,8 @@ class Gathers(Driver):
         clock = self.stage.clock
         none = np.empty(0, dtype=np.int64)
         users, arms = np.concatenate([none, *self._users]), np.concatenate([none, *self.arms])
-        findings = self._bandit.findings(users, arms, self.stage.streams.generator)
+        bandit = self._bandit
+        findings = bandit.findings(users, arms, self.stage.streams.generator)
         tracks = dict(findings.tracks)
         total: float | None = None
         if self._bandit.knows_best:
@@ -137,14 +140,7 @@ class Gathers(Driver):
             slots, errors = zip((0, float(np.linalg.norm(self._theta))), *self._errors, strict=True)
             curves["parameter_error"] = _to_the_end(np.array(slots), np.array(errors), clock.horizon)
         seconds = clock.end / 1e9
-        metrics: dict[str, Metric] = {
-            "rounds": decisions,
-            "round_slots": protocol.waited / decisions / clock.slot if decisions else None,
-            # Contexts leave their owners without noise: a mask is no differential privacy.
-            "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
-            "delta": 0.0,
-            "epsilon_claimed": None,
-            **findings.metrics,
+        given: dict[str, Metric] = {
             "unserved": protocol.turned_away,
             "decisions_per_s": decisions / seconds,
             "regret_per_s": None if total is None else total / seconds,
@@ -153,8 +149,20 @@ class Gathers(Driver):
             "masks_s": protocol.setup / 1e9,
             "parameter_error": error,
             **self._counted(),
-            **protocol.figures(),
-            "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
+        }
+        reward = {"reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards])))}
+        found = figures_of(bandit, findings.metrics, taken={**given, **reward}, method="findings")
+        metrics: dict[str, Metric] = {
+            "rounds": decisions,
+            "round_slots": protocol.waited / decisions / clock.slot if decisions else None,
+            # Contexts leave their owners without noise: a mask is no differential privacy.
+            "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
+            "delta": 0.0,
+            "epsilon_claimed": None,
+            **found,
+            **given,
+            **figures_of(protocol, protocol.figures(), taken={**given, **reward, **found}),
+            **reward,
         }
         remarks = (*findings.remarks, *self._turned_away(decisions), *self._privacy())
         return DriverResult(total, curves, metrics, remarks=remarks)

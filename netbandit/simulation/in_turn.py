@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
-from netbandit.simulation.choices import Choose, choose_of
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -40,9 +39,7 @@ class InTurn(Communication):
         self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._others: dict[int, NDArray[np.int64]] = {}
 
-    def decide(
-        self, turn: int, turns: Turns, learner: Learner, choose: Choose, world: SlotWorld, account: Account
-    ) -> None:
+    def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
         """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
         missed: list[NDArray[np.float64]] = [np.zeros(0)]
         slot, agents = turns.slot(turn), turns.agents(turn)
@@ -52,13 +49,13 @@ class InTurn(Communication):
         for agent in agents.tolist():
             others = self._others[agent]
             who = self.everybody[agent : agent + 1]
-            world.show(who)
-            arms = choose(slot, who)
+            world.show(slot, who)
+            arms = learner.choose(slot, who)
             rewards, regret = world.pull(slot, who, arms)
             learner.learn(slot, who, arms, rewards)
             world.digest(account.digests, who, arms, rewards)
             missed.append(regret)
-            told = self.shares[0](slot, who)
+            told = learner.share(slot, who)
             if told is not None and len(others):
                 sources, said = np.full(len(others), agent), np.full(len(others), slot)
                 learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
@@ -77,11 +74,10 @@ class InTurn(Communication):
 
 def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account, turns: Turns) -> Play:
     """Return the loop of agents that take turns."""
-    choose = choose_of(learner, world)
 
     def run(first: int, last: int) -> int:
         for turn in range(first, last):
-            talking.decide(turn, turns, learner, choose, world, account)
+            talking.decide(turn, turns, learner, world, account)
         return last
 
     return run

@@ -19,7 +19,6 @@ from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
 from netbandit.learners.thompson import Thompson
 from netbandit.learners.ucb import Ucb
-from netbandit.simulation.choices import choose_of, says_of
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.slot_account import Account
@@ -200,8 +199,6 @@ def generic(
 ) -> Play:
     """Return the loop of any pair, with the same law: one call of each method a turn, until an agent calls."""
     sets = len(learners)
-    choose = [choose_of(learner, world) for learner in learners]
-    wants = [says_of(learner, "wants") for learner in learners]
 
     def run(first: int, last: int) -> int:
         account.calls[:] = False
@@ -212,15 +209,15 @@ def generic(
                 continue
             param_set = slot % sets
             learner = learners[param_set]
-            world.show(agents)
-            arms = choose[param_set](slot, agents)
+            world.show(slot, agents)
+            arms = learner.choose(slot, agents)
             rewards, missed = world.pull(slot, agents, arms)
             learner.learn(slot, agents, arms, rewards)
             world.digest(account.digests, agents, arms, rewards)
             account.add(slot, agents, missed, ends=turns.ends(turn))
             if talking.asks:
                 free = agents[~talking.quiet[param_set, agents]]
-                account.calls[free] = wants[param_set](slot, free)
+                account.calls[free] = learner.wants(slot, free)
                 if account.calls.any():
                     return turn + 1
         return last

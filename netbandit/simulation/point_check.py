@@ -14,7 +14,7 @@ from netbandit.network.edge_latencies import any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import is_ours
+from netbandit.own_code import ReturnedError, is_ours
 from netbandit.own_identity import UnstableError, identity_of
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
@@ -47,6 +47,7 @@ from netbandit.simulation.build_faults import (
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.idle_links import LinkKey, link_keys
 from netbandit.simulation.memory_check import memory_problems
+from netbandit.simulation.returned import checked
 from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.switch_notes import switch_notes
@@ -100,6 +101,8 @@ class PointCheck:
         self.problems += problems
         self.notes += notes
         bandit_class, bandit = self._part("bandit")
+        if bandit is not None:
+            checked(bandit.fresh()).outline()  # others ask for it
         learner_class, learner = self._part("learner")
         protocol_class, protocol = self._part("protocol")
         talks = frozenset() if learner_class is None else learner_class.talks
@@ -258,7 +261,10 @@ class PointCheck:
         """Return the part with absolute paths, noting its files among the *inputs*."""
         if part is None:
             return None
-        for key, written in part.files().items():
+        files = part.files()
+        if not isinstance(files, dict) or not all(isinstance(each, str) for each in (*files, *files.values())):
+            raise ReturnedError(f"{type(part).__qualname__}.files must return a path by the name of its key", table)
+        for key, written in files.items():
             path = (self._document.base_of((table, key)) / written).absolute()
             if not path.is_file():
                 what = "is not a file" if path.exists() else "is not there"
@@ -372,7 +378,7 @@ def _release_size(parts: RunnablePoint) -> int:
     """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
     if "call" not in parts.learner.talks:
         return 0
-    learner = in_slots(parts.learner)
+    learner = checked(in_slots(parts.learner).fresh())
     return learner.item_bytes(learner.share_numbers(parts.bandit.outline().dimension or 0))
 
 

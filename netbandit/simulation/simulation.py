@@ -24,6 +24,7 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
+from netbandit.simulation.returned import checked
 from netbandit.streams import Streams
 
 
@@ -71,7 +72,7 @@ class Simulation:
                 faults=scenario.faults,
             )
             bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
-            bandit = point.bandit.fresh()
+            bandit = checked(point.bandit.fresh())
             bandit.horizon = scenario.run.horizon
             bandit.start(topology.agents, bandit_streams.generator)
             stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)

@@ -13,6 +13,7 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
 from netbandit.simulation.result import Metric
+from netbandit.simulation.returned import note_slot
 from netbandit.simulation.slot_account import PRIME
 
 CHOOSE = Kind("choose")
@@ -54,8 +55,8 @@ class SlotWorld(ABC):
         """
 
     @abstractmethod
-    def show(self, agents: Agents) -> None:
-        """Show these agents what there is to choose from in their next slot."""
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show these agents what there is to choose from in *slot*."""
 
     @abstractmethod
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -182,7 +183,7 @@ class ArmWorld(SlotWorld):
         else:
             self._numbers = DecisionNumbers(generator, agents, draw)
 
-    def show(self, agents: Agents) -> None:
+    def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -230,8 +231,9 @@ class ActionSetWorld(SlotWorld):
         """See `SlotWorld.start`."""
         self.bandit.begin(generator)
 
-    def show(self, agents: Agents) -> None:
+    def show(self, slot: int, agents: Agents) -> None:
         """Have the next sets drawn."""
+        note_slot(self.bandit, slot)
         self._shown = self.bandit.actions(agents)
 
     def actions(self, agents: Agents) -> NDArray[np.float64]:
@@ -284,7 +286,7 @@ class MarketWorld(SlotWorld):
         else:
             self._numbers = DecisionNumbers(generator, agents, _uniform, width)
 
-    def show(self, agents: Agents) -> None:
+    def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: a market is always the same."""
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

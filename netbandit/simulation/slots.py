@@ -9,10 +9,12 @@ from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.own_code import is_ours
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
 from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.returned import checked
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
@@ -60,12 +62,12 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         stage = self.stage
-        template = in_slots(stage.point.learner)
+        template = checked(in_slots(stage.point.learner).fresh())
         self.talking = talking = communication(stage, template)
         fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
         if fast:
             say_if_new(stage.bandit, template)
-        self.learners = template.replicas(talking.sets)
+        self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
         degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
@@ -138,7 +140,7 @@ class Slots(Driver):
         spent = learner.account(talking.releases)
         if self._several_lives:
             spent = spent.after_lost_memory()
-        talked = talking.metrics()
+        talked, paid = talking.metrics(), self.world.metrics(self._decisions)
         metrics: dict[str, Metric] = {
             "rounds": talked.pop("rounds"),
             "round_slots": talked.pop("round_slots"),
@@ -146,8 +148,8 @@ class Slots(Driver):
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
             **({} if self.turns.everybody else self._counted()),
-            **self.world.metrics(self._decisions),
-            **learner.figures(),
+            **paid,
+            **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
             **talked,
         }
         values = account.total()

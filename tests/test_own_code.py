@@ -193,6 +193,25 @@ def test_a_run_without_results_does_not_end_well(place, monkeypatch):
     assert "replication 0: SystemExit: 0, in " in found.stderr
 
 
+def test_names_and_values_reach_the_terminal_as_text(place, monkeypatch):
+    red = "\\u001b[31m"
+    (place / "red.py").write_text(IMPORTS + "class Red(Bernoulli):\n    text: str = ''\nglobals()['\x1b[31m'] = Red\n")
+    (place / "scene.toml").write_text(SMALL + f'[sweep]\nbandit.kind = ["bernoulli", "red:{red}"]\n')
+    monkeypatch.chdir(place)
+    for more in ([], ["--set", 'sweep.bandit.kind=["red:Red"]', "--set", f'sweep.bandit.text=["a", "{red}"]']):
+        found = CliRunner().invoke(main, ["run", "scene.toml", "--replace", *more])
+        assert found.exit_code == 0, found.stderr
+        assert "\x1b" not in found.output
+        assert "\\x1b[31m" in found.output
+
+
+def test_a_family_of_ones_own_is_found_by_workers_too(place):
+    (place / "scene.toml").write_text(SMALL.replace('"ring"', '"cheats:Round"'))
+    (place / "cheats.py").write_text("from netbandit.network.families.ring import Ring\nclass Round(Ring): pass\n")
+    assert sweeps._has_own_parts(check(load(place / "scene.toml")))
+    assert not sweeps._has_own_parts(check(load(place / "scene.toml", ["topology.family=ring"])))
+
+
 def test_a_message_never_fails():
     class SilentError(Exception):
         def __str__(self):

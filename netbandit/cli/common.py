@@ -12,6 +12,7 @@ import click
 
 from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE
 from netbandit.plural import counted
+from netbandit.printable import one_line
 
 if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
@@ -160,4 +161,4 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
         where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
         others = same[run.failure.text] - 1
         alike = f"; the same in {counted(others, 'other run')}" if others else ""
-        click.echo(f"  {where}: {run.failure.text}{report}{alike}", err=True)
+        click.echo(f"  {one_line(where)}: {run.failure.text}{report}{alike}", err=True)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from netbandit.printable import one_line
 from netbandit.results.numbers import decimals, enough_decimals, fixed
 from netbandit.results.summary import Estimate
 from netbandit.results.table import cell
@@ -113,9 +114,9 @@ def short_names(keys: Sequence[str]) -> list[str]:
 
 
 def parameter_cells(values: Sequence[object]) -> list[str]:
-    """Return the values of one key as short texts, numbers below one another."""
+    """Return the values of one key as short texts, numbers below one another, that are safe on a terminal."""
     names = class_names(values)
-    texts = [_repeated(value) or names.get(cell(value)) or cell(value) for value in values]
+    texts = [one_line(_repeated(value) or names.get(cell(value)) or cell(value)) for value in values]
     texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return lined_up(texts)

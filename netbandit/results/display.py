@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from netbandit.printable import one_line
 from netbandit.results.columns import Column, column, lined_up, parameter_cells, short_names
 from netbandit.results.remarks import cost_lines, privacy_lines, remarks
 from netbandit.results.store import StudyResult
@@ -24,7 +25,7 @@ def show(study: StudyResult, console: "Console") -> None:
     """Print what the study found, no wider than *console*."""
     from rich.text import Text
 
-    console.print(Text(_title(study)), soft_wrap=True)
+    console.print(Text(one_line(_title(study))), soft_wrap=True)
     sign = sign_of(console)
     line = everywhere([estimates(point) for point in study.points], sign)
     if line:
@@ -41,7 +42,7 @@ def show(study: StudyResult, console: "Console") -> None:
     for line in cost_lines(study):
         console.print(Text(line))
     for line in [*privacy_lines(study), *remarks(study)]:
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(one_line(line)), soft_wrap=True)
 
 
 def _title(study: StudyResult) -> str:

@@ -405,7 +405,7 @@ def _outcome(future: "Future") -> Failure | None:
 def _has_own_parts(study: Study) -> bool:
     """Say whether a kind of *study* is a class of the user's own, which a worker must find before it can unpickle."""
     tables = [table for point in study.points for table in point.resolved.values() if isinstance(table, Mapping)]
-    return any(":" in str(table.get("kind", "")) for table in tables)
+    return any(":" in str(table.get(key, "")) for table in tables for key in ("kind", "family"))
 
 
 def _cores() -> int:

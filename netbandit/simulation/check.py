@@ -1,7 +1,7 @@
 """From a scenario as it was written to points that can run, or to all of its mistakes at once."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from netbandit.bandits.bandit import Watch
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import ReturnedError, complaint, kept_alive, place
 from netbandit.own_identity import UnstableError
-from netbandit.registry import BUILT_IN, kind_key, part_class
+from netbandit.registry import BUILT_IN, kind_key, kind_of, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.schema import json_schema
@@ -99,16 +99,30 @@ def _guarded(checked: PointCheck, point: Point) -> RunnablePoint | None:
         return None
     except BaseException as error:
         written = {table: point.data.get(table) for table in BUILT_IN}
-        kinds = {table: str(part.get(kind_key(table))) for table, part in written.items() if isinstance(part, Mapping)}
+        kinds = {table: _kind(table, part) for table, part in written.items()}
         tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
         where = place(error, frozenset(tables))
-        if where is None:
+        own = list(_own_parts(written))
+        if not own:
             raise
-        file = Path(where[0])
-        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), "bandit")
-        text = f"{kinds.get(found, 'a part')} fails: {complaint(error, frozenset(tables))}"
+        file = Path(where[0]) if where is not None else Path()
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), own[0])
+        text = f"{kinds[found]} fails: {complaint(error, frozenset(tables))}"
         checked.problems.append(((found, kind_key(found)), text))
         return None
+
+
+def _kind(table: str, part: Any) -> str:
+    """Return how the class of a *part* is named in the *table* that was written."""
+    kind = part.get(kind_key(table)) if isinstance(part, Mapping) else None
+    return kind_of(table, kind) if isinstance(kind, type) else str(kind)
+
+
+def _own_parts(written: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables whose class is the user's own: only that can have returned to us what makes us fail."""
+    for table, part in written.items():
+        if ":" in _kind(table, part):
+            yield table
 
 
 def schema() -> dict[str, Any]:

@@ -147,6 +147,12 @@ class _OfLearner(_OfAnyLearner):
             raise _WrongError(text, found)
         return np.asarray(units)
 
+    def replicas(self, learners: Any, sets: int) -> list[Learner]:
+        kind = type(self._part)
+        if not isinstance(learners, list) or len(learners) != sets or not all(type(one) is kind for one in learners):
+            raise _WrongError(f"a list of {sets} learners like itself", described(learners))
+        return learners
+
     def wants(self, said: Any, slot: int, agents: Agents) -> NDArray[np.bool_]:
         return self._said(said, agents)
 
@@ -272,8 +278,10 @@ class _OfArmBandit(_OfBandit):
         means = part.means_at(0)  # looked at below
         if not isinstance(part.law, str):
             self._refuse("law", "be a text", described(part.law))
-        if not 0 < part.sub_gaussian < np.inf:
-            self._refuse("sub_gaussian", "be a number above 0", repr(part.sub_gaussian))
+        if not _positive(part.sub_gaussian):
+            self._refuse("sub_gaussian", "be a number above 0", described(part.sub_gaussian))
+        if part.arm_count != means.shape[-1]:
+            self._refuse("arm_count", f"be the number of arms, {means.shape[-1]}", described(part.arm_count))
         own = part.own_arms
         shape = (agents, means.shape[-1])
         found = "" if own is None else _mismatch(own, "b", shape)
@@ -310,6 +318,8 @@ class _OfFiniteBandit(_OfArmBandit):
         if not isinstance(getattr(self._part, "gaps", None), np.ndarray):
             self._refuse("start", "settle(means, agents)", "leave the means open")
         super().start(nothing, agents)
+        if self._means is not None and self._means[-1] != len(self._part.gaps):
+            self._refuse("means_at", f"have the {len(self._part.gaps)} arms that were settled", str(self._means[-1]))
 
     def pull_blocks(self, sums: Any, rng: Any, agents: Agents, arms: NDArray[Any], pulls: int) -> NDArray[Any]:
         shape = (len(agents), len(arms))
@@ -326,8 +336,8 @@ class _OfActionSetBandit(_OfBandit):
             value = getattr(part, name, None)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 self._refuse("start", f"set {name} to an integer of at least 1", repr(value))
-        if not 0 < part.sub_gaussian < np.inf:
-            self._refuse("start", "set sub_gaussian to a number above 0", repr(part.sub_gaussian))
+        if not _positive(getattr(part, "sub_gaussian", None)):
+            self._refuse("start", "set sub_gaussian to a number above 0", "leave it out or set it to something else")
 
     def actions(self, actions: Any, agents: Agents) -> NDArray[Any]:
         shape = (len(agents), self._part.arm_count, self._part.dimension)
@@ -398,6 +408,10 @@ def _mismatch(value: Any, kinds: str, shape: tuple[int | None, ...]) -> str:
 def _outside(value: NDArray[Any], least: int, most: Any, what: str) -> str:
     wrong = value[(value < least) | (value > most)]
     return f"{what}{wrong[0]}" if len(wrong) else ""
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(0 < value < np.inf)
 
 
 def _no_numbers(rows: Any, agents: Agents | None = None, *, infinite: bool = False) -> str:

@@ -105,7 +105,9 @@ class _OfAnyLearner(_Returns):
         for name, most in (("epsilon", np.inf), ("delta", 1)):
             value = getattr(spent, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-                raise _WrongError(wanted, f"one with {name} = {value!r}")
+                raise _WrongError(wanted, f"one with {name} = {described(value)}")
+        if spent.bound not in ("exact", "upper"):
+            raise _WrongError('a PrivacySpent whose bound is "exact" or "upper"', f"one with bound = {spent.bound!r}")
         _texts((spent.unit, spent.accountant, *spent.caveats), "texts of one line each")
         return spent
 
@@ -274,7 +276,9 @@ class _OfArmBandit(_OfBandit):
         self._agents = agents
         part = self._part
         if getattr(part, "agents", None) != agents:
-            self._refuse("start", f"set agents to the number of agents, {agents}", repr(getattr(part, "agents", None)))
+            self._refuse(
+                "start", f"set agents to the number of agents, {agents}", described(getattr(part, "agents", None))
+            )
         means = part.means_at(0)  # looked at below
         if not isinstance(part.law, str):
             self._refuse("law", "be a text", described(part.law))
@@ -335,7 +339,7 @@ class _OfActionSetBandit(_OfBandit):
         for name in ("arm_count", "dimension"):
             value = getattr(part, name, None)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                self._refuse("start", f"set {name} to an integer of at least 1", repr(value))
+                self._refuse("start", f"set {name} to an integer of at least 1", described(value))
         if not _positive(getattr(part, "sub_gaussian", None)):
             self._refuse("start", "set sub_gaussian to a number above 0", "leave it out or set it to something else")
 

@@ -159,7 +159,7 @@ LEARNERS = [
     (Learner, {"account": None}, {}, "return a PrivacySpent with epsilon of at least 0", ""),
     (Learner, {"account": nb.PrivacySpent(math.nan, 0, 0, "one")}, {}, "not one with epsilon = nan", ""),
     (Learner, {"account": nb.PrivacySpent(1.0, 2, 0, "one")}, {}, "not one with delta = 2", ""),
-    (Learner, {"account": nb.PrivacySpent(1.0, 0, 0, "one", bound="x")}, {}, "bound is \"exact\" or \"upper\", not one", ""),
+    (Learner, {"account": nb.PrivacySpent(1.0, 0, 0, "one", bound="x")}, {}, "not one with bound", ""),
     (Teller, {"explored_slots": [1]}, RELAYED, "explored_slots must return slots, integers of shape (3,), or None", ""),
     (Epochs, {"begin": 3}, {}, "begin must return a Phase of some arms from 0 to 1, ascending, each with a pull", ""),
     (Epochs, {"begin": Commit(2)}, {}, "not one to arm 2", ""),

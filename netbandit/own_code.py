@@ -130,8 +130,12 @@ def is_own(module: str, file: str, packages: frozenset[str] = frozenset()) -> bo
         return True
     if top == "netbandit" or file.startswith("<frozen "):
         return False
-    path = str(Path(file).resolve()) if not file.startswith("<") else file
-    return not path.startswith((_OURS, *_INSTALLED, *_PYTHONS))
+    if file.startswith("<"):
+        return True
+    path = Path(file).resolve()
+    # Other Pythons' libraries may be in reach, too, such as the system's.
+    installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    return not installed and not str(path).startswith((_OURS, *_INSTALLED, *_PYTHONS))
 
 
 def message(error: BaseException) -> str:

@@ -195,7 +195,10 @@ class _Walk:
             case _ if type(thing) is set:
                 self._set("set", thing)
             case _ if type(thing) is np.ndarray and not thing.dtype.hasobject:
-                self._say("array", repr(np.lib.format.dtype_to_descr(thing.dtype)), repr(thing.shape), thing.tobytes())
+                self._say("array", repr(np.lib.format.dtype_to_descr(thing.dtype)), repr(thing.shape))
+                self._hash.update(
+                    np.ascontiguousarray(thing).reshape(-1).view(np.uint8).data
+                )  # no copy: it may be large
             case _:
                 self._object(thing)
 
@@ -254,7 +257,10 @@ class _Walk:
         if not self._is_own(name) or name.partition(".")[0] in sys.stdlib_module_names:
             return
         if name not in sys.modules:
-            spec = find_spec(name)
+            try:
+                spec = find_spec(name)
+            except ModuleNotFoundError:  # nor its package
+                spec = None
             if spec is None:
                 self._say("absent")
                 return

@@ -163,6 +163,28 @@ def test_a_class_without_source_is_known_by_what_it_does():
     assert written("pass") != written("self.a = 1")
 
 
+def test_what_a_function_imports_need_not_be_there_and_counts_once_it_is(tmp_path, monkeypatch):
+    class World(Bernoulli):
+        def start(self, agents, generator):
+            import json.tool
+
+            import no_such_package.inner
+            import written_by_a_test
+
+            return json, no_such_package, written_by_a_test
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    names = [identity_of(World)]
+    for number in (1, 2):
+        (tmp_path / "written_by_a_test.py").write_text(f"NUMBER = {number}\n")
+        importlib.invalidate_caches()
+        sys.modules.pop("written_by_a_test", None)
+        names.append(identity_of(World))
+    sys.modules.pop("written_by_a_test")
+    assert len(set(names)) == 3
+
+
 def test_compiled_loops_count_by_their_source():
     import numba
 

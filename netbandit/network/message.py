@@ -42,11 +42,16 @@ class Message:
         size: Bytes on the wire, header included.
         value: What it says; opaque to the network.
         round: The number of the round it belongs to.
+
+    Raises:
+        ValueError: A size below 0, or NaN.
     """
 
     __slots__ = ("code", "kind", "round", "size", "value")
 
     def __init__(self, kind: Kind, size: int, value: Any, round: int) -> None:
+        if not size >= 0:
+            raise ValueError(f"a message of the kind {kind.name} cannot have {size} bytes")
         self.kind = kind
         self.code = kind.code
         self.size = size

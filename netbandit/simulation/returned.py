@@ -197,6 +197,9 @@ class _OfLearner(_OfAnyLearner):
     def share_numbers(self, numbers: Any, *_: Any) -> int:
         return _whole(numbers, MOST_BYTES, "numbers")
 
+    def deposit_numbers(self, numbers: Any, *_: Any) -> int:
+        return _whole(numbers, MOST_BYTES, "numbers")
+
     def explored_slots(self, slots: Any) -> NDArray[np.int64] | None:
         if slots is None:
             return None

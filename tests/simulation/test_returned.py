@@ -9,6 +9,7 @@ from helpers.own_learners import Forgetless
 import netbandit as nb
 from netbandit.bandits.bandit import Outline
 from netbandit.learners.learner import Commit, Phase
+from netbandit.network.message import Message
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.figures import OF_EVERY_RUN
 from netbandit.simulation.returned import checked
@@ -272,6 +273,12 @@ def test_an_item_has_a_size(tmp_path):
 
     with pytest.raises(nb.RunsFailedError, match="sends an item of -5 bytes: they must be an integer of at least 0"):
         run(tmp_path, protocol=liar(Hub, round=round))
+
+
+@pytest.mark.parametrize("size", [-1, math.nan])
+def test_a_message_has_a_size(size):
+    with pytest.raises(ValueError, match=f"a message of the kind REPORT cannot have {size} bytes"):
+        Message(REPORT, size, None, 1)
 
 
 @pytest.mark.parametrize("name", ["", "\x1b[31m", "a\nb", None])

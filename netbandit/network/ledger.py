@@ -57,7 +57,7 @@ class Fates:
         duplicates_dropped: Copies and repetitions of what the receiver had already taken in.
         in_flight: What was still under way; nothing, unless the run was cut.
         retransmissions: Repetitions, which are messages of their own.
-        given_up: Messages whose sender stopped waiting for an acknowledgement.
+        given_up: Messages whose sender stopped waiting for an acknowledgement, and copies of broadcasts likewise.
     """
 
     delivered: int = 0

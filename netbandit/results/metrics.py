@@ -169,7 +169,9 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "in_flight": MetricEntry("messages", "Messages that were still under way when the run was cut.", _FAULTS),
     "retransmissions": MetricEntry("messages", "Messages sent again because no acknowledgement came in time.", _FAULTS),
-    "given_up": MetricEntry("messages", "Messages whose sender stopped trying.", _FAULTS),
+    "given_up": MetricEntry(
+        "messages", "Messages whose sender stopped trying; a broadcast counts for each agent to which it did.", _FAULTS
+    ),
     "absent_slots": MetricEntry(
         "slots",
         "Slots of agents that were down at their beginning; where not every agent decides in every slot, decisions "

@@ -101,7 +101,8 @@ def whole_runs(point: PointConfig) -> Mechanism:
     runs = _Runs(point)
     runs.run(None, 0, 1)
     rewards = candidates(runs.diary.shared, epochs=isinstance(point.learner, EpochLearner))
-    if not (runs.worst and runs.worst.kinds and rewards):
+    told = point.protocol.out_of_band or (runs.worst is not None and runs.worst.kinds)
+    if not (told and rewards):
         text = "protocol.kind: nothing leaves an agent, so there is nothing to audit"
         raise ScenarioError([f"{point.scenario.name}: {text}"])
     whole = Mechanism(

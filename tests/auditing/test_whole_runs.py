@@ -231,6 +231,11 @@ def test_an_agent_that_loses_its_memory_is_no_less_private(tmp_path):
     assert 0.5 * 4.0 < found.bound.epsilon <= 4.0
 
 
+def test_what_is_told_without_messages_is_audited_too(tmp_path):
+    runs = mechanism(tmp_path, SCENARIO, "protocol.kind=pooled")
+    assert np.count_nonzero(runs.draw(0, 1, np.random.default_rng(0))) == 2
+
+
 @pytest.mark.parametrize("override", ["protocol.kind=silent", "run.horizon=5"])
 def test_where_nothing_leaves_there_is_nothing_to_audit(tmp_path, override):
     with pytest.raises(ScenarioError, match="nothing leaves an agent"):

@@ -13,7 +13,7 @@ import pandas
 from netbandit.arguments import by_name
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable
-from netbandit.results.remarks import cost_lines
+from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.table import parameter_names
@@ -171,7 +171,8 @@ class Results(pandas.DataFrame):
         sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
-        return _html(found, "; ".join(filter(None, (caption, found.everywhere, *cost_lines(self.study)))))
+        lines = [*cost_lines(self.study), *failure_lines(self.study)]
+        return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))
 
 
 def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:

@@ -15,6 +15,7 @@ from netbandit.plural import counted
 from netbandit.printable import one_line
 
 if TYPE_CHECKING:
+    from netbandit.results.statistic import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
     from netbandit.simulation.check import RunPlan
@@ -26,6 +27,25 @@ set_option = click.option(
     multiple=True,
     metavar="KEY=VALUE",
     help="Set a key of the scenario; VALUE is read as TOML, a bare word is a string. May be given several times.",
+)
+
+
+def _statistic(context: click.Context, param: click.Parameter, value: str) -> "Statistic":
+    from netbandit.results.statistic import Statistic, StatisticError
+
+    try:
+        return Statistic.named(value)
+    except StatisticError as error:
+        raise click.BadParameter(f"{error}.", context, param) from None
+
+
+statistic_option = click.option(
+    "--statistic",
+    callback=_statistic,
+    default="mean",
+    show_default=True,
+    metavar="mean|median|qN",
+    help="What stands for the replications of a point in table and pictures; q90 is the quantile of 90 %.",
 )
 
 

@@ -61,18 +61,28 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
     metavar="NAME",
     help="What to compare.  [default: regret; regret_per_decision where users or agents stay away]",
 )
+@click.option(
+    "--statistic",
+    type=click.Choice(["mean", "median"]),
+    default="mean",
+    show_default=True,
+    help="What stands for the differences of the pairs.",
+)
 @click.option("--json", "as_object", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
-def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], as_object: bool) -> None:
+def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], statistic: str, as_object: bool) -> None:
     """Show how much the points of a folder of results differ, pair by pair.
 
     Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
     the first point. The same replication has the same seed at both: what both draw alike, such as the means of the
-    arms, is no part of the interval of their difference. Points that have no partner are left out, and named.
+    arms, is no part of the interval of their difference. Points that have no partner are left out, and named. Beside
+    the p-value of each comparison stands Holm's, corrected for all that are made; intervals are not corrected. Where
+    runs can fail, because agents drop the best arm or stall, a mean of fewer than 29 pairs decides nothing and has no
+    p-value, but a median may.
     """
     from rich.console import Console
 
     from netbandit.api.results import Results
-    from netbandit.results.compare import CompareError, as_json, comparison, show_comparison
+    from netbandit.results.compare import CompareError, as_json, comparison, show_comparison, together
     from netbandit.results.remarks import cost_lines, unequal_privacy
     from netbandit.results.summary import estimates
     from netbandit.results.telling import main_metric
@@ -82,7 +92,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], as
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([estimates(point) for point in study.points]),)
     try:
-        found = [comparison(table, metric, given) for metric in chosen]
+        found = together([comparison(table, metric, given, statistic=statistic) for metric in chosen])
         if as_object:
             whole = {"scenario": study.name, "comparisons": [as_json(each) for each in found]}
             click.echo(json.dumps(whole, indent=2, allow_nan=False))

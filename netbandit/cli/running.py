@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from netbandit.cli.common import MOST_JOBS, checked, plain_errors, report_failed, report_repeated, set_option
+from netbandit.cli.common import (
+    MOST_JOBS,
+    checked,
+    plain_errors,
+    report_failed,
+    report_repeated,
+    set_option,
+    statistic_option,
+)
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
+    from netbandit.results.statistic import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.simulation.check import RunPlan
 
@@ -32,6 +41,7 @@ class _How:
     replace: bool
     parquet: bool
     as_json: bool
+    statistic: "Statistic"
     output: TextIO
 
 
@@ -56,6 +66,7 @@ class _How:
     help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
 )
 @click.option("--replace", is_flag=True, help="Remove the results of another scenario, if DIR holds them.")
+@statistic_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
 @click.option("--parquet", is_flag=True, help="Write table.parquet too; needs the extra netbandit[parquet].")
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
@@ -68,6 +79,7 @@ def run(
     scheduler: str | None,
     out: Path | None,
     replace: bool,
+    statistic: "Statistic",
     as_json: bool,
     parquet: bool,
     trace: bool,
@@ -91,7 +103,7 @@ def run(
         if not replace:  # before the first of several scenarios runs
             for study, folder in zip(studies, folders, strict=True):
                 refuse_other(folder, study.document.data["name"])
-        how = _How(jobs, scheduler, trace, replace, parquet, as_json, output)
+        how = _How(jobs, scheduler, trace, replace, parquet, as_json, statistic, output)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
@@ -148,7 +160,7 @@ def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
         write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)
     if finished:
-        show(result.study, Console(stderr=how.as_json, highlight=False))
+        show(result.study, Console(stderr=how.as_json, highlight=False), how.statistic)
     report_repeated(result.repeated)
     for line in result.others:
         click.echo(line, err=True)

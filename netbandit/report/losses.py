@@ -15,6 +15,7 @@ from netbandit.results.link_use import same_links
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.statistics import CONFIDENCE
 from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.summary import failures
 from netbandit.results.table import cell
 from netbandit.results.telling import varied
 from netbandit.simulation.result import RunResult
@@ -149,7 +150,8 @@ def _beside(point: PointResult, points: Sequence[PointResult], keys: Sequence[st
     text = f"× {_short(found.value)}"
     if not found.why_none and isfinite(found.low) and isfinite(found.high):
         text += f" [{_short(found.low)}, {_short(found.high)}]"
-    return Cell(text, found.value)
+    beside = Cell(text, found.value)
+    return beside.marked() if failures(point).stalled else beside
 
 
 def _regrets(point: PointResult) -> dict[tuple[int, int], float]:

@@ -7,11 +7,14 @@ from typing import Any
 
 from netbandit.plots.values import words
 from netbandit.results.columns import column, parameter_cells, short_names
+from netbandit.results.failures import MARK, is_regret
 from netbandit.results.numbers import scaled
 from netbandit.results.portable_json import LABELS
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
+from netbandit.results.statistic import Statistic
+from netbandit.results.statistics import CONFIDENCE
 from netbandit.results.store import PointResult, StudyResult
-from netbandit.results.summary import TOPOLOGY, Estimate, estimates, over_replications
+from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications
 from netbandit.results.table import cell
 from netbandit.results.telling import everywhere, same, telling, told_by, varied
 from netbandit.scenario.toml_text import toml_text
@@ -35,6 +38,10 @@ class Cell:
 
     text: str
     key: float | str | None
+
+    def marked(self) -> "Cell":
+        """Return the same with the mark of stalled agents."""
+        return Cell(f"{self.text} {MARK}", self.key)
 
     @property
     def numeric(self) -> bool:
@@ -93,11 +100,12 @@ def findings(study: StudyResult) -> Table:
         table.headings.append(("runs", "runs that have come to their end"))
         for row, point in zip(table.rows, study.points, strict=True):
             row.append(Cell(f"{len(point.finished)} of {len(point.runs)}", float(len(point.finished))))
+    stalled = [failures(point).stalled for point in study.points]
     for name in sorted(names, key=order.index):
         heading, cells = _column(name, [each.get(name) for each in found])
         table.headings.append((heading, ""))
-        for row, entry in zip(table.rows, cells, strict=True):
-            row.append(entry)
+        for row, entry, marks in zip(table.rows, cells, stalled, strict=True):
+            row.append(entry.marked() if marks and is_regret(name) else entry)
     return replace(table, everywhere=everywhere(found, "±"))
 
 
@@ -219,7 +227,7 @@ def _column(metric: str, found: Sequence[Estimate | None]) -> tuple[str, list[Ce
     drawn = column(metric, found)
     heading = f"{drawn.name} ({drawn.unit})" if drawn.unit else drawn.name
     texts = [" ".join(text.split()) for text in drawn.cells("±")]
-    keys = [None if each is None else each.mean for each in found]
+    keys = [None if each is None else each.value for each in found]
     return heading, [
         Cell(_NOTHING if text == "-" else text, None if key is None else float(key))
         for text, key in zip(texts, keys, strict=True)
@@ -232,17 +240,31 @@ def _metrics(caption: str, found: dict[str, Estimate]) -> Table:
         heading, (value,) = _column(metric, [estimate])
         mean, _, half = value.text.partition(" ± ")
         exists = any(one is not None for one in estimate.values)
-        if metric.startswith("epsilon") and estimate.mean is None and not exists:
+        if metric.startswith("epsilon") and estimate.value is None and not exists:
             mean = INFINITE
         name, unit = heading[:-1].split(" (") if heading.endswith(")") else (heading, "")
-        rows.append([Cell(name, name), Cell(mean, value.key), _half(half, estimate), Cell(unit, unit or None)])
+        numbers = [Cell(mean, value.key), _half(half, estimate), *_quantiles(metric, estimate)]
+        rows.append([Cell(name, name), *numbers, Cell(unit, unit or None)])
     headings = [
         ("metric", ""),
         ("mean", ""),
         ("±", _HALF_WIDTH),
+        ("median", ""),
+        ("middle 80 %", "from the quantile of 10 % to that of 90 %"),
         ("unit", ""),
     ]
     return Table(caption, headings, rows)
+
+
+def _quantiles(metric: str, estimate: Estimate) -> list[Cell]:
+    """Return the median and between which quantiles the middle 80 % lie; nothing where the mean tells all."""
+    if estimate.value is None or len(set(estimate.values)) < 2:
+        return [Cell("", None)] * 2
+    known = [float(value) for value in estimate.values if value is not None]
+    estimates = [Estimate(Statistic(share).of(known, CONFIDENCE).value) for share in (0.5, 0.1, 0.9)]
+    # With as many digits as the mean has: they are rounded together with it.
+    _, (_, median, low, high) = _column(metric, [estimate, *estimates])
+    return [median, Cell(f"{low.text} to {high.text}", low.key)]
 
 
 def _half(text: str, estimate: Estimate) -> Cell:

@@ -1,4 +1,4 @@
-"""The text of a table's columns: metrics with their half-widths, and the values of keys, each lined up."""
+"""The text of a table's columns: metrics with their intervals, and the values of keys, each lined up."""
 
 import math
 import re
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from netbandit.printable import one_line
+from netbandit.results.failures import MARK
 from netbandit.results.numbers import decimals, enough_decimals, fixed
 from netbandit.results.summary import Estimate
 from netbandit.results.table import cell
@@ -45,28 +46,32 @@ class Column:
     Attributes:
         name: What the metric is called.
         unit: Its unit, or nothing.
-        means: The mean of each point, all of the same length.
-        halves: The half-width of each point, all of the same length, blank where there is none.
+        values: The mean, or another statistic, of each point, all of the same length.
+        spreads: The half-width of each point, or both ends of its interval in brackets, all of the same length, blank
+            where there is none.
+        around: Whether they are half-widths.
     """
 
     name: str
     unit: str
-    means: list[str]
-    halves: list[str]
+    values: list[str]
+    spreads: list[str]
+    around: bool = True
 
     def cells(self, sign: str) -> list[str]:
-        """Return the text of each point, all of the same length."""
+        """Return the text of each point, all of the same length; *sign* stands before a half-width."""
+        between = f" {sign} " if self.around else " "
         return [
-            f"{mean} {sign} {half}" if half.strip() else mean + (" " * (len(half) + len(sign) + 2) if half else "")
-            for mean, half in zip(self.means, self.halves, strict=True)
+            f"{value}{between}{spread}" if spread.strip() else value + " " * (len(spread) + len(between) * bool(spread))
+            for value, spread in zip(self.values, self.spreads, strict=True)
         ]
 
 
 def column(metric: str, found: Sequence[Estimate | None]) -> Column:
-    """Return the text of one metric: means and half-widths with the same number of decimals, one below the other."""
+    """Return the text of one metric: values and intervals with the same number of decimals, one below the other."""
     name, unit = UNITS.get(metric, (metric.replace("_", " "), ""))
-    present = [estimate for estimate in found if estimate is not None and estimate.mean is not None]
-    largest = max((abs(estimate.mean or 0.0) for estimate in present), default=0.0)
+    present = [estimate for estimate in found if estimate is not None and estimate.value is not None]
+    largest = max((abs(estimate.value or 0.0) for estimate in present), default=0.0)
     scale = 1.0
     if metric == "bytes":
         scale, unit = next(((size, text) for size, text in _SIZES if largest >= 10 * size), (1.0, ""))
@@ -76,7 +81,7 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
     places = max((_places(estimate, scale) for estimate in present), default=0)
     places = max(0, min(places, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
     if not any(estimate.half_width for estimate in present):  # exact: a zero that ends all of them says nothing
-        places = enough_decimals([(estimate.mean or 0.0) / scale for estimate in present], places)
+        places = enough_decimals([(estimate.value or 0.0) / scale for estimate in present], places)
 
     def text(value: float | None) -> str:
         if value is None:
@@ -84,16 +89,21 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
         return f"{value:.1e}" if 0 < largest / scale < _TINY else fixed(value / scale, places)
 
     missing = "inf" if metric == "epsilon" else "-"  # a privacy budget is finite, or nobody asked for one
-    means = [text(estimate.mean) if estimate else "" for estimate in found]
-    halves = [text(estimate.half_width) if estimate else "" for estimate in found]
-    return Column(name, unit, lined_up([mean or missing for mean in means]), lined_up(halves))
+    values = [text(estimate.value) if estimate else "" for estimate in found]
+    around = all(estimate.around for estimate in present)
+    spreads = [text(estimate.half_width) if estimate else "" for estimate in found]
+    if not around:
+        ends = [estimate.ends if estimate else None for estimate in found]
+        lows, highs = (lined_up([text(one[side]) if one else "" for one in ends]) for side in (0, 1))
+        spreads = [f"[{low}, {high}]" if low.strip() else "" for low, high in zip(lows, highs, strict=True)]
+    return Column(name, unit, lined_up([value or missing for value in values]), lined_up(spreads), around)
 
 
 def _places(estimate: Estimate, scale: float) -> int:
-    mean, half = abs(estimate.mean or 0.0) / scale, (estimate.half_width or 0.0) / scale
+    value, half = abs(estimate.value or 0.0) / scale, (estimate.half_width or 0.0) / scale
     if scale != 1.0 and not half:  # 12.00 MB is no whole number of bytes
-        return max(0, 3 - math.floor(math.log10(mean))) if mean else 0
-    return decimals(mean, half)
+        return max(0, 3 - math.floor(math.log10(value))) if value else 0
+    return decimals(value, half)
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
@@ -138,6 +148,13 @@ def _repeated(value: object) -> str:
     """Return ``10 x 6`` for a list of ten sixes, such as the sizes of components; nothing for what is not alike."""
     alike = isinstance(value, list | tuple) and len(value) > 1 and len({cell(entry) for entry in value}) == 1
     return f"{len(value)} x {cell(value[0])}" if alike and isinstance(value, list | tuple) else ""
+
+
+def marked(texts: Sequence[str], flags: Sequence[bool]) -> list[str]:
+    """Return *texts* with the mark of stalled agents where *flags* say so, and as much room where they do not."""
+    if not any(flags):
+        return list(texts)
+    return [f"{text} {MARK if flag else ' '}" for text, flag in zip(texts, flags, strict=True)]
 
 
 def lined_up(texts: Sequence[str]) -> list[str]:

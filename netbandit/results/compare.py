@@ -5,6 +5,9 @@ difference, which may therefore be much narrower than the intervals of the two m
 common is up to what they differ in. What is drawn of what is the same in both (the means of the arms, the graph, the
 latencies) is the same; another epsilon or another number of agents leads to other pulls and other draws, and there
 pairs gain little. The interval is right in any case.
+
+Whoever compares many points finds some that differ by chance: beside the p-value of each comparison stands Holm's, of
+all that were made together. Intervals are not widened for it.
 """
 
 import json
@@ -12,13 +15,17 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netbandit.arguments import by_name, inside
 from netbandit.key_paths import CASE
 from netbandit.plural import counted
-from netbandit.results.statistics import CONFIDENCE, Interval, mean
+from netbandit.results.failures import STALLED, Failures, is_regret, too_few
+from netbandit.results.levels import holm, p_value
+from netbandit.results.numbers import shortest
+from netbandit.results.statistic import Statistic
+from netbandit.results.statistics import CONFIDENCE, Interval
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.table import FIXED, cell
 from netbandit.results.telling import without_case_keys
@@ -38,15 +45,24 @@ class Difference:
 
     Attributes:
         parameters: What the sweep varied, key -> value.
-        value: The mean of the metric over the pairs.
+        value: The statistic of the metric over the pairs.
         baseline: The same at the point it is compared with.
-        interval: Their difference, *value* minus *baseline*, with its interval; without one where there is one pair.
+        interval: That of their differences, *value* minus *baseline* for means, with its interval; without one where
+            there is one pair.
+        p: The smallest level at which that interval leaves out zero; None where the pairs decide nothing.
+        why_open: Why they decide nothing; empty where they do.
+        stalled: Whether it is regret, and agents stalled at this point, and at the one it is compared with.
+        p_holm: The same of all comparisons that were made together.
     """
 
     parameters: dict[str, Any]
     value: float
     baseline: float
     interval: Interval
+    p: float | None
+    why_open: str
+    stalled: tuple[bool, bool]
+    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,21 +84,30 @@ class Comparison:
 
     Attributes:
         metric: The metric.
+        statistic: What stands for the pairs.
         against: Whole keys with the values to compare with; None: with the first point that has the metric.
         differences: The points that have a partner, in the order of the study.
         left_out: Those that have none, in the same order.
     """
 
     metric: str
+    statistic: Statistic
     against: Mapping[str, Any] | None
     differences: list[Difference]
     left_out: list[LeftOut]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What must be known to read the differences, a line each."""
+        why = dict.fromkeys(each.why_open for each in self.differences if each.why_open)
+        return [*why, *([STALLED] if any(any(each.stalled) for each in self.differences) else [])]
 
 
 @dataclass(frozen=True)
 class _Point:
     parameters: dict[str, Any]
     values: dict[tuple[Any, ...], float]
+    failing: dict[tuple[Any, ...], dict[str, float | None]]
 
 
 def compare(
@@ -90,6 +115,7 @@ def compare(
     metric: str = "regret",
     against: Mapping[str, Any] | None = None,
     confidence: float = CONFIDENCE,
+    statistic: str = "mean",
 ) -> "DataFrame":
     """Return how much *metric* differs between points, of pairs of replications with the same seed.
 
@@ -99,17 +125,20 @@ def compare(
         against: Keys with the values to compare with: each point is compared with the one that has these values and
             is like it in all other keys. A key may be called by its end (``family``) where only one ends so. The
             first point is what all are compared with if it is left out.
-        confidence: The probability with which such intervals cover the difference.
+        confidence: The probability with which each interval by itself covers the difference.
+        statistic: ``mean``, or ``median`` of the differences, which few runs that fail do not move.
 
     Returns:
         One row for each point that is not compared with itself: its parameters (an empty text for a key that its
-        parts do not have), ``value`` and ``baseline`` (means of the metric over the pairs), ``difference`` (value
-        minus baseline), ``low`` and ``high`` (the ends of its interval; NaN with one pair, or where all pairs differ
-        alike) and ``pairs``, the number of replications that both have. The points that have no partner are in its
-        ``attrs["left_out"]``, a dictionary each of their parameters, with ``why`` beside them.
+        parts do not have), ``value`` and ``baseline`` (means of the metric over the pairs, or medians),
+        ``difference`` (the mean of the differences, value minus baseline, or their median), ``low`` and ``high`` (the
+        ends of its interval; NaN where there is none), ``pairs``, the number of replications that both have, ``p``
+        (NaN where the pairs decide nothing) and ``p_holm`` (Holm's, of all rows together). In its ``attrs`` are
+        ``left_out``, the points that have no partner, a dictionary each of their parameters with ``why`` beside them,
+        and ``remarks``, what must be known to read the rows.
 
     Raises:
-        CompareError: There is no such metric, key or value.
+        CompareError: There is no such metric, key, value or statistic.
         ValueError: *against* is no dictionary by text, or *confidence* no probability.
 
     Warns:
@@ -119,7 +148,7 @@ def compare(
 
     against = None if against is None else by_name("against", against, "keys with the values to compare with")
     confidence = inside("confidence", confidence, 0, 1)
-    found = comparison(results, metric, against, confidence)
+    found = comparison(results, metric, against, confidence, statistic)
     rows = [
         {
             **{name: "" if value is None else value for name, value in each.parameters.items()},
@@ -129,11 +158,14 @@ def compare(
             "low": each.interval.low if math.isfinite(each.interval.low) else math.nan,
             "high": each.interval.high if math.isfinite(each.interval.high) else math.nan,
             "pairs": each.interval.replications,
+            "p": math.nan if each.p is None else each.p,
+            "p_holm": math.nan if each.p_holm is None else each.p_holm,
         }
         for each in found.differences
     ]
-    columns = [*_names(found), "value", "baseline", "difference", "low", "high", "pairs"]
+    columns = [*_names(found), "value", "baseline", "difference", "low", "high", "pairs", "p", "p_holm"]
     table = DataFrame.from_records(rows, columns=columns)
+    table.attrs["remarks"] = found.remarks
     table.attrs["left_out"] = [{**each.parameters, "why": each.why} for each in found.left_out]
     if found.left_out:
         warnings.warn(" ".join(left_out_lines(found)), stacklevel=2)
@@ -163,13 +195,20 @@ def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
 
 
 def comparison(
-    results: "DataFrame", metric: str, against: Mapping[str, Any] | None = None, confidence: float = CONFIDENCE
+    results: "DataFrame",
+    metric: str,
+    against: Mapping[str, Any] | None = None,
+    confidence: float = CONFIDENCE,
+    statistic: str = "mean",
 ) -> Comparison:
     """Return what `compare` does, and which points it leaves out.
 
     Raises:
-        CompareError: There is no such metric, key or value.
+        CompareError: There is no such metric, key, value or statistic.
     """
+    if statistic not in STATISTICS:
+        raise CompareError(f"differences are not compared by {statistic!r}, but by {' or '.join(STATISTICS)}")
+    how = Statistic.named(statistic)
     names = parameters_of(results)
     metrics = list(dict.fromkeys(results["metric"]))
     if metric not in metrics:
@@ -189,21 +228,57 @@ def comparison(
             left_out.append(LeftOut(point.parameters, f"no point with {_places(chosen)} is like it in all other keys"))
             continue
         base = points[other].values
-        pairs = [(value, base[key]) for key, value in point.values.items() if key in base]
-        pairs = [pair for pair in pairs if all(map(math.isfinite, pair))]
+        pairs = {key: (value, base[key]) for key, value in point.values.items() if key in base}
+        pairs = {key: pair for key, pair in pairs.items() if all(map(math.isfinite, pair))}
         if not pairs:
             why = f"no replication has a {metric} both there and where it is compared with"
             left_out.append(LeftOut(point.parameters, why))
             continue
-        interval = mean([value - baseline for value, baseline in pairs], confidence)
-        means = [math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True)]
-        found.append(Difference(point.parameters, means[0], means[1], interval))
+        found.append(_difference(point, points[other], pairs, metric, how, confidence))
     if not found:
         raise CompareError(
             f"no point differs from another in nothing but {_places(chosen) or 'the only point'}: "
             "nothing can be compared"
         )
-    return Comparison(metric, whole, found, left_out)
+    return together([Comparison(metric, how, whole, found, left_out)])[0]
+
+
+STATISTICS = ("mean", "median")
+"""What differences are compared by."""
+
+
+def _difference(
+    point: _Point,
+    other: _Point,
+    pairs: Mapping[tuple[Any, ...], tuple[float, float]],
+    metric: str,
+    statistic: Statistic,
+    confidence: float,
+) -> Difference:
+    """Return how *point* differs from *other* in the *pairs* of both."""
+    differences = [value - baseline for value, baseline in pairs.values()]
+    sides = [statistic.of(side, confidence).value for side in zip(*pairs.values(), strict=True)]
+    failures = [Failures.of([one.failing.get(key, {}) for key in pairs]) for one in (point, other)]
+    short = next((one for one in failures if statistic.is_mean and one.leave_open(metric)), None)
+    p = None if short else p_value(lambda confidence: statistic.of(differences, confidence))
+    return Difference(
+        parameters=point.parameters,
+        value=sides[0],
+        baseline=sides[1],
+        interval=statistic.of(differences, confidence),
+        p=p,
+        why_open=too_few(short) if short and len(pairs) > 1 else "",
+        stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
+    )
+
+
+def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return *comparisons* with the p-values that their differences have as one family."""
+    corrected = iter(holm([each.p for one in comparisons for each in one.differences]))
+    return [
+        replace(one, differences=[replace(each, p_holm=next(corrected)) for each in one.differences])
+        for one in comparisons
+    ]
 
 
 def _apart(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
@@ -240,6 +315,7 @@ def as_json(found: Comparison) -> dict[str, Any]:
     """Return a comparison as an object for JSON; null stands for what a point does not have."""
     return {
         "metric": found.metric,
+        "statistic": found.statistic.name,
         "against": None if found.against is None else finite(dict(found.against)),
         "differences": [
             {
@@ -248,10 +324,15 @@ def as_json(found: Comparison) -> dict[str, Any]:
                 "baseline": each.baseline,
                 "difference": each.interval.value,
                 "ci95": None if each.interval.half_width is None else [each.interval.low, each.interval.high],
+                "p": each.p,
+                "p_holm": each.p_holm,
+                **({"p_why_null": each.why_open} if each.why_open else {}),
+                **({"stalled": list(each.stalled)} if any(each.stalled) else {}),
                 "pairs": each.interval.replications,
             }
             for each in found.differences
         ],
+        **({"remarks": found.remarks} if found.remarks else {}),
         "left_out": [{"parameters": finite(each.parameters), "why": each.why} for each in found.left_out],
     }
 
@@ -260,18 +341,18 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     """Print a *comparison*, a line for each point, and which points it leaves out."""
     from rich.text import Text
 
-    from netbandit.results.columns import column, parameter_cells, short_names
+    from netbandit.results.columns import column, marked, parameter_cells, short_names
     from netbandit.results.display import plain_table, sign_of
 
     sign = sign_of(console)
     metric, against, found = comparison.metric, comparison.against, comparison.differences
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
-    baseline = column(metric, [Estimate(each.baseline, None, []) for each in found])
+    baseline = column(metric, [Estimate(each.baseline) for each in found])
     pairs = [str(each.interval.replications) for each in found]
     title = f"{metric}, with {first} as the baseline"
-    alike = len(found) > 1 and len(set(baseline.means)) == 1  # what is the same in each line is said once, above
+    alike = len(found) > 1 and len(set(baseline.values)) == 1  # what is the same in each line is said once, above
     if alike:
-        title += f" ({' '.join(f'{baseline.means[0]} {baseline.unit}'.split())})"
+        title += f" ({' '.join(f'{baseline.values[0]} {baseline.unit}'.split())})"
     console.print(Text(title), soft_wrap=True)
     # What is the same for all is no news, unless it was asked for.
     names = [name for name in found[0].parameters if name in (against or {}) or _several(found, name)]
@@ -279,15 +360,27 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     for name in short_names(names):
         table.add_column(Text(name), no_wrap=True)
     cells = [parameter_cells([each.parameters[name] for each in found]) for name in names]
-    for heading, values in (
-        (None, [Estimate(each.value, None, []) for each in found]),
-        *([] if alike else [("baseline", [Estimate(each.baseline, None, []) for each in found])]),
-        ("difference", [_estimate(each.interval) for each in found]),
+    mean = comparison.statistic.is_mean
+    for heading, values, stalled in (
+        (None, [Estimate(each.value) for each in found], [each.stalled[0] for each in found]),
+        ("baseline", [Estimate(each.baseline) for each in found], [each.stalled[1] for each in found]),
+        (
+            "difference",
+            [Estimate.of(each.interval, around=mean) for each in found],
+            [any(each.stalled) for each in found],
+        ),
     ):
+        if heading == "baseline" and alike:
+            continue
         texts = column(metric, values)
         unit = f"\n({texts.unit})" if texts.unit else ""
         table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
-        cells.append(texts.cells(sign))
+        cells.append(marked(texts.cells(sign), stalled))
+    family = any(each.p_holm != each.p for each in found)
+    for heading, levels in (("p", [each.p for each in found]), ("p (Holm)", [each.p_holm for each in found])):
+        if any(level is not None for level in levels) and (family or heading == "p"):
+            table.add_column(heading, justify="right", no_wrap=True)
+            cells.append([_level_text(level) for level in levels])
     if len(set(pairs)) > 1:
         table.add_column("pairs", justify="right", no_wrap=True)
         cells.append(pairs)
@@ -296,11 +389,31 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     console.print(table)
     many = "" if len(set(pairs)) > 1 or pairs[0] == "1" else f"{pairs[0]} "
     over = f"over {many}pairs of replications with the same seed"
-    alike = any(each.interval.why_none for each in found)
-    without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if alike else ""
-    console.print(Text(f"difference {sign} half-width of its 95 % interval {over}{without}"), soft_wrap=True)
-    for line in left_out_lines(comparison):
+    missing = next((each.interval.why_none for each in found if each.interval.why_none), "")
+    if mean:
+        what = f"difference {sign} half-width of its 95 % interval {over}"
+        without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if missing else ""
+    else:
+        what, without = f"median difference [ends of its 95 % interval] {over}", f"; {missing}" if missing else ""
+    console.print(Text(f"{what}{without}"), soft_wrap=True)
+    if family:
+        console.print(Text("p (Holm): corrected for all comparisons made here; intervals are not"), soft_wrap=True)
+    for line in [*left_out_lines(comparison), *comparison.remarks]:
         console.print(Text(line), soft_wrap=True)
+
+
+_SMALL = 1e-4
+"""Nobody reads more of a p-value."""
+
+
+def _level_text(level: float | None) -> str:
+    if level is None:
+        return "-"
+    return f"<{_SMALL:.4f}" if level < _SMALL else shortest(level, 2)
+
+
+_FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")
+"""The metrics that tell whether a run failed, and whether it can."""
 
 
 def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Point]:
@@ -310,9 +423,12 @@ def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tup
     for *values, own, seed, replication, value in zip(*columns, strict=True):
         identity = tuple(_text(one) for one in values)
         if identity not in points:
-            points[identity] = _Point(dict(zip(names, map(_parameter, values), strict=True)), {})
+            points[identity] = _Point(dict(zip(names, map(_parameter, values), strict=True)), {}, {})
+        point, run = points[identity], (seed, replication)
         if own == metric:
-            points[identity].values[seed, replication] = float(value)
+            point.values[run] = float(value)
+        if own in _FAILING:
+            point.failing.setdefault(run, {})[own] = None if math.isnan(value) else float(value)
     return points
 
 
@@ -346,7 +462,3 @@ def _text(value: Any) -> str:
 
 def _several(found: Sequence[Difference], name: str) -> bool:
     return len({_text(each.parameters[name]) for each in found}) > 1
-
-
-def _estimate(interval: Interval) -> Estimate:
-    return Estimate(interval.value, interval.half_width, [], interval.why_none)

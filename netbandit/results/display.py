@@ -1,14 +1,16 @@
 """The table of a study on a terminal: a line for each point, or for each metric if there is only one point."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from netbandit.printable import one_line
-from netbandit.results.columns import Column, column, lined_up, parameter_cells, short_names
-from netbandit.results.remarks import cost_lines, privacy_lines, remarks
+from netbandit.results.columns import Column, column, lined_up, marked, parameter_cells, short_names
+from netbandit.results.failures import is_regret
+from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks
+from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult
-from netbandit.results.summary import estimates
+from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.table import cell, parameter_names
 from netbandit.results.telling import PRICED, everywhere, same, telling, told_by, varied
 
@@ -21,28 +23,41 @@ _MOST_COLUMNS = 6
 _SHORTEST_HEADING = 7
 
 
-def show(study: StudyResult, console: "Console") -> None:
-    """Print what the study found, no wider than *console*."""
+def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN) -> None:
+    """Print what the study found, no wider than *console*.
+
+    Args:
+        study: The study.
+        console: Where to print.
+        statistic: What stands for the replications of a point.
+    """
     from rich.text import Text
 
     console.print(Text(one_line(_title(study))), soft_wrap=True)
     sign = sign_of(console)
-    line = everywhere([estimates(point) for point in study.points], sign)
+    found = [estimates(point, statistic) for point in study.points]
+    line = everywhere(found, sign)
     if line:
         console.print(Text(line))
-    table = _vertical(study, sign) if len(study.points) == 1 else _horizontal(study, console, sign)
+    table = _vertical(found[0], statistic, sign) if len(found) == 1 else _horizontal(study, found, console, sign)
     console.print(table)
     if any(len(point.finished) > 1 for point in study.points):
-        alike = any(
-            each.why_none for point in study.points for each in estimates(point).values() if each.mean is not None
-        )
-        console.print(Text(f"mean {sign} half-width of the 95 % interval over replications"))
-        if alike:
-            console.print(Text(f"no {sign} where all replications are alike: how far others lie is not known"))
+        for line in _what_it_is(found, statistic, sign):
+            console.print(Text(line))
     for line in cost_lines(study):
         console.print(Text(line))
-    for line in [*privacy_lines(study), *remarks(study)]:
+    for line in [*privacy_lines(study), *failure_lines(study), *remarks(study)]:
         console.print(Text(one_line(line)), soft_wrap=True)
+
+
+def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign: str) -> list[str]:
+    """Return what the numbers of the table are, and why some have no interval."""
+    missing = [each.why_none for some in found for each in some.values() if each.why_none and each.value is not None]
+    if not statistic.is_mean:
+        why = f"; {missing[0]}" if missing else ""
+        return [f"{statistic.name} [ends of its 95 % interval] over replications{why}"]
+    lines = [f"mean {sign} half-width of the 95 % interval over replications"]
+    return [*lines, f"no {sign} where all replications are alike: how far others lie is not known"][: 1 + bool(missing)]
 
 
 def _title(study: StudyResult) -> str:
@@ -56,30 +71,31 @@ def _title(study: StudyResult) -> str:
     return ", ".join(parts)
 
 
-def _vertical(study: StudyResult, sign: str) -> "Table":
+def _vertical(found: dict[str, Estimate], statistic: Statistic, sign: str) -> "Table":
     """Return a line for each metric of the only point."""
     table = plain_table()
-    for heading, justify in (("metric", "left"), ("value", "right"), ("", "left"), ("unit", "left")):
+    value = "value" if statistic.is_mean else statistic.name
+    for heading, justify in (("metric", "left"), (value, "right"), ("", "left"), ("unit", "left")):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     columns = [
         column(metric, [estimate])
-        for metric, estimate in estimates(study.points[0]).items()
+        for metric, estimate in found.items()
         if any(value is not None for value in estimate.values)
     ]
-    halves = lined_up([each.halves[0] for each in columns])
-    for each, half in zip(columns, halves, strict=True):
-        table.add_row(each.name, each.means[0], f"{sign} {half}" if half.strip() else "", each.unit)
+    spreads = lined_up([each.spreads[0] for each in columns])
+    before = f"{sign} " if statistic.is_mean else ""
+    for each, spread in zip(columns, spreads, strict=True):
+        table.add_row(each.name, each.values[0], f"{before}{spread}" if spread.strip() else "", each.unit)
     return table
 
 
-def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
+def _horizontal(study: StudyResult, found: Sequence[dict[str, Estimate]], console: "Console", sign: str) -> "Table":
     """Return a line for each point, with as many of the most telling metrics as there is room for."""
     from rich.measure import Measurement
 
-    found = [estimates(point) for point in study.points]
     order = list(dict.fromkeys(name for each in found for name in each))
     chosen: list[str] = []
-    best = _points_table(study, [], sign)
+    best = _points_table(study, {}, sign)
     room = console.options.update(max_width=100_000)
     alike = same(found)
     narrow = False
@@ -87,7 +103,7 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
         if metric in alike:
             continue
         trial = sorted([*chosen, metric], key=order.index)
-        columns = [column(name, [each.get(name) for each in found]) for name in trial]
+        columns = {name: column(name, [each.get(name) for each in found]) for name in trial}
         table = _points_table(study, columns, sign, narrow)
         fits = Measurement.get(console, room, table).maximum <= console.width
         if not fits and (not chosen or metric == PRICED):
@@ -101,8 +117,11 @@ def _horizontal(study: StudyResult, console: "Console", sign: str) -> "Table":
     return best
 
 
-def _points_table(study: StudyResult, columns: Sequence[Column], sign: str, narrow: bool = False) -> "Table":
-    """Return a line for each point; a *narrow* one breaks long headings and has less room between its columns."""
+def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, narrow: bool = False) -> "Table":
+    """Return a line for each point; a *narrow* one breaks long headings and has less room between its columns.
+
+    Regrets of points at which agents stalled are marked.
+    """
     from rich.text import Text
 
     table = plain_table()
@@ -117,8 +136,9 @@ def _points_table(study: StudyResult, columns: Sequence[Column], sign: str, narr
         table.add_column("runs", justify="right", no_wrap=True)
     if incomplete:
         cells.append([f"{len(point.finished)}/{len(point.runs)}" for point in study.points])
-    for each in columns:
-        texts = each.cells(sign)
+    stalled = [failures(point).stalled for point in study.points]
+    for metric, each in columns.items():
+        texts = marked(each.cells(sign), stalled) if is_regret(metric) else each.cells(sign)
         heading = Text(f"{each.name}\n({each.unit})" if each.unit else each.name)
         table.add_column(heading, justify="right", no_wrap=True, min_width=max(map(len, texts)))
         cells.append(texts)

@@ -83,6 +83,12 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "round_slots_median": MetricEntry("slots", "The median of these waits over agents and ended rounds.", _ELIMINATION),
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
+    "best_lost": MetricEntry(
+        "",
+        "Whether some agent has gone on without the best arm by the horizon, 1 or 0: its mean is the share of runs in "
+        "which it was dropped.",
+        _ELIMINATION,
+    ),
     "recovery_slots": MetricEntry(
         "slots",
         "Slots from the end of an outage that was known ahead until every agent that waited for others at that moment "
@@ -181,6 +187,11 @@ METRICS: dict[str, MetricEntry] = {
     "availability": MetricEntry("", "Share of all slots, or decisions, of all agents that were played.", _FAULTS),
     "stalled": MetricEntry(
         "agents", "Agents waiting at the horizon with nothing of their round queued, under way or timed.", _FAULTS
+    ),
+    "may_stall": MetricEntry(
+        "",
+        "Whether agents wait, without a deadline, for what may be lost, 1 or 0: then runs can stall, whether or not "
+        "this one has.",
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from netbandit.results.failures import BEST_LOST, STALLED, too_few
 from netbandit.results.numbers import shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
+from netbandit.results.summary import failures
 from netbandit.results.which_points import which_points
 from netbandit.simulation.result import RunResult, bound_of
 
@@ -94,13 +96,47 @@ def _kept_all(run: RunResult) -> bool:
 
 
 def remarks(study: StudyResult) -> list[str]:
-    """Return what must be known to read the metrics, each line once; what holds at some points only names them."""
+    """Return what must be known to read the metrics, each line once.
+
+    What holds at some points only names them; what holds in some of their runs says in how many.
+    """
     there: dict[str, list[PointResult]] = {}
     for point in study.points:
         for line in dict.fromkeys(line for run in point.finished for line in run.remarks):
             there.setdefault(line, []).append(point)
-    named = ((line, which_points(study, points)) for line, points in there.items())
-    return [f"at {where}: {line}" if where else line for line, where in named]
+    return [
+        _at(study, points, line, [sum(line in run.remarks for run in point.finished) for point in points])
+        for line, points in there.items()
+    ]
+
+
+def failure_lines(study: StudyResult) -> list[str]:
+    """Return where the best arm was lost, where too few replications may show a failure, and what a stall may do.
+
+    That agents stalled, or no round ended, stands in the remarks of the runs.
+    """
+    points = [point for point in study.points if point.finished]
+    found = {id(point): failures(point) for point in points}
+    lines = []
+    lost = [point for point in points if BEST_LOST in found[id(point)].kinds]
+    if lost:
+        lines.append(_at(study, lost, BEST_LOST, [found[id(point)].kinds[BEST_LOST] for point in lost]))
+    short = [point for point in points if found[id(point)].runs > 1 and found[id(point)].leave_open("regret")]
+    for count in dict.fromkeys(found[id(point)].runs for point in short):
+        having = [point for point in short if found[id(point)].runs == count]
+        lines.append(_at(study, having, too_few(found[id(having[0])])))
+    if len(points) > 1 and any(one.stalled for one in found.values()):
+        lines.append(STALLED)
+    return lines
+
+
+def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:
+    """Return *line* with which points it is of, if they are not all, and in how many *runs*, if not in all of them."""
+    where = which_points(study, points)
+    all_runs = [len(point.finished) for point in points]
+    if any(some < most for some, most in zip(runs, all_runs, strict=False)):
+        line = f"{line} (in {spread(runs)} of {spread(all_runs)} runs)"
+    return f"at {where}: {line}" if where else line
 
 
 def spread(values: Sequence[float | int | None]) -> str:

@@ -21,6 +21,7 @@ repeats: then Student's t is taken. It is not trusted less for some pairs that d
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,14 @@ def half_width(samples: Sequence[float], confidence: float) -> float:
         samples: One number for each replication, not all `alike`.
         confidence: The probability with which such intervals cover the expectation, were there no values farther away.
     """
-    values, counts = _counted(samples)
-    seen = np.asarray(samples, dtype=np.float64)
+    return _half_width(np.asarray(samples, dtype=np.float64).tobytes(), confidence)
+
+
+@lru_cache(maxsize=1_000)
+def _half_width(samples: bytes, confidence: float) -> float:
+    """Return the same of samples as bytes: tables, summaries and pictures ask for the same ones."""
+    seen = np.frombuffer(samples, dtype=np.float64)
+    values, counts = _counted(seen)
     count = len(seen)
     # A measured zero is a value of its own: it stands where nothing happened, so one is as good as two.
     most = int(counts.max())
@@ -84,7 +91,7 @@ def _unit(seen: NDArray[np.float64]) -> float:
     return float(np.abs(seen).max()) or 1.0
 
 
-def _counted(samples: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _counted(samples: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the values there are, ascending, and how often each is there; a zero counts once more."""
     seen = np.asarray(samples, dtype=np.float64)
     unit = _unit(seen)

@@ -192,11 +192,12 @@ def share(samples: Samples, confidence: float) -> Interval:
         raise ValueError("no replication has a value")
     if any(sample not in (0, 1) for sample in samples):
         raise ValueError("a share is counted over samples that are 0 or 1")
-    from scipy.stats import binomtest
+    from scipy.special import betaincinv  # in half the time that scipy.stats takes to import
 
-    found = binomtest(sum(map(int, samples)), count)
-    ends = found.proportion_ci(confidence, method="exact")
-    return Interval(found.statistic, float(ends.low), float(ends.high), confidence, count)
+    ones, tail = sum(map(int, samples)), (1 - confidence) / 2
+    low = float(betaincinv(ones, count - ones + 1, tail)) if ones else 0.0
+    high = float(betaincinv(ones + 1, count - ones, 1 - tail)) if ones < count else 1.0
+    return Interval(ones / count, low, high, confidence, count)
 
 
 def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: float) -> Interval:

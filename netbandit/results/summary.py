@@ -1,16 +1,21 @@
-"""What the replications of a point say together: means, 95 % intervals, and the object that ``--json`` prints."""
+"""What the replications of a point say together: means, medians, 95 % intervals, and the object of ``--json``."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import netbandit
-from netbandit.results import statistics
-from netbandit.results.statistics import CONFIDENCE
+from netbandit.results.failures import Failures, too_few
+from netbandit.results.statistic import MEAN, MEDIAN, Statistic
+from netbandit.results.statistics import CONFIDENCE, Interval
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import Metric, bound_of
 
 TOPOLOGY = ("agents", "links", "diameter", "radius")
+
+QUANTILES: tuple[float, ...] = (0.1, 0.25, 0.75, 0.9)
+"""Which quantiles stand beside mean and median."""
 
 _NO_MEAN = "it does not exist or is infinite in some replication"
 
@@ -20,29 +25,41 @@ class Estimate:
     """A metric over the replications of a point.
 
     Attributes:
-        mean: The mean; None where a value does not exist or is infinite, or where no run has finished.
-        half_width: Half the width of the 95 % interval around the mean; None where there is no interval.
+        value: The mean, or another statistic; None where a value does not exist or is infinite, or where no run has
+            finished.
+        ends: The ends of its 95 % interval; None where there is no interval.
         values: One value for each replication; None where it failed, does not exist or is infinite.
         why_none: Why there is no interval; empty where there is one.
+        around: Whether the value lies in the middle of its interval.
     """
 
-    mean: float | None
-    half_width: float | None
-    values: list[Metric]
+    value: float | None
+    ends: tuple[float, float] | None = None
+    values: Sequence[Metric] = ()
     why_none: str = ""
+    around: bool = True
+
+    @classmethod
+    def of(cls, interval: Interval, values: Sequence[Metric] = (), *, around: bool = True) -> "Estimate":
+        """Return the estimate that *interval* is of."""
+        ends = None if interval.half_width is None else (interval.low, interval.high)
+        return cls(interval.value, ends, values, interval.why_none, around)
 
     @property
-    def interval(self) -> list[float] | None:
-        """The ends of the 95 % interval, or None where there is none."""
-        if self.mean is None or self.half_width is None:
-            return None
-        return [self.mean - self.half_width, self.mean + self.half_width]
+    def half_width(self) -> float | None:
+        """Half the width of the interval; None where there is none."""
+        return None if self.ends is None else (self.ends[1] - self.ends[0]) / 2
 
 
-def estimates(point: PointResult) -> dict[str, Estimate]:
+def estimates(point: PointResult, statistic: Statistic = MEAN) -> dict[str, Estimate]:
     """Return an estimate for each metric of *point*, in the order in which the runs name them."""
     names = list(dict.fromkeys(name for run in point.finished for name in run.metrics))
-    return {name: _estimate(point, name) for name in names}
+    return {name: _estimate(point, name, statistic) for name in names}
+
+
+def failures(point: PointResult) -> Failures:
+    """Return how many runs of *point* failed, and whether they can."""
+    return Failures.of([run.metrics for run in point.finished])
 
 
 def as_json(study: StudyResult) -> dict[str, Any]:
@@ -54,14 +71,13 @@ def as_json(study: StudyResult) -> dict[str, Any]:
     }
 
 
-def _estimate(point: PointResult, name: str) -> Estimate:
+def _estimate(point: PointResult, name: str, statistic: Statistic) -> Estimate:
     values = [None if run is None else run.metrics.get(name) for run in point.runs]
     found = [run.metrics.get(name) for run in point.finished]
     numbers = [float(value) for value in found if value is not None]
     if not numbers or len(numbers) < len(found):
         return Estimate(None, None, values, _NO_MEAN if found else "no run has come to its end")
-    interval = statistics.mean(numbers, CONFIDENCE)
-    return Estimate(interval.value, interval.half_width, values, interval.why_none)
+    return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.is_mean)
 
 
 def _point_as_json(point: PointResult) -> dict[str, Any]:
@@ -70,6 +86,7 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
         "parameters": {key: finite(value) for key, value in point.parameters.items()},
         "topology": {name: over_replications(point, name) for name in TOPOLOGY},
         "metrics": {name: _as_json(estimate) for name, estimate in estimates(point).items()},
+        **({"failures": _failures_as_json(failures(point))} if point.finished else {}),
         **_privacy(point),
         **({"remarks": remarks} if remarks else {}),
         "fingerprints": [None if run is None else run.fingerprint for run in point.runs],
@@ -77,8 +94,32 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
 
 
 def _as_json(estimate: Estimate) -> dict[str, Any]:
-    why = {"ci95_why_null": estimate.why_none} if estimate.interval is None else {}
-    return {"mean": estimate.mean, "ci95": estimate.interval, **why, "values": estimate.values}
+    why = {"ci95_why_null": estimate.why_none} if estimate.ends is None else {}
+    found = {"mean": estimate.value, "ci95": _listed(estimate), **why, "values": estimate.values}
+    known = [float(value) for value in estimate.values if value is not None]
+    if estimate.value is None:
+        return found
+    median = Estimate.of(MEDIAN.of(known, CONFIDENCE))
+    shares = {f"{share:g}": Statistic(share).of(known, CONFIDENCE).value for share in QUANTILES}
+    return {**found, "median": median.value, "median_ci95": _listed(median), "quantiles": shares}
+
+
+def _listed(estimate: Estimate) -> list[float] | None:
+    return None if estimate.ends is None else list(estimate.ends)
+
+
+def _failures_as_json(found: Failures) -> dict[str, Any]:
+    """Return how many runs failed and how, and whether a mean over so few decides anything."""
+    share = found.share
+    remark = {"remark": too_few(found)} if found.leave_open("regret") else {}
+    return {
+        "runs": found.runs,
+        "failed": found.failed,
+        "share": share.value,
+        "ci95": [share.low, share.high],
+        "kinds": dict(found.kinds),
+        **remark,
+    }
 
 
 def _privacy(point: PointResult) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Which metrics are worth a column, and what is the same at every point of a study."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from netbandit.key_paths import CASE
 from netbandit.results.columns import UNITS, column
@@ -14,7 +15,9 @@ MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", 
 PRICED = "energy_j"
 """Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
 
-_ALWAYS_THERE = {*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "broadcast_copies", "events"}
+_ALWAYS_THERE = {
+    *(*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
+}
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
 
@@ -77,10 +80,10 @@ def main_metric(found: Sequence[dict[str, Estimate]]) -> str:
     Who is not served adds no regret then, so that to serve fewer would look like a gain; so it is where agents are
     absent more at some points than at others.
     """
-    unserved = any("unserved" in each and each["unserved"].mean for each in found)
+    unserved = any("unserved" in each and each["unserved"].value for each in found)
     counted = any("regret_unserved" in each for each in found)
-    known = any("regret_per_decision" in each and each["regret_per_decision"].mean is not None for each in found)
-    absent = any("absent_slots" in each and each["absent_slots"].mean for each in found)
+    known = any("regret_per_decision" in each and each["regret_per_decision"].value is not None for each in found)
+    absent = any("absent_slots" in each and each["absent_slots"].value for each in found)
     unlike = absent and _differs("availability", found)
     return "regret_per_decision" if known and (unlike or (unserved and not counted)) else "regret"
 
@@ -94,7 +97,7 @@ def same(found: Sequence[dict[str, Estimate]]) -> list[str]:
     return [
         metric
         for metric, some in estimates_of.items()
-        if None not in some and len({(each.mean, each.half_width) for each in some if each is not None}) == 1
+        if None not in some and len({(each.value, each.ends) for each in some if each is not None}) == 1
     ]
 
 
@@ -103,14 +106,14 @@ def everywhere(found: Sequence[dict[str, Estimate]], sign: str) -> str:
     texts = []
     for metric in same(found):
         estimate = found[0][metric]
-        shown = column(metric, [Estimate(estimate.mean, estimate.half_width or None, estimate.values)])
+        shown = column(metric, [replace(estimate, ends=estimate.ends if estimate.half_width else None)])
         texts.append(" ".join(f"{shown.name} {shown.cells(sign)[0]} {shown.unit}".split()))
     return f"at every point: {', '.join(texts)}" if texts else ""
 
 
 def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
-    return len({each[metric].mean if metric in each else None for each in found}) > 1
+    return len({each[metric].value if metric in each else None for each in found}) > 1
 
 
 def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
-    return any(metric in each and each[metric].mean not in (None, 0.0) for each in found)
+    return any(metric in each and each[metric].value not in (None, 0.0) for each in found)

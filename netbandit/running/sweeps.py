@@ -17,6 +17,7 @@ from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import StorageError, remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
+from netbandit.results.summary_table import SUMMARY, write_summary
 from netbandit.results.table import PARQUET, TABLE, write_table
 from netbandit.running import cluster
 from netbandit.running.patience import patience
@@ -197,7 +198,7 @@ def run(
     failures: dict[str, Failure] = {}
     if tasks:
         with storage(out):
-            for table in (TABLE, PARQUET):
+            for table in (TABLE, SUMMARY, PARQUET):
                 (out / table).unlink(missing_ok=True)
         imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
@@ -209,6 +210,7 @@ def run(
         if key in failures or result is None
     ]
     write_table(out, loaded)
+    write_summary(out, loaded)
     return SweepResult(
         loaded,
         failed,

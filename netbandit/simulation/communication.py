@@ -102,6 +102,11 @@ class Communication:
         """Note that *agents* come back, who decide in *slot* next."""
         return
 
+    @property
+    def waits(self) -> bool:
+        """Whether agents wait for others; by default nobody does."""
+        return False
+
     def waiting(self) -> list[int]:
         """Return how many slots each agent has waited that waits for others; by default nobody does."""
         return []
@@ -420,6 +425,11 @@ class Synchronisations(Communication):
     def releases(self) -> int:
         """See `Communication.releases`."""
         return int(self._releases.max())
+
+    @property
+    def waits(self) -> bool:
+        """See `Communication.waits`: for the end of a round."""
+        return not self.isolated
 
     def waiting(self) -> list[int]:
         """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far."""

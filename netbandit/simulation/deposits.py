@@ -128,6 +128,11 @@ class Deposits(Communication):
         """See `Communication.releases`."""
         return int(self._deposited.max())
 
+    @property
+    def waits(self) -> bool:
+        """See `Communication.waits`: for the answer to a deposit."""
+        return True
+
     def waiting(self) -> list[int]:
         """See `Communication.waiting`."""
         slot, horizon = self.clock.slot, self.clock.horizon

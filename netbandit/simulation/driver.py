@@ -78,6 +78,11 @@ class Driver(ABC):
     def start(self) -> None:
         """Build the protocol and start the agents; the event loop has not run yet."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether agents wait for others, so that they may wait for what is lost; by default nobody does."""
+        return False
+
     def waiting(self) -> list[int]:
         """Return how many slots each agent has waited that waits for others at the horizon; by default nobody does."""
         return []

@@ -123,6 +123,8 @@ class Epochs(Driver):
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
+        self._is_best = bandit.gaps == 0
+        self._best_lost = False
         self._aggregated = 0
         self._presence: list[Presence] | None = None
         outages = stage.network.outages
@@ -153,6 +155,11 @@ class Epochs(Driver):
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))
 
+    @property
+    def waits(self) -> bool:
+        """See `Driver.waits`: for the end of a round."""
+        return not self._isolated
+
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
         return [self._clock.horizon - since for _, since, _ in self._waiting.values()]
@@ -178,6 +185,7 @@ class Epochs(Driver):
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
             **self._waited(rounds),
+            "best_lost": int(self._best_lost),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -280,6 +288,7 @@ class Epochs(Driver):
                 return
             epoch = self._enter(cohort, number, start)
             action = epoch.action
+            self._look_for_best(action)
             if isinstance(action, Commit):
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
                 self._exploit(agent, 0, start, horizon, action.arm)
@@ -311,6 +320,11 @@ class Epochs(Driver):
             if not epoch.ahead:
                 del cohort.epochs[number]
             number += 1
+
+    def _look_for_best(self, action: Phase | Commit) -> None:
+        """Note if an agent goes on without the best arm, of which there may be several."""
+        left = action.arm if isinstance(action, Commit) else action.arms
+        self._best_lost |= not self._is_best[left].any()
 
     def _explore(self, cohort: Cohort, number: int, agent: int, start: int, phase: Phase) -> int:
         """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""

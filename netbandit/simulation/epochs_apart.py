@@ -86,6 +86,7 @@ class EpochsApart(Epochs):
         start, number, informed, released = clock.boundary(clock.now), 1, True, False
         while (start := self._next_present(agent, start)) < limit:
             action = learner.begin(number)
+            self._look_for_best(action)
             if isinstance(action, Commit):
                 yield clock.wait_until(start)
                 self._committed.add(agent)

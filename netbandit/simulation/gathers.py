@@ -109,6 +109,11 @@ class Gathers(Driver):
             if self.arms:
                 self.learner.start(self._bandit.seen)
 
+    @property
+    def waits(self) -> bool:
+        """See `Driver.waits`: agent 0 does for parts of a context."""
+        return True
+
     def waiting(self) -> list[int]:
         """See `Driver.waiting`: agent 0 does for the oldest user, where parts may be lost."""
         users = self._protocol.under_way

@@ -20,7 +20,7 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
-from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
@@ -115,6 +115,7 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
+        metrics["may_stall"] = int(_may_stall(driver, network, point.protocol))
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -166,6 +167,11 @@ def _communication(network: Network) -> dict[str, Metric]:
         "bytes": peer.bytes + uplink.bytes,
         "energy_j": peer.energy + uplink.energy,
     }
+
+
+def _may_stall(driver: Driver, network: Network, protocol: NetworkProtocol) -> bool:
+    """Return whether agents may wait for ever for what is lost, whether or not some did."""
+    return driver.waits and network.faults.may_lose and getattr(protocol, "deadline", None) is None
 
 
 def _waiting(

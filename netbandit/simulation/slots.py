@@ -127,6 +127,11 @@ class Slots(Driver):
                     learner.forget(slot, back)
             talking.back(slot, back)
 
+    @property
+    def waits(self) -> bool:
+        """See `Driver.waits`."""
+        return self.talking.waits
+
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
         return self.talking.waiting()

@@ -130,6 +130,7 @@ def test_a_run_prints_a_table_the_folder_and_the_pictures(place):
     assert sorted(path.name for path in (place / "results" / "sizes").iterdir() if path.is_file()) == [
         "regret.png",
         "study.json",
+        "summary.csv",
         "table.csv",
     ]
     assert len(list((place / "results" / "sizes").glob("runs/*/result.json"))) == 4

@@ -203,8 +203,21 @@ def test_one_replication_has_no_interval_and_no_series_no_label(tmp_path):
     (panel,) = json.loads(found)
     assert [(line["label"], line["half"]) for line in panel["lines"]] == [("", None)]
     rows = Page(text).tables[0]
-    assert rows[0] == ["metric", "mean", "±", "unit"]
-    assert ["rounds", "5", "", ""] in rows
+    assert rows[0] == ["metric", "mean", "±", "median", "middle 80 %", "unit"]
+    assert ["rounds", "5", "", "", "", ""] in rows
+
+
+def test_regrets_of_points_with_stalled_agents_are_marked_and_medians_stand_beside_means(tmp_path):
+    runs = [
+        made_up(parameters={"loss": loss}, replication=run, metrics={"stalled": 3 * (loss > 0), "regret": 100.0 * run})
+        for loss in (0.0, 0.1)
+        for run in range(5)
+    ]
+    found = Page(report(tmp_path, runs))
+    regrets = [row[found.tables[0][0].index("regret")] for row in found.tables[0][1:]]
+    assert [text.endswith("*") for text in regrets] == [False, True]
+    assert any(text.startswith("* agents stalled: ") for text in found.texts)
+    assert {row[3]: row[4] for table in found.tables for row in table if row[0] == "regret"} == {"200": "40 to 360"}
 
 
 def test_privacy_is_told_where_it_was_asked_for(tmp_path):

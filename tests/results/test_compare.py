@@ -17,7 +17,7 @@ from scipy import stats
 import netbandit
 from netbandit.cli import main
 from netbandit.plots.grouping import arrange
-from netbandit.results.compare import CompareError, compare, comparison, show_comparison
+from netbandit.results.compare import CompareError, compare, comparison, show_comparison, together
 from netbandit.running import sweeps as sweep
 
 
@@ -258,3 +258,92 @@ def test_what_labelled_cases_set_can_be_compared_too(tmp_path):
         found = compare(table, "cost", {"slow": "yes", "size": 1})
     assert "case" not in found.columns
     assert found[["size", "slow"]].values.tolist() == [[1, ""], [2, ""], [2, "yes"]]
+
+
+def failing(rows, **metrics):
+    """The rows, and for each run what tells whether it failed: {metric: values by replication}."""
+    found = table(rows)
+    more = [
+        row | {"metric": metric, "value": values[row["replication"]]}
+        for row in found.drop_duplicates("run").to_dict("records")
+        for metric, values in metrics.items()
+    ]
+    return pandas.concat([found, pandas.DataFrame(more)])
+
+
+def test_p_is_that_of_the_pairs_and_holm_s_of_all_rows_while_intervals_stay_as_they_are():
+    found = drawn(np.random.default_rng(6), 9)
+    result = compare(found)
+    expected = [
+        stats.ttest_rel(values(found, *point), values(found, "star", "0 ms"))
+        for point in zip(result["topology.family"], result["latency"], strict=True)
+    ]
+    assert result["p"].tolist() == pytest.approx([max(each.pvalue, 1e-9) for each in expected], rel=1e-5)
+    assert result["low"].tolist() == pytest.approx([each.confidence_interval().low for each in expected])
+    ordered = result.sort_values("p")
+    steps = [(3 - place) * p for place, p in enumerate(ordered["p"])]
+    assert ordered["p_holm"].tolist() == pytest.approx(np.minimum(1, np.maximum.accumulate(steps)).tolist())
+
+
+def test_metrics_that_are_compared_together_are_one_family(tmp_path):
+    sweep.run(fake_study(3, 4, replications=5), tmp_path)
+    generator = np.random.default_rng(7)
+    found = pandas.concat(
+        [drawn(generator, 5), drawn(generator, 5).assign(metric="cost"), drawn(generator, 5).assign(metric="bytes")]
+    )
+    alone = [comparison(found, metric) for metric in ("cost", "bytes")]
+    both = together(alone)
+    p = [each.p for one in both for each in one.differences]
+    assert min(each.p_holm for one in both for each in one.differences) == pytest.approx(6 * min(p))
+    assert min(each.p_holm for each in alone[0].differences) == pytest.approx(3 * min(p[:3]))
+
+
+def test_medians_of_pairs_with_the_sign_test():
+    found = drawn(np.random.default_rng(8), 11)
+    result = compare(found, against={"topology.family": "star"}, statistic="median").iloc[1]
+    differences = np.sort(values(found, "ring", "9 ms") - values(found, "star", "9 ms"))
+    assert result["difference"] == np.median(differences)
+    assert (result["low"], result["high"]) == (differences[1], differences[9])
+    assert result["value"] == np.median(values(found, "ring", "9 ms"))
+    assert result["p"] == pytest.approx(stats.binomtest(int((differences > 0).sum()), 11).pvalue)
+    with pytest.raises(CompareError, match="by 'q90', but by mean or median"):
+        compare(found, statistic="q90")
+
+
+@pytest.mark.parametrize("count", [28, 29])
+def test_a_mean_of_too_few_pairs_that_can_fail_decides_nothing_and_a_median_does(count):
+    rows = [(family, 1, run, shift + run) for family, shift in (("star", 0.0), ("ring", 9.5)) for run in range(count)]
+    rows = [(*row[:3], row[3] + 0.1 * (row[2] % 3) * (row[0] == "ring")) for row in rows]
+    found = failing(rows, best_lost=[0.0] * count)
+    result = compare(found)
+    assert math.isnan(result["p"].iloc[0]) == (count < 29)
+    assert ("28 replications can miss failures" in " ".join(result.attrs["remarks"])) == (count < 29)
+    assert result["low"].iloc[0] > 9  # what was seen is told in any case
+    assert compare(found, statistic="median")["p"].iloc[0] < 1e-6
+    assert compare(failing(rows, may_stall=[0.0] * count))["p"].iloc[0] < 1e-6
+    assert math.isnan(compare(failing(rows, may_stall=[1.0] * count))["p"].iloc[0]) == (count < 29)
+
+
+def test_regrets_of_points_at_which_agents_stalled_are_marked():
+    rows = [(family, 1, run, value + run) for family, value in (("star", 5), ("ring", 3)) for run in range(30)]
+    found = table(rows)
+    stalled = found.assign(metric="stalled", value=[0.0] * 30 + [4.0] + [0.0] * 29)
+    cost = found.assign(metric="cost")
+    both = pandas.concat([found, stalled, cost])
+    out = io.StringIO()
+    show_comparison(comparison(both, "regret"), Console(file=out, width=90))
+    lines = out.getvalue().splitlines()
+    assert any(line.split()[:2] == ["17.5", "*"] for line in lines)
+    assert any(line.startswith("* agents stalled: ") and "lower regret is no gain" in line for line in lines)
+    out = io.StringIO()
+    show_comparison(comparison(both, "cost"), Console(file=out, width=90))
+    assert "*" not in out.getvalue()  # they did cost less
+
+
+def test_levels_and_remarks_are_in_json(tmp_path):
+    sweep.run(fake_study(3, 4, 5, replications=4), tmp_path)
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), "--metric", "regret", "--statistic", "median", "--json"])
+    (found,) = json.loads(done.stdout)["comparisons"]
+    assert (found["statistic"], [each["ci95"] for each in found["differences"]]) == ("median", [None, None])
+    assert [each["p"] for each in found["differences"]] == pytest.approx([0.125, 0.125])
+    assert [each["p_holm"] for each in found["differences"]] == pytest.approx([0.25, 0.25])

@@ -42,8 +42,8 @@ def test_a_study_of_another_name_is_refused_and_nothing_changes(tmp_path):
         run(named("second", 3), tmp_path)
     assert str(caught.value) == (
         f"{tmp_path} holds the results of another scenario, 'first', which would be lost: 4 runs, table.csv, "
-        "report.html; name another folder by --out (in Python out=), or let 'second' take its place by --replace "
-        "(replace=True)"
+        "summary.csv, report.html; name another folder by --out (in Python out=), or let 'second' take its place "
+        "by --replace (replace=True)"
     )
     assert files(tmp_path) == before
 
@@ -64,7 +64,7 @@ def test_replacing_removes_what_is_ours_and_nothing_else(tmp_path):
     result = run(named("second", 3, replications=1), tmp_path, replace=True)
     assert (result.done, result.reused) == (1, 0)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"runs", "study.json", "table.csv", "mine.png", "notes"}
+    assert names == {"runs", "study.json", "table.csv", "summary.csv", "mine.png", "notes"}
     assert len(list((tmp_path / "runs").iterdir())) == 1
     assert (tmp_path.parent / "outside.png").exists()
 

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from netbandit.results.columns import column, short_names
 from netbandit.results.display import show
+from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
 from netbandit.results.table import write_table
@@ -230,9 +231,13 @@ def test_a_table_that_has_no_room_breaks_its_headings_and_no_value():
 
 
 def test_exact_numbers_end_in_no_zeros():
-    assert column("epsilon", [Estimate(value, 0.0, []) for value in (3.2, 0.8, 64.0)]).means == [" 3.2", " 0.8", "64.0"]
-    assert column("epsilon", [Estimate(value, None, []) for value in (3.0, 8.0)]).means == ["3", "8"]
-    assert column("regret", [Estimate(3.0, 1.0, []), Estimate(4.0, 0.0, [])]).halves == ["1.0", "0.0"]
+    assert column("epsilon", [Estimate(value, (value, value)) for value in (3.2, 0.8, 64.0)]).values == [
+        " 3.2",
+        " 0.8",
+        "64.0",
+    ]
+    assert column("epsilon", [Estimate(value) for value in (3.0, 8.0)]).values == ["3", "8"]
+    assert column("regret", [Estimate(3.0, (2.0, 4.0)), Estimate(4.0, (4.0, 4.0))]).spreads == ["1.0", "0.0"]
 
 
 def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():
@@ -267,7 +272,7 @@ def test_privacy_stands_beside_the_regret_where_it_differs():
 
 
 def test_who_asked_for_no_privacy_has_no_hyphen_for_it():
-    assert column("epsilon", [Estimate(3.0, None, [3.0]), Estimate(None, None, [None])]).means == ["  3", "inf"]
+    assert column("epsilon", [Estimate(3.0), Estimate(None)]).values == ["  3", "inf"]
 
 
 def test_a_column_of_nothing_or_of_zeros_is_not_shown():
@@ -311,3 +316,42 @@ def test_energy_has_its_column_on_80_characters_where_it_is_set():
     assert all(len(line) <= 80 for line in text.splitlines()[1:])
     without = [{**each, "energy_j": 0.0} for each in figures]
     assert "energy" not in shown(study(points, without), width=80)
+
+
+def test_medians_and_quantiles_stand_with_both_ends_of_their_intervals():
+    found = study([{"topology.agents": 10}, {"topology.agents": 20}], [{"regret": 100.0}, {"regret": 900.0}], 7)
+    raw = io.StringIO()
+    show(found, Console(file=raw, width=80), Statistic.named("median"))
+    lines = [line.split() for line in raw.getvalue().splitlines()]
+    assert ["10", "103.0", "[100.0,", "106.0]"] in lines
+    assert ["20", "927.0", "[900.0,", "954.0]"] in lines
+    assert "median [ends of its 95 % interval] over replications" in raw.getvalue()
+    raw = io.StringIO()
+    show(found, Console(file=raw, width=80), Statistic.named("q90"))
+    assert "takes 36 replications" in " ".join(raw.getvalue().split())
+
+
+def test_the_regret_of_points_at_which_agents_stalled_is_marked():
+    figures = {"regret": 100.0, "cost": 30.0, "may_stall": 1}
+    text = shown(study([{"loss": 0.0}, {"loss": 0.2}], [figures | {"stalled": 0}, figures | {"stalled": 3}], 30))
+    (line,) = (line for line in text.splitlines() if line.strip().startswith("0.2"))
+    assert re.search(r"114\.5 ± 3\.3 \* +3\.435 ± ", line)
+    assert "* agents stalled: " in text
+    assert "may stall" not in text
+    assert "can miss failures" not in text
+
+
+@pytest.mark.parametrize("replications", [2, 28, 29])
+def test_too_few_replications_of_runs_that_can_fail_are_remarked(replications):
+    figures = {"regret": 100.0, "best_lost": 0}
+    text = shown(study([{"a": 1}, {"a": 2}], [figures, figures | {"regret": 7.0}], replications))
+    assert (f"\n{replications} replications can miss failures" in text) == (replications < 29)
+
+
+def test_what_holds_in_some_runs_says_in_how_many():
+    found = study([{"a": 1}, {"a": 2}], [{"regret": 1.0, "best_lost": 0}, {"regret": 2.0, "best_lost": 0}], 3)
+    runs = found.points[1].runs
+    runs[0] = replace(runs[0], remarks=("said once",), metrics=runs[0].metrics | {"best_lost": 1})
+    text = shown(found)
+    assert "at a = 2: said once (in 1 of 3 runs)" in text
+    assert "at a = 2: an agent dropped the best arm (in 1 of 3 runs)" in text

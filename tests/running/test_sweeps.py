@@ -150,7 +150,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_nothing_half_written(tmp_path,
     left[0] = 1000
     sweep.run(study, tmp_path / "whole")
     writes = 1000 - left[0]
-    assert writes == 2 + 2 * 4  # study.json and table.csv, and for each run scenario, curves, links and result
+    assert writes == 3 + 2 * 4  # study.json and two tables, and for each run scenario, curves, links and result
     for before in range(writes):
         out = tmp_path / str(before)
         left[0] = before
@@ -160,7 +160,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_nothing_half_written(tmp_path,
         assert not list(out.rglob("*.partial"))
         assert all(load_run(result.parent) is not None for result in out.glob("runs/*/result.json"))
         assert len(list(out.glob("runs/*/result.json"))) == max(0, before - 1) // 4
-        assert not (out / "table.csv").exists()
+        assert not (out / "summary.csv").exists()  # which is written last
         again = sweep.run(study, out)
         assert (again.reused, again.failed) == (max(0, before - 1) // 4, [])
         assert tree(out) == tree(tmp_path / "whole")

@@ -211,3 +211,24 @@ def test_what_a_run_spends_can_be_given_instead(tmp_path):
     assert played("learner.epsilon_total=inf").fingerprint == played().fingerprint
     with pytest.raises(ScenarioError, match=r"epsilon_total: cannot be given with epsilon"):
         played("learner.epsilon_total=6.4", "learner.epsilon=1.6")
+
+
+@pytest.mark.parametrize("protocol", ["gis", "silent", "gis with a deadline"])
+def test_the_best_arm_is_lost_where_regret_goes_on_growing(tmp_path, protocol):
+    """After a budget of one round everybody pulls one arm: the curve is level at the end if it is the best for all."""
+    kind, _, deadline = protocol.partition(" with a ")
+    keys = ["run.horizon=3000", "bandit.means=[0.5, 0.54, 0.53]", "learner.rounds=1", "learner.gap=1.0"]
+    keys += [f"protocol.kind={kind}"] + (['protocol.deadline="30 ms"'] if deadline else [])
+    point = study(tmp_path, *keys).points[0]
+    lost = []
+    for replication in range(12):
+        result = point.simulation(replication).run()
+        late = result.curves["regret"].at(np.array([2_500, 3_000]))
+        lost.append(result.metrics["best_lost"])
+        assert lost[-1] == int(late[1] > late[0])
+    assert set(lost) == {0, 1}
+
+
+def test_one_of_several_best_arms_is_enough(tmp_path):
+    found = run(tmp_path, "bandit.means=[0.7, 0.7, 0.7]", "learner.rounds=1", "learner.gap=1.0")
+    assert found.metrics["best_lost"] == 0

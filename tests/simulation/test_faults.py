@@ -277,3 +277,38 @@ def test_a_timeout_below_a_nanosecond_is_one():
     law = 'links.peer={ loss = 1.0, retry = { timeout = "0.1 ns", factor = 1000, attempts = 300 } }'
     result = run(law)
     assert result.metrics["retransmissions"] < 100 * result.metrics["messages"]
+
+
+CALLS = ('bandit={ kind = "linear", dimension = 2, arms = 4 }', 'learner={ kind = "linucb" }')
+UCB = ('learner={ kind = "ucb" }',)
+LOST = ("links.peer.loss=0.1", "links.uplink.loss=0.1")
+
+
+@pytest.mark.parametrize(
+    ("may", "overrides"),
+    [
+        (0, ()),
+        (1, ("links.peer.loss=0.1",)),
+        (0, ("links.peer.jitter='3 ms'",)),
+        (0, ("links.peer.loss=0.1", "protocol.deadline='9 ms'")),
+        (0, ("links.peer.loss=0.1", "protocol.kind=silent")),
+        (0, (*CALLS, "protocol.kind=master-worker")),
+        (1, (*CALLS, "protocol.kind=master-worker", *LOST)),
+        (0, (*CALLS, "protocol.kind=master-worker", *LOST, 'protocol.deadline="9 ms"')),
+        (0, (*CALLS, "protocol.kind=silent", *LOST)),
+        (
+            1,
+            (
+                *CALLS,
+                "protocol.kind=master-worker",
+                "faults.outages=[{ server = true, from = '1 ms', until = '2 ms' }]",
+            ),
+        ),
+        (0, (*UCB, "protocol.kind=local", *LOST)),  # nobody waits
+        (1, (*CALLS, "protocol.kind=parameter-server", *LOST, "links.uplink.retry.attempts=2")),
+    ],
+)
+def test_runs_may_stall_where_agents_wait_for_what_may_be_lost(may, overrides):
+    found = run("run.horizon=30", *overrides).metrics
+    assert found["may_stall"] == may
+    assert may or not found["stalled"]

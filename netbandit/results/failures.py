@@ -1,0 +1,124 @@
+"""Runs that fail: an agent drops the best arm, agents stall, or no round ends.
+
+The regret of such a run is another by far, so that a mean is mostly that of the few that failed, and an interval from
+replications of which none has failed knows nothing of them. Where runs can fail nothing is therefore decided by a mean
+of fewer than `ENOUGH` replications, whether or not one of them has failed: to look whether one has would let through
+just those samples that missed it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from netbandit.plural import counted
+from netbandit.results import statistics
+from netbandit.results.statistic import least_for
+from netbandit.results.statistics import CONFIDENCE, Interval
+from netbandit.simulation.result import Metric
+
+_RARE = 0.1
+
+ENOUGH = math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - _RARE))
+"""So many replications contain a failure with 95 %, where 10 % of runs fail."""
+
+LEAST_FOR_A_MEDIAN = least_for(0.5, CONFIDENCE)
+"""So many replications it takes to have an interval of a median."""
+
+Metrics = Mapping[str, Metric]
+"""The metrics of a run, by name."""
+
+BEST_LOST, _STALLED, _NONE_ENDED = "an agent dropped the best arm", "agents stalled", "no round ended"
+
+
+def failures_of(metrics: Metrics) -> tuple[str, ...]:
+    """Return how a run has failed, in words; nothing if it has not."""
+    waits = metrics.get("waiting_slots") is not None
+    found = {
+        BEST_LOST: bool(metrics.get("best_lost")),
+        _STALLED: bool(metrics.get("stalled")),
+        _NONE_ENDED: metrics.get("rounds") == 0 and waits,
+    }
+    return tuple(name for name, failed in found.items() if failed)
+
+
+def is_regret(metric: str) -> bool:
+    """Say whether *metric* is a regret, which the loss of the best arm moves; other metrics stay what they are."""
+    return metric.startswith("regret")
+
+
+@dataclass(frozen=True)
+class Failures:
+    """What is known of failures among some runs.
+
+    Attributes:
+        runs: How many runs there are.
+        failed: How many of them failed.
+        kinds: How many failed in each way, in words; a run may fail in several.
+        drops: Whether agents drop arms, and so perhaps the best.
+        stalls: Whether agents may wait for ever, or some run failed in another way than by the loss of the best arm.
+    """
+
+    runs: int
+    failed: int
+    kinds: Mapping[str, int]
+    drops: bool
+    stalls: bool
+
+    @classmethod
+    def of(cls, runs: Sequence[Metrics]) -> "Failures":
+        """Return what *runs* say."""
+        found = [failures_of(metrics) for metrics in runs]
+        kinds = {name: sum(name in one for one in found) for name in (BEST_LOST, _STALLED, _NONE_ENDED)}
+        return cls(
+            len(runs),
+            sum(map(bool, found)),
+            {name: count for name, count in kinds.items() if count},
+            any(metrics.get("best_lost") is not None for metrics in runs),
+            any(metrics.get("may_stall") for metrics in runs) or bool(kinds[_STALLED] or kinds[_NONE_ENDED]),
+        )
+
+    @property
+    def share(self) -> Interval:
+        """The share of runs that failed, with its interval.
+
+        Raises:
+            ValueError: There is no run.
+        """
+        return statistics.share([1.0] * self.failed + [0.0] * (self.runs - self.failed), CONFIDENCE)
+
+    def can_move(self, metric: str) -> bool:
+        """Say whether a failure would move *metric* far."""
+        return self.stalls or (self.drops and is_regret(metric))
+
+    def leave_open(self, metric: str) -> bool:
+        """Say whether a mean of *metric* over these runs decides nothing."""
+        return self.runs < ENOUGH and self.can_move(metric)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether agents stalled in some run."""
+        return _STALLED in self.kinds
+
+    @property
+    def most_missed(self) -> float:
+        """The largest share of failures of which so many runs contain none with 5 %."""
+        return 1 - math.exp(math.log(1 - CONFIDENCE) / self.runs)
+
+
+def too_few(failures: Failures) -> str:
+    """Say why a mean over so few runs decides nothing."""
+    return (
+        f"{counted(failures.runs, 'replication')} can miss failures that happen in up to "
+        f"{100 * failures.most_missed:.2g} % of runs, which intervals of means then leave out: means are compared from "
+        f"{ENOUGH} replications on, medians (--statistic median) from {LEAST_FOR_A_MEDIAN}"
+    )
+
+
+MARK = "*"
+"""What stands beside the regret of a point at which agents stalled."""
+
+STALLED = (
+    f"{MARK} agents stalled: they hear nothing more, and those that wait pull the arm that looked best instead of "
+    "exploring. That may lower regret: where they stalled, a lower regret is no gain"
+)
+"""What the mark means."""

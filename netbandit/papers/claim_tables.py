@@ -17,7 +17,7 @@ COMPARISONS = "comparisons.csv"
 
 _COLUMNS = (
     "paper", "claim", "figure", "where", "says", "read_as", "measure", "of", "what", "value", "low", "high",
-    "confidence", "replications", "holds_if", "verdict", "comparisons", "remark",
+    "confidence", "replications", "holds_if", "verdict", "comparisons", "remark", "p", "level", "claims_together",
 )  # fmt: skip
 
 
@@ -40,7 +40,8 @@ def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list
 
 
 def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> list[str]:
-    claim, interval = judgement.claim, one.interval
+    claim, interval, p = judgement.claim, one.interval, judgement.p
+    levels = ["", "", ""] if p is None else [f"{p:.6g}", f"{judgement.level:.6g}", str(judgement.family)]
     numbers = ["", "", "", "", ""]
     if interval is not None:
         ends = [interval.value, interval.low, interval.high, interval.confidence]
@@ -48,7 +49,7 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
     measure = claim.measure + (" in each run" if claim.every_run else "")
     return [
         paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, claim.what, one.what, *numbers,
-        str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)),
+        str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)), *levels,
     ]  # fmt: skip
 
 

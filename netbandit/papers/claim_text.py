@@ -3,12 +3,20 @@
 import math
 from collections.abc import Iterator
 
+from netbandit.papers.claims import OF_TWO_POINTS
 from netbandit.papers.regions import HOLDS
 from netbandit.papers.verdicts import Comparison, Judgement
-from netbandit.results.numbers import shortest, with_ends
+from netbandit.results.failures import STALLED, is_regret
+from netbandit.results.numbers import level_text, shortest, with_ends
 from netbandit.results.statistics import Interval
 
-_HOW = {"mean": "mean of", "share": "share of runs with", "geometric ratio": "geometric mean of ratios of"}
+_HOW = {
+    "mean": "mean of",
+    "share": "share of runs with",
+    "geometric ratio": "geometric mean of ratios of",
+    "median difference": "median of differences of",
+    "median ratio": "median of ratios of",
+}
 _BOUND = {"upper": "an upper bound, which refutes nothing", "lower": "a lower bound, which refutes nothing"}
 _FITTED = "the setting was chosen so that this comes out: this is no test of it"
 
@@ -66,6 +74,8 @@ def remarks(judgement: Judgement) -> Iterator[str]:
     if judgement.look.of > 1:
         number, most = judgement.look.number, judgement.look.of
         yield f"look {number} of at most {most}, planned beforehand; each errs {most} times more rarely than one would"
+    yield from dict.fromkeys(one.why_open for one in judgement.comparisons if one.why_open)
+    yield from _failed(judgement)
     reasons = [one.interval.why_none for one in judgement.comparisons if one.interval is not None]
     yield from (f"no interval: {why}" for why in dict.fromkeys(filter(None, reasons)))
     if claim.note:
@@ -74,12 +84,33 @@ def remarks(judgement: Judgement) -> Iterator[str]:
         yield claim.if_not
 
 
+def _failed(judgement: Judgement) -> Iterator[str]:
+    """Yield how many runs failed at the points that are compared, and what a stall does to regret."""
+    counts: dict[str, list[tuple[int, int]]] = {}
+    for one in judgement.failures:
+        for kind, count in one.kinds.items():
+            counts.setdefault(kind, []).append((count, one.runs))
+    for kind, found in counts.items():
+        failed, runs = max(found)
+        many = "at one point" if len(found) == 1 else "at most, at some of the points"
+        yield f"{kind} in {failed} of {runs} runs {many}"
+    claim = judgement.claim
+    regret = any(is_regret(name) for formula in claim.formulas for name in formula.metrics)
+    if regret and claim.measure in OF_TWO_POINTS and any(one.stalled for one in judgement.failures):
+        yield STALLED
+
+
 def _facts(judgement: Judgement) -> Iterator[str]:
     claim, first = judgement.claim, judgement.deciding.interval
     if first is not None:
         if not claim.every_run:
             yield f"{100 * first.confidence:.4g} % intervals{' each' if len(judgement.comparisons) > 1 else ''}"
         yield f"{first.replications} replication{'s' * (first.replications != 1)}"
-    if claim.measure in ("difference", "ratio", "geometric ratio") and not claim.every_run:
+    if claim.measure in OF_TWO_POINTS and not claim.every_run:
         yield "paired" if claim.paired else "not paired"
+    if judgement.p is not None:
+        together = f" (Holm over {judgement.family} claims)" if judgement.family > 1 else ""
+        p = level_text(judgement.p)
+        relation = "<" if p.startswith("<") else "="
+        yield f"p {relation} {p.removeprefix('<')}, judged at level {level_text(judgement.level)}{together}"
     yield f"holds if {claim.region}"

@@ -32,6 +32,18 @@ BOUNDS = frozenset({"epsilon", "delta"})
 """Metrics that an accountant finds: in general more than what was spent."""
 
 
+Measure = Literal[
+    "mean", "share", "difference", "ratio", "geometric ratio", "slope", "median", "median difference", "median ratio"
+]
+"""What is measured; see `Claim`."""
+
+OF_TWO_POINTS = ("difference", "ratio", "geometric ratio", "median difference", "median ratio")
+"""Measures that compare points."""
+
+_OF_PAIRS = ("geometric ratio", "median difference", "median ratio")
+"""Measures that are of pairs in any case."""
+
+
 class Claim(Settings):
     """A sentence of a paper, and how it is measured.
 
@@ -46,7 +58,8 @@ class Claim(Settings):
         read_as: What that means in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
             the ratio of the means at two points, the geometric mean of the ratios of pairs (which counts each alike
-            where instances differ by much), or the slope of a line through all points that are selected.
+            where instances differ by much), the slope of a line through all points that are selected; or the median of
+            a formula, or of the differences or ratios of pairs (which few runs that fail do not move).
         of: The formula, taken of each run.
         to: The formula taken of what it is compared to, if that is another one.
         over: The formula of the horizontal axis of a slope.
@@ -63,7 +76,8 @@ class Claim(Settings):
         fitted: Whether the setting was chosen so that this comes out, so that measuring it again is no test of it.
         paired: Whether replications of two points with the same number are pairs.
         region: Where each number must lie.
-        confidence: Of all intervals of the claim together.
+        confidence: Of all statistical claims of its figure together, with all their intervals and looks; of several in
+            a figure the largest counts.
         note: What a reader must know in any case.
         if_not: The reason that was looked for, shown if the claim is not found to hold.
     """
@@ -73,7 +87,7 @@ class Claim(Settings):
     where: str
     says: str
     read_as: str
-    measure: Literal["mean", "share", "difference", "ratio", "geometric ratio", "slope"]
+    measure: Measure
     of: Formula
     to: Formula | None = None
     over: Formula | None = None
@@ -93,7 +107,7 @@ class Claim(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        compares = self.measure in ("difference", "ratio", "geometric ratio")
+        compares = self.measure in OF_TWO_POINTS
         if compares != bool(self.along or self.against) or (self.along and self.against):
             raise ValueError("a difference or a ratio needs along or against (one of them), other measures neither")
         if self.to is not None and not compares:
@@ -102,9 +116,11 @@ class Claim(Settings):
             raise ValueError("less belongs to a difference or a ratio of pairs, with the same formula on both sides")
         if (self.measure == "slope") != (self.over is not None):
             raise ValueError("a slope needs over, the formula of its horizontal axis; other measures do not")
-        if self.measure == "geometric ratio" and (not self.paired or self.less is not None):
+        if self.measure in _OF_PAIRS and not self.paired:
+            raise ValueError(f"a {self.measure} is one of pairs")
+        if self.measure == "geometric ratio" and self.less is not None:
             raise ValueError("a geometric ratio is one of pairs, of which nothing is taken off")
-        if self.every_run and (self.measure in ("share", "slope", "geometric ratio") or not self.paired):
+        if self.every_run and (self.measure not in ("mean", "difference", "ratio") or not self.paired):
             raise ValueError("every_run belongs to a mean, or to a difference or a ratio of pairs")
         named = sorted(BOUNDS & Expression(self.of).names)
         if named and self.bound is None:
@@ -127,6 +143,11 @@ class Claim(Settings):
     def formulas(self) -> tuple[Expression, ...]:
         """All formulas of the claim."""
         return tuple(Expression(text) for text in (self.of, self.to, self.over) if text is not None)
+
+    @property
+    def averages(self) -> bool:
+        """Whether it is a mean that decides, which few runs that fail may move far."""
+        return not self.every_run and self.measure != "share" and not self.measure.startswith("median")
 
     def taken(self, place: int) -> tuple[Expression, ...]:
         """Return what is taken of the runs at a point: at the first, what is compared, and for a slope both axes."""

@@ -92,6 +92,16 @@ class Expression:
         plain = (node for node in ast.walk(self._tree) if isinstance(node, ast.Name))
         return frozenset(node.id for node in plain if id(node) not in inner | called)
 
+    @cached_property
+    def metrics(self) -> frozenset[str]:
+        """The metrics that it depends on, those of which it takes the curve among them."""
+        calls = [node for node in ast.walk(self._tree) if isinstance(node, ast.Call)]
+        curves = (node for node in calls if isinstance(node.func, ast.Name) and node.func.id in ("curve", "growth"))
+        words = (node.args[0] for node in curves if node.args)
+        return self.names | {
+            word.value for word in words if isinstance(word, ast.Constant) and isinstance(word.value, str)
+        }
+
     def of(self, run: RunResult) -> float | None:
         """Return the value for *run*; None where it does not exist: a figure is infinite, or a division by zero.
 

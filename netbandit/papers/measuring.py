@@ -1,23 +1,26 @@
 """What the runs of a figure say of a claim: the samples of each of its comparisons."""
 
+from collections.abc import Collection
+
 from netbandit.papers.claims import Claim
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import FigureRuns, PointRuns
 from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
-from netbandit.papers.verdicts import Judgement, Look, judge
+from netbandit.papers.verdicts import Evidence, Look, Measured
 from netbandit.plural import counted
+from netbandit.results.failures import Failures, failures_of
 from netbandit.simulation.result import bound_of
 
 
-def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgement:
-    """Return the verdict of *runs* on *claim*, at one look or at one of several.
+def evidence(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Evidence:
+    """Return what *runs* say of *claim*, at one look or at one of several.
 
     Raises:
         PaperError: The claim names points that are not there.
     """
     found = []
-    measured: list[PointRuns] = []
+    used: list[PointRuns] = []
     for selector, against in claim.comparisons():
         if claim.measure == "slope":
             points = runs.select(selector)
@@ -25,9 +28,10 @@ def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgemen
                 raise PaperError(f"{claim.id}: {selector} names {counted(len(points), 'point')}, and a slope needs two")
         else:
             points = [runs.one(each) for each in (selector, against) if each is not None]
-        measured += points
+        used += points
         off = None if claim.less is None else runs.one({**selector, **claim.less})
-        common = set.intersection(*(set(point.by_replication) for point in [*points, *([off] if off else [])]))
+        every = [*points, *([off] if off else [])]
+        common = set.intersection(*(set(point.by_replication) for point in every))
         samples = [
             [
                 [value for number, value in taken.items() if not claim.paired or number in common]
@@ -35,10 +39,21 @@ def judged(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Judgemen
             ]
             for place, point in enumerate(points)
         ]
-        found.append((selector_text(selector, against, claim.less), samples))
-    if claim.bound == "exact" and bound_of(run for point in measured for run in point.runs) == "upper":
+        failures = tuple(_failures(point, common if claim.paired else None) for point in every)
+        found.append(Measured(selector_text(selector, against, claim.less), samples, failures))
+    if claim.bound == "exact" and bound_of(run for point in used for run in point.runs) == "upper":
         claim = claim.model_copy(update={"bound": "upper"})  # for these runs the accountant could prove no more
-    return judge(claim, found, runs.held, runs.figure.chosen, look)
+    return Evidence(claim, found, runs.held, runs.figure.chosen, look or Look())
+
+
+def _failures(point: PointRuns, replications: Collection[int] | None) -> Failures:
+    """Return how many replications failed; one of several instances does if it fails in one of them."""
+    found = []
+    for number, runs in point.by_replication.items():
+        if replications is None or number in replications:
+            metrics = [run.metrics for run in runs]
+            found.append(next(filter(failures_of, metrics), metrics[0]))
+    return Failures.of(found)
 
 
 def _less(point: PointRuns, off: PointRuns | None, formula: Expression) -> dict[int, float | None]:

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from netbandit.papers.claim_text import line
+from netbandit.papers.families import judged_together
 from netbandit.papers.figure_runs import FigureRuns, run_figure
 from netbandit.papers.figures import Figure, Paper
-from netbandit.papers.measuring import judged
+from netbandit.papers.measuring import evidence
 from netbandit.papers.regions import OPEN
-from netbandit.papers.verdicts import Judgement, Look
+from netbandit.papers.verdicts import Evidence, Judgement, Look
 from netbandit.results.safe_files import storage
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
@@ -37,7 +38,8 @@ def reproduce(
         out: The folder of the pictures; each figure's results are in a folder of its own in it.
         replications: How many replications each point has; absent: as its scenario says.
         looks: How many times as many at each look, ascending: a figure whose claims are all decided is not looked at
-            again. The more looks, the wider each interval, so that all of them err as often as one would.
+            again. The more looks, the wider each interval, so that all of them err as often as one would. The claims
+            of a figure are judged together, and err together as often as one would.
         jobs: How many processes run at once; 0 means one for each core.
         reporting: Makes what tells how far a figure's runs are.
         tell: Takes a line for each claim.
@@ -85,17 +87,27 @@ def reproduce(
 def _looked_at(
     paper: Paper, figure: Figure, at: Callable[[int], FigureRuns], looks: Sequence[int]
 ) -> tuple[FigureRuns, list[Judgement]]:
-    """Return the runs of the last look at *figure*, and each claim as it was at the look that decided it."""
+    """Return the runs of the last look at *figure*, and its claims, judged together."""
     claims = [claim for claim in paper.claims if claim.figure == figure.id]
-    decided: dict[str, Judgement] = {}
+    best: dict[str, Evidence] = {}
+    judgements: list[Judgement] = []
     for number, times in enumerate(looks, start=1):
         runs = at(times)
         if any(not point.runs for point in runs.points):
             return runs, []
-        for claim in claims:
-            # Whoever has decided does not look again: that would be one more chance to err.
-            if claim.id not in decided or decided[claim.id].verdict == OPEN:
-                decided[claim.id] = judged(claim, runs, Look(number, len(looks)))
-        if all(judgement.verdict != OPEN for judgement in decided.values()):
+        last = [evidence(claim, runs, Look(number, len(looks))) for claim in claims]
+        for one in last:
+            name = one.claim.id
+            if name not in best or _says_more(one, best[name]):
+                best[name] = one
+        judgements = judged_together(list(best.values()), last)
+        if all(judgement.verdict != OPEN for judgement in judgements):
             break
-    return runs, [decided[claim.id] for claim in claims]
+    return runs, judgements
+
+
+def _says_more(one: Evidence, than: Evidence) -> bool:
+    """Say whether a later look is the one to judge a claim by; each look has its part of the error."""
+    if one.p is None or than.p is None:
+        return than.judged().verdict == OPEN
+    return one.p < than.p

@@ -2,11 +2,13 @@
 
 Each comparison of a claim has an interval, and a region in which the number must lie for the sentence to be true: the
 comparison ``holds`` if the whole interval lies inside, ``does not hold`` if it lies outside, and is ``not decidable``
-else. The claim holds if all its comparisons do, and does not hold if one of them does not. Its confidence is that of
-all its intervals together (Bonferroni).
+else. The claim holds if all its comparisons do, and does not hold if one of them does not. The level at which it is
+judged is the error of all its intervals together (Bonferroni), and its p-value the smallest level at which it is
+decided. Which level that is depends on the other claims of its figure: `netbandit.papers.families`.
 
 What follows from an algorithm and no chance decides is asked of each run instead: one outside the region refutes it.
 A bound refutes nothing: where the epsilon an accountant finds is above what was promised, less may have been spent.
+Where runs can fail, a mean of few of them decides nothing: `netbandit.results.failures`.
 
 Whoever looks again after more replications, until a claim is decided, has several chances to err. With a plan of looks
 made beforehand, each look has its share of the error (Bonferroni over the looks): all of them together decide wrongly
@@ -16,10 +18,15 @@ no more often than one look would.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from netbandit.papers.claims import Claim
 from netbandit.papers.regions import FAILS, HOLDS, OPEN, Verdict
 from netbandit.results import statistics as intervals
+from netbandit.results.failures import Failures, too_few
+from netbandit.results.levels import smallest_level
+from netbandit.results.statistic import MEDIAN
 from netbandit.results.statistics import Interval
 
 
@@ -45,11 +52,13 @@ class Comparison:
         interval: The number with its interval; None if it does not exist in some run. Of a claim on every run, the mean
             with the least and the largest.
         verdict: What it says of the claim.
+        why_open: Why it decides nothing, where that is no matter of its interval.
     """
 
     what: str
     interval: Interval | None
     verdict: Verdict
+    why_open: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,10 @@ class Judgement:
         held: What the points have in common that other instances would not, in words; empty if nothing is held.
         chosen: What was chosen after looking at verdicts, in words; empty if nothing was.
         look: Which look this is.
+        level: At which level it was judged.
+        p: The smallest level at which it is decided; None if that was not asked, or every run decides.
+        family: How many claims are judged together.
+        failures: What is known of failures at the points that it compares.
     """
 
     claim: Claim
@@ -71,6 +84,10 @@ class Judgement:
     held: str = ""
     chosen: str = ""
     look: Look = field(default=Look())
+    level: float = 0.05
+    p: float | None = None
+    family: int = 1
+    failures: tuple[Failures, ...] = ()
 
     @property
     def deciding(self) -> Comparison:
@@ -87,32 +104,72 @@ Samples = Sequence[float | None]
 """What a formula is worth in each replication of a point; None where it does not exist."""
 
 
-def judge(
-    claim: Claim,
-    found: Sequence[tuple[str, Sequence[Sequence[Samples]]]],
-    held: str = "",
-    chosen: str = "",
-    look: Look | None = None,
-) -> Judgement:
-    """Return the verdict on *claim*.
+class Measured(NamedTuple):
+    """What was measured for one comparison.
 
-    Args:
+    Attributes:
+        what: Which points it is of.
+        points: For each of its points one sequence of samples for each of the claim's formulas.
+        failures: For each of its points what is known of failures.
+    """
+
+    what: str
+    points: Sequence[Sequence[Samples]]
+    failures: tuple[Failures, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured for a claim at one look, which can be judged at any level.
+
+    Attributes:
         claim: The claim.
-        found: For each comparison what it is of, and its samples: for each of its points, one sequence for each of
-            the claim's formulas.
+        measured: Its comparisons.
         held: What is held fixed in all runs, in words.
         chosen: What was chosen after looking at verdicts, in words.
-        look: Which look this is, the only one if it is not said.
+        look: Which look this is.
     """
-    look = look or Look()
-    confidence = 1 - (1 - claim.confidence) / max(1, len(found)) / look.of
-    comparisons = [_compared(claim, what, points, confidence) for what, points in found]
+
+    claim: Claim
+    measured: Sequence[Measured]
+    held: str = ""
+    chosen: str = ""
+    look: Look = field(default=Look())
+
+    @cached_property
+    def p(self) -> float | None:
+        """The smallest level at which the claim is decided, 1 if it is at none; None where every run decides."""
+        if self.claim.every_run:
+            return None
+        return smallest_level(lambda level: _verdict(self._compared(level)) != OPEN)
+
+    def judged(self, level: float | None = None, *, family: int = 1, p: float | None = None) -> Judgement:
+        """Return the verdict.
+
+        Args:
+            level: The error of all intervals of the claim together; what the claim says if it is not given.
+            family: How many claims are judged together.
+            p: The p-value, where it is to be told.
+        """
+        level = 1 - self.claim.confidence if level is None else level
+        found = self._compared(level)
+        failures = tuple(one for each in self.measured for one in each.failures)
+        return Judgement(
+            self.claim, found, _verdict(found), self.held, self.chosen, self.look, level, p, family, failures
+        )
+
+    def _compared(self, level: float) -> list[Comparison]:
+        confidence = 1 - level / max(1, len(self.measured)) / self.look.of
+        return [_compared(self.claim, each, confidence) for each in self.measured]
+
+
+def _verdict(comparisons: Sequence[Comparison]) -> Verdict:
     verdicts = {comparison.verdict for comparison in comparisons}
-    verdict = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else OPEN
-    return Judgement(claim, comparisons, verdict, held, chosen, look)
+    return FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else OPEN
 
 
-def _compared(claim: Claim, what: str, points: Sequence[Sequence[Samples]], confidence: float) -> Comparison:
+def _compared(claim: Claim, measured: Measured, confidence: float) -> Comparison:
+    what, points, failures = measured
     columns: list[list[list[float]]] = []
     for point in points:
         known = [[value for value in samples if value is not None] for samples in point]
@@ -133,7 +190,17 @@ def _compared(claim: Claim, what: str, points: Sequence[Sequence[Samples]], conf
         if interval is None:
             return Comparison(what, None, OPEN)
         verdict = claim.region.verdict(interval)
+    if short := _too_short(claim, failures):
+        return Comparison(what, interval, OPEN, too_few(min(short, key=lambda one: one.runs)))
     return Comparison(what, interval, _decided(claim, verdict))
+
+
+def _too_short(claim: Claim, failures: Sequence[Failures]) -> list[Failures]:
+    """Return those of *failures* that leave a mean open: of too few runs, of which some can fail."""
+    if not failures or not claim.averages:
+        return []
+    metrics = {name for formula in claim.formulas for name in formula.metrics}
+    return [one for one in failures if any(map(one.leave_open, metrics))]
 
 
 def _decided(claim: Claim, verdict: Verdict) -> Verdict:
@@ -168,5 +235,14 @@ def _interval(claim: Claim, columns: Sequence[Sequence[list[float]]], confidence
             if min(columns[0][0] + columns[1][0]) <= 0:
                 return None
             return intervals.geometric_ratio(columns[0][0], columns[1][0], confidence)
+        case "median":
+            return MEDIAN.of(columns[0][0], confidence)
+        case "median difference" | "median ratio":
+            pairs = list(zip(columns[0][0], columns[1][0], strict=True))
+            if claim.measure == "median difference":
+                return MEDIAN.of([one - other for one, other in pairs], confidence)
+            if any(other == 0 for _, other in pairs):
+                return None
+            return MEDIAN.of([one / other for one, other in pairs], confidence)
         case "slope":
             return intervals.slope([point[1] for point in columns], [point[0] for point in columns], confidence)

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 from netbandit.arguments import by_name, inside
 from netbandit.key_paths import CASE
 from netbandit.plural import counted
-from netbandit.results.failures import STALLED, Failures, is_regret, too_few
+from netbandit.results.failures import MARKED, MEDIANS, Failures, is_regret, too_few
 from netbandit.results.levels import holm, p_value
-from netbandit.results.numbers import shortest
+from netbandit.results.numbers import level_text
 from netbandit.results.statistic import Statistic
 from netbandit.results.statistics import CONFIDENCE, Interval
 from netbandit.results.summary import Estimate, finite
@@ -100,7 +100,7 @@ class Comparison:
     def remarks(self) -> list[str]:
         """What must be known to read the differences, a line each."""
         why = dict.fromkeys(each.why_open for each in self.differences if each.why_open)
-        return [*why, *([STALLED] if any(any(each.stalled) for each in self.differences) else [])]
+        return [*why, *([MARKED] if any(any(each.stalled) for each in self.differences) else [])]
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def _difference(
         baseline=sides[1],
         interval=statistic.of(differences, confidence),
         p=p,
-        why_open=too_few(short) if short and len(pairs) > 1 else "",
+        why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
         stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
     )
 
@@ -380,7 +380,7 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     for heading, levels in (("p", [each.p for each in found]), ("p (Holm)", [each.p_holm for each in found])):
         if any(level is not None for level in levels) and (family or heading == "p"):
             table.add_column(heading, justify="right", no_wrap=True)
-            cells.append([_level_text(level) for level in levels])
+            cells.append(["-" if level is None else level_text(level) for level in levels])
     if len(set(pairs)) > 1:
         table.add_column("pairs", justify="right", no_wrap=True)
         cells.append(pairs)
@@ -400,16 +400,6 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
         console.print(Text("p (Holm): corrected for all comparisons made here; intervals are not"), soft_wrap=True)
     for line in [*left_out_lines(comparison), *comparison.remarks]:
         console.print(Text(line), soft_wrap=True)
-
-
-_SMALL = 1e-4
-"""Nobody reads more of a p-value."""
-
-
-def _level_text(level: float | None) -> str:
-    if level is None:
-        return "-"
-    return f"<{_SMALL:.4f}" if level < _SMALL else shortest(level, 2)
 
 
 _FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")

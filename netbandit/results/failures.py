@@ -21,9 +21,6 @@ _RARE = 0.1
 ENOUGH = math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - _RARE))
 """So many replications contain a failure with 95 %, where 10 % of runs fail."""
 
-LEAST_FOR_A_MEDIAN = least_for(0.5, CONFIDENCE)
-"""So many replications it takes to have an interval of a median."""
-
 Metrics = Mapping[str, Metric]
 """The metrics of a run, by name."""
 
@@ -110,15 +107,22 @@ def too_few(failures: Failures) -> str:
     return (
         f"{counted(failures.runs, 'replication')} can miss failures that happen in up to "
         f"{100 * failures.most_missed:.2g} % of runs, which intervals of means then leave out: means are compared from "
-        f"{ENOUGH} replications on, medians (--statistic median) from {LEAST_FOR_A_MEDIAN}"
+        f"{ENOUGH} replications on"
     )
+
+
+MEDIANS = f", medians (--statistic median) from {least_for(0.5, CONFIDENCE)}"
+"""What else may be compared."""
 
 
 MARK = "*"
 """What stands beside the regret of a point at which agents stalled."""
 
 STALLED = (
-    f"{MARK} agents stalled: they hear nothing more, and those that wait pull the arm that looked best instead of "
-    "exploring. That may lower regret: where they stalled, a lower regret is no gain"
+    "agents stalled: they hear nothing more, and those that wait pull the arm that looked best instead of exploring. "
+    "That may lower regret: where they stalled, a lower regret is no gain"
 )
+"""What must be known where regret of such a point is compared."""
+
+MARKED = f"{MARK} {STALLED}"
 """What the mark means."""

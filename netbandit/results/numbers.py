@@ -85,3 +85,12 @@ def with_ends(value: float, low: float, high: float) -> str:
     places = 6 if width <= 0 or largest == 0 else min(decimals(value, width / 2), _MOST_DECIMALS)
     ends = [shortest(round(end, places)) for end in (value, low, high)]
     return f"{ends[0]} [{ends[1]}, {ends[2]}]"
+
+
+_LEVEL = 1e-4
+"""Nobody reads more of a p-value."""
+
+
+def level_text(level: float) -> str:
+    """Return a p-value, or the level it is compared with: ``0.012``, ``<0.0001``."""
+    return f"<{_LEVEL:.4f}" if level < _LEVEL else shortest(level, 2)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from netbandit.results.failures import BEST_LOST, STALLED, too_few
+from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, too_few
 from netbandit.results.numbers import shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.results.summary import failures
@@ -124,9 +124,9 @@ def failure_lines(study: StudyResult) -> list[str]:
     short = [point for point in points if found[id(point)].runs > 1 and found[id(point)].leave_open("regret")]
     for count in dict.fromkeys(found[id(point)].runs for point in short):
         having = [point for point in short if found[id(point)].runs == count]
-        lines.append(_at(study, having, too_few(found[id(having[0])])))
+        lines.append(_at(study, having, too_few(found[id(having[0])]) + MEDIANS))
     if len(points) > 1 and any(one.stalled for one in found.values()):
-        lines.append(STALLED)
+        lines.append(MARKED)
     return lines
 
 

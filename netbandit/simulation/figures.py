@@ -14,7 +14,7 @@ OF_EVERY_RUN = frozenset({
     "messages", "bytes", "energy_j", "delivered", "lost", "duplicates", "duplicates_dropped", "in_flight",
     "retransmissions", "given_up", "stalled", "waiting_slots", "absent_slots", "availability", "simulated_s", "epsilon",
     "delta", "epsilon_claimed", "epsilon_basic_composition", "delta_basic_composition", "broadcasts", "events",
-    "wall_s", "broadcast_copies", "broadcasts_missed",
+    "wall_s", "broadcast_copies", "broadcasts_missed", "may_stall",
 })  # fmt: skip
 """What no part may call a figure of its own."""
 

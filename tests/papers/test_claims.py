@@ -20,6 +20,9 @@ def test_which_points_are_compared():
     [
         {"measure": "ratio", "region": {"below": 1}},
         {"measure": "geometric ratio", "region": {"below": 1}, "against": [{"a": 1}], "paired": False},
+        {"measure": "median ratio", "region": {"below": 1}, "against": [{"a": 1}], "paired": False},
+        {"measure": "median", "region": {"below": 1}, "every_run": True},
+        {"measure": "median difference", "region": {"below": 1}},
         {"measure": "mean", "region": {"below": 1}, "against": [{"a": 1}]},
         {"measure": "mean", "region": {"below": 1}, "over": "cost"},
         {"measure": "slope", "region": {"below": 1}},

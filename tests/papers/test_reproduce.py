@@ -13,9 +13,10 @@ from netbandit.papers.claim_text import line
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import FigureRuns, PointRuns, points_of, run_figure
 from netbandit.papers.figures import PaperError, read_paper
-from netbandit.papers.measuring import judged
+from netbandit.papers.measuring import evidence
 from netbandit.papers.pictures import draw_figure
 from netbandit.papers.reproduce import reproduce
+from netbandit.papers.verdicts import Evidence, Measured
 from netbandit.plots.style import NEUTRAL, subtitle
 from netbandit.results.sealed_json import sealed, unsealed
 
@@ -156,13 +157,13 @@ def test_a_second_time_nothing_is_run_and_more_replications_are_added(folder, tm
 def test_a_verdict_follows_the_data(folder, tmp_path):
     paper = read_paper(folder)
     runs = run_figure(paper, paper.figures[0], tmp_path / "out")
-    assert judged(paper.claims[0], runs).verdict == "holds"
+    assert evidence(paper.claims[0], runs).judged().verdict == "holds"
     for file in (tmp_path / "out").rglob("result.json"):  # as if a round took no time on any graph
         whole = unsealed(file.read_bytes())
         whole["metrics"]["round_slots"] = 0
         file.write_text(sealed(whole))
     runs = run_figure(paper, paper.figures[0], tmp_path / "out")
-    assert judged(paper.claims[0], runs).verdict == "does not hold"
+    assert evidence(paper.claims[0], runs).judged().verdict == "does not hold"
 
 
 def test_one_replication_decides_nothing(folder, tmp_path):
@@ -250,14 +251,14 @@ def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
         same = [run.metrics["regret"] for run in ring.runs if run.replication == number]
         assert len(same) == 3
         assert values[number] == pytest.approx(sum(same) / 3)
-    interval = judged(instances.claims[0], runs).deciding.interval
+    interval = evidence(instances.claims[0], runs).judged().deciding.interval
     ring_mean, complete_mean, star_mean = (
         sum(run.metrics["regret"] for run in runs.one({"topology.family": family}).runs) / 12
         for family in ("ring", "complete", "star")
     )
     assert interval.replications == 4
     assert interval.value == pytest.approx(ring_mean / complete_mean)
-    gain = judged(instances.claims[1], runs)
+    gain = evidence(instances.claims[1], runs).judged()
     assert gain.deciding.interval.value == pytest.approx((star_mean - complete_mean) / (ring_mean - complete_mean))
     # The line and the tables say what was measured, and of which instances alone.
     assert "ratio of regret less regret at family complete: family star less family complete against" in line(gain)
@@ -288,7 +289,7 @@ def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
     runs = run_figure(instances, instances.figures[0], tmp_path / "out")
     first = runs.points[0]
     short = FigureRuns(runs.figure, [PointRuns(first.scenario, first.resolved, first.runs[:3]), *runs.points[1:]])
-    assert judged(instances.claims[0], short).deciding.interval.replications == 3
+    assert evidence(instances.claims[0], short).judged().deciding.interval.replications == 3
 
 
 def test_a_share_of_averages_is_refused(folder, instances):
@@ -359,24 +360,44 @@ def test_references_are_level_lines_in_the_colours_of_their_series_or_the_same_f
     assert not [line for line in drawn.axes[2].lines if line.get_gid() == "reference"]  # none beside bars
 
 
-def test_a_claim_is_not_looked_at_again_once_it_is_decided(monkeypatch):
+def test_looks_end_when_all_claims_are_decided_and_each_is_told_by_the_look_that_decides_it(monkeypatch):
+    """The claim ``soon`` is decided by the first look, ``late`` by the third; ``always`` is asked of every run."""
+    late, sure = [0.1, 2.0, 0.3, 1.9], [0.5, 0.51, 0.49, 0.5, 0.502, 0.498]
+
     class Runs:
         points = ()
 
-    calls = []
+    def measured(asked, runs, look):
+        samples = sure if asked.id != "late" or look.number == 3 else late
+        return Evidence(asked, [Measured("x", [[samples]])], look=look)
 
-    def judged(asked, runs, look):
-        calls.append((asked.id, look))
-        verdict = "holds" if asked.id == "soon" or look.number == 3 else "not decidable"
-        return type("Judgement", (), {"claim": asked, "verdict": verdict, "look": look})
-
-    monkeypatch.setattr(reproducing, "judged", judged)
+    monkeypatch.setattr(reproducing, "evidence", measured)
     claims = [some_claim(id=name, region={"below": 1}) for name in ("soon", "late")]
+    claims.append(some_claim(id="always", every_run=True, region={"below": 1}))
     paper = type("Paper", (), {"claims": claims})
     figure = type("Figure", (), {"id": "f"})
     times = []
     _, found = reproducing._looked_at(paper, figure, lambda many: times.append(many) or Runs(), (1, 2, 4, 8))
     assert times == [1, 2, 4]
-    assert [(judgement.claim.id, judgement.look.number) for judgement in found] == [("soon", 1), ("late", 3)]
-    assert {look.of for _, look in calls} == {4}
-    assert [name for name, _ in calls] == ["soon", "late", "late", "late"]
+    assert [(one.claim.id, one.verdict, one.look.number) for one in found] == [
+        ("soon", "holds", 1), ("late", "holds", 3), ("always", "holds", 1),
+    ]  # fmt: skip
+    assert {one.look.of for one in found} == {4}
+    # Two claims that chance decides, of which one is judged at half the level, and each in four looks.
+    confidences = sorted(one.deciding.interval.confidence for one in found[:2])
+    assert confidences == pytest.approx([1 - 0.05 / 4, 1 - 0.05 / 2 / 4])
+
+
+def test_what_no_look_decides_is_told_by_the_last(monkeypatch):
+    class Runs:
+        points = ()
+
+    wide = [0.1, 2.0, 0.3, 1.9, 0.2]
+    monkeypatch.setattr(
+        reproducing,
+        "evidence",
+        lambda asked, runs, look: Evidence(asked, [Measured("x", [[wide * look.number]])], look=look),
+    )
+    paper = type("Paper", (), {"claims": [some_claim(region={"below": 1})]})
+    _, (found,) = reproducing._looked_at(paper, type("Figure", (), {"id": "f"}), lambda many: Runs(), (1, 2))
+    assert (found.verdict, found.look.number, found.deciding.interval.replications) == ("not decidable", 2, 10)

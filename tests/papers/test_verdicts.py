@@ -4,12 +4,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.made_up_runs import made_up
-from helpers.some_claim import claim
+from helpers.some_claim import claim, judge
 
 from netbandit.papers.claim_text import line
 from netbandit.papers.figure_runs import PointRuns
-from netbandit.papers.measuring import judged
-from netbandit.papers.verdicts import Look, judge
+from netbandit.papers.measuring import evidence
+from netbandit.papers.verdicts import Look
 
 LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
 
@@ -32,6 +32,19 @@ FLIPS = {
         [[HIGH], [LOW]],
         [[WIDE], [HIGH]],
     ),
+    "median": ({"region": {"below": 1.5}}, [[LOW + LOW]], [[HIGH + HIGH]], [[WIDE + WIDE]]),
+    "median difference": (
+        {"region": {"below": 0}, "against": [{"a": 1}]},
+        [[LOW + LOW], [HIGH + HIGH]],
+        [[HIGH + HIGH], [LOW + LOW]],
+        [[LOW], [HIGH]],  # five pairs are too few
+    ),
+    "median ratio": (
+        {"region": {"below": 1}, "against": [{"a": 1}]},
+        [[LOW + LOW], [HIGH + HIGH]],
+        [[HIGH + HIGH], [LOW + LOW]],
+        [[WIDE + WIDE], [HIGH + HIGH]],
+    ),
     "share": ({"region": {"at_least": 0.9}}, [[TRUE]], [[FALSE]], [[[1.0, 1.0, 1.0]]]),
     "slope": (
         {"region": {"below": 0}, "over": "cost"},
@@ -46,7 +59,7 @@ FLIPS = {
 @pytest.mark.parametrize("paired", [True, False])
 def test_each_verdict_flips_with_the_data(measure, paired):
     keys, true, false, unclear = FLIPS[measure]
-    paired = paired or measure == "geometric ratio"
+    paired = paired or measure.startswith(("geometric", "median "))
     asked = claim(measure=measure, paired=paired, **keys)
     assert judge(asked, [("x", true)]).verdict == "holds"
     assert judge(asked, [("x", false)]).verdict == "does not hold"
@@ -102,7 +115,7 @@ def test_where_the_account_of_a_run_proves_no_more_its_epsilon_is_an_upper_bound
     runs = [replace(made_up(metrics={"epsilon": value}), replication=place) for place, value in enumerate(LARGE)]
     runs[2] = replace(runs[2], privacy_bound=bound)
     of_figure = SimpleNamespace(one=lambda _: PointRuns("s", {}, runs), held="", figure=SimpleNamespace(chosen=""))
-    assert judged(claim(of="epsilon", bound="exact", region=region), of_figure).verdict == verdict
+    assert evidence(claim(of="epsilon", bound="exact", region=region), of_figure).judged().verdict == verdict
 
 
 def test_one_run_outside_refutes_what_is_claimed_of_every_run_and_one_inside_shows_nothing():

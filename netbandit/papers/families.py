@@ -1,0 +1,32 @@
+"""The claims of a figure, judged together.
+
+Whoever judges many claims, each at 5 %, errs in some. Those of a figure that chance decides are a family: Holm's
+procedure judges the one with the smallest p-value at ``level / n``, the next at ``level / (n - 1)``, and so on, so that
+in 5 % of figures or fewer one verdict or more is wrong. What every run decides is no part of it.
+"""
+
+from collections.abc import Sequence
+
+from netbandit.papers.verdicts import Evidence, Judgement
+from netbandit.results.levels import holm_levels
+
+
+def judged_together(best: Sequence[Evidence], last: Sequence[Evidence]) -> list[Judgement]:
+    """Return the verdicts on the claims of a figure, in their order.
+
+    Args:
+        best: Each claim at the look at which its p-value is smallest; its p-value counts all looks.
+        last: Each claim at the last look, by which it is told where it is not decided.
+    """
+    statistical = [place for place, one in enumerate(best) if one.p is not None]
+    level = min((1 - best[place].claim.confidence for place in statistical), default=0.0)
+    p_values = {place: p for place in statistical if (p := best[place].p) is not None}
+    levels = dict(zip(p_values, holm_levels(list(p_values.values()), level), strict=True))
+    found = []
+    for place, (one, latest) in enumerate(zip(best, last, strict=True)):
+        if place not in levels:
+            found.append(one.judged())
+            continue
+        which = one if p_values[place] <= levels[place] else latest
+        found.append(which.judged(levels[place], family=len(levels), p=p_values[place]))
+    return found

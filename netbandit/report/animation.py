@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.plots.network import network
+from netbandit.plots.network import MOST_AGENTS, network
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.trace.perfetto import find_trace
@@ -72,11 +72,21 @@ def animated(folder: Path) -> str | None:
         run = run_of(trace)
         return None if run is None else page(run, read_trace(trace))
     except TraceError:
-        return None  # there is none, or it is damaged: a report without it says all the rest
+        return None  # there is none, it is damaged, or too large: a report without it says all the rest
 
 
 def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
-    """Return the page of a run and its trace as HTML."""
+    """Return the page of a run and its trace as HTML.
+
+    Raises:
+        TraceError: The network is too large to be drawn, or the trace is of another one.
+    """
+    agents = run.topology.get("agents")
+    if agents is not None and agents > MOST_AGENTS:
+        raise TraceError(f"the network has {agents:,} agents, and is drawn with {MOST_AGENTS:,} at most")
+    ends = (end for message in lines.messages for end in (message.sender, message.receiver))
+    if agents is not None and any(end != SERVER and int(end) >= agents for end in ends):
+        raise TraceError(f"the run has {agents:,} agents, and the trace messages of others")
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(

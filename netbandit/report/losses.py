@@ -174,7 +174,7 @@ def _links(study: StudyResult, points: Sequence[PointResult]) -> Table:
         lost = _lost(point.finished)
         sent = np.mean([run.links.messages for run in point.finished], axis=0)
         ends = np.column_stack([first.links.first, first.links.second]).astype(np.int64)
-        names = link_names(ends, node_names(first, int(first.topology.get("agents") or ends.max() + 1)))
+        names = link_names(ends, node_names(first, int(ends.max()) + 1))
         most = [link for link in np.argsort(-lost, kind="stable")[:_LINKS].tolist() if lost[link]]
         rows += [
             [

@@ -5,18 +5,17 @@ Folders of format 1 know the sizes of their files alone; they are still read.
 """
 
 import json
-import math
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from netbandit.results.portable_json import as_text, native
+from netbandit.results import run_content
+from netbandit.results.portable_json import as_text
+from netbandit.results.run_content import ContentError
 from netbandit.results.safe_files import make_folder, remove_leftovers, storage, write_whole
 from netbandit.results.sealed_json import SealError, digest, digest_of, sealed, unsealed
-from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes, RunResult
+from netbandit.simulation.result import LinkUse, RunResult
 
 FORMAT = 2
 """The version of the files in a results folder."""
@@ -62,7 +61,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     links = {name: column.tolist() for name, column in known.items() if column is not None}
     files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
     if result.nodes is not None:
-        files[NODES] = _nodes_as_json(result.nodes)
+        files[NODES] = run_content.nodes_to_write(result.nodes)
     make_folder(folder)
     with storage(folder):
         _clear(folder, kept=files)
@@ -82,8 +81,8 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "parameters": result.parameters,
         "seed": result.seed,
         "replication": result.replication,
-        "topology": _figures(result.topology),
-        "metrics": _figures(result.metrics),
+        "topology": run_content.finite_figures(result.topology),
+        "metrics": run_content.finite_figures(result.metrics),
         "kinds": {kind: [int(messages), int(size)] for kind, (messages, size) in result.kinds.items()},
         "fingerprint": result.fingerprint,
         "versions": result.versions,
@@ -124,32 +123,37 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
         whole = _whole(content)
         if whole["run"] != folder.name:
             raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
-        scenario = json.loads(_content(folder, SCENARIO, whole))
-        curves = json.loads(_content(folder, CURVES, whole)) if details else {}
-        links = json.loads(_content(folder, LINKS, whole)) if details else {}
-        nodes = json.loads(_content(folder, NODES, whole)) if details and NODES in _names(whole) else None
+        topology = run_content.counts(whole["topology"])
+        nodes = details and NODES in _names(whole)
+        use = run_content.links(_json(folder, LINKS, whole)) if details else run_content.no_links()
+        run_content.consistent(topology.get("agents"), use)
         return RunResult(
-            name=_checked(whole["name"], str),
-            parameters=native(_checked(whole["parameters"], dict)),
-            resolved=native(_checked(scenario["scenario"], dict)),
-            seed=_checked(whole["seed"], int),
-            replication=_checked(whole["replication"], int),
-            metrics=_checked_figures(whole["metrics"]),
-            kinds={kind: (int(messages), int(size)) for kind, (messages, size) in whole["kinds"].items()},
-            topology=_checked_figures(whole["topology"]),
-            curves={name: _curve(curve) for name, curve in curves.items()},
-            links=_links(links, details),
-            fingerprint=_checked(whole["fingerprint"], str),
-            versions={_checked(name, str): _checked(text, str) for name, text in whole["versions"].items()},
-            nodes=None if nodes is None else _nodes(nodes),
-            privacy_unit=_checked(whole.get("privacy_unit", ""), str),
-            privacy_accountant=_checked(whole.get("privacy_accountant", ""), str),
-            privacy_caveats=tuple(_checked(caveat, str) for caveat in whole.get("privacy_caveats", [])),
+            name=run_content.text(whole["name"], "the name"),
+            parameters=run_content.keys(whole["parameters"], "the parameters"),
+            resolved=run_content.scenario(_json(folder, SCENARIO, whole)["scenario"]),
+            seed=run_content.integer(whole["seed"], "the seed"),
+            replication=run_content.integer(whole["replication"], "the replication"),
+            metrics=run_content.figures(whole["metrics"]),
+            kinds=run_content.kinds(whole["kinds"]),
+            topology=topology,
+            curves=run_content.curves(_json(folder, CURVES, whole)) if details else {},
+            links=use,
+            fingerprint=run_content.text(whole["fingerprint"], "the fingerprint"),
+            versions={
+                name: run_content.text(version, name)
+                for name, version in run_content.table(whole["versions"], "versions").items()
+            },
+            nodes=run_content.nodes(_json(folder, NODES, whole), topology.get("agents")) if nodes else None,
+            privacy_unit=run_content.text(whole.get("privacy_unit", ""), "the unit of privacy"),
+            privacy_accountant=run_content.text(whole.get("privacy_accountant", ""), "the accountant"),
+            privacy_caveats=run_content.texts(whole.get("privacy_caveats", []), "the caveats"),
             privacy_bound="upper" if whole.get("privacy_bound") == "upper" else "exact",
-            remarks=tuple(_checked(remark, str) for remark in whole.get("remarks", [])),
+            remarks=run_content.texts(whole.get("remarks", []), "the remarks"),
         )
     except DamagedRunError:
         raise
+    except ContentError as error:
+        raise DamagedRunError(f"its files say what no run does: {error}") from None
     except _DAMAGED as error:
         raise DamagedRunError(f"{RESULT} does not say what a run's does ({type(error).__name__})") from error
 
@@ -288,61 +292,5 @@ def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
     return content
 
 
-_LARGEST = 2**63 - 1
-
-
-def _figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Return plain Python numbers, with None for what is infinite or does not exist."""
-    plain: dict[str, Metric] = {}
-    for name, value in figures.items():
-        number = value.item() if isinstance(value, np.generic) else value
-        plain[name] = number if number is not None and math.isfinite(number) else None
-    return plain
-
-
-def _checked(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is not a {kind.__name__}")
-    if isinstance(value, int) and abs(value) > _LARGEST:
-        raise ValueError("a number beyond 64 bits")
-    return value
-
-
-def _checked_figures(figures: Any) -> dict[str, Metric]:
-    for value in _checked(figures, dict).values():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise TypeError(f"{value!r} is not a number")
-        if value is not None and not (math.isfinite(value) and (isinstance(value, float) or abs(value) <= _LARGEST)):
-            raise ValueError("a figure is finite, and has at most 64 bits")
-    return dict(figures)
-
-
-def _curve(columns: Mapping[str, Any]) -> Curve:
-    slots = np.array(columns["slots"], dtype=np.int64)
-    values = np.array(columns["values"], dtype=np.float64)
-    if slots.ndim != 1 or slots.shape != values.shape:
-        raise ValueError("a curve needs one value for each slot")
-    return Curve(slots=slots, values=values)
-
-
-def _links(columns: Mapping[str, Any], details: bool) -> LinkUse:
-    names = [name for name in LinkUse.__dataclass_fields__ if name != "lost" or name in columns]
-    arrays = {name: np.array(columns[name] if details else [], dtype=np.int64) for name in names}
-    if len({array.shape for array in arrays.values()}) != 1:
-        raise ValueError("a link needs one entry in each column")
-    return LinkUse(**arrays)
-
-
-def _nodes_as_json(nodes: Nodes) -> dict[str, object]:
-    coordinates = None if nodes.coordinates is None else nodes.coordinates.tolist()
-    if coordinates is not None:
-        coordinates = [[None if math.isnan(number) else number for number in place] for place in coordinates]
-    return {"names": None if nodes.names is None else list(nodes.names), "coordinates": coordinates}
-
-
-def _nodes(columns: Mapping[str, Any]) -> Nodes:
-    names, coordinates = columns["names"], columns["coordinates"]
-    return Nodes(
-        names=None if names is None else tuple(names),
-        coordinates=None if coordinates is None else np.array(coordinates, dtype=np.float64).reshape(-1, 2),
-    )
+def _json(folder: Path, name: str, whole: Mapping[str, Any]) -> Any:
+    return json.loads(_content(folder, name, whole))

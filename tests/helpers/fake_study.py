@@ -38,7 +38,7 @@ def fake_result(parameters: Mapping[str, Any], resolved: Mapping[str, Any], repl
         kinds={"DATA": (agents, 24 * agents)},
         topology={"agents": agents, "links": agents - 1, "diameter": 2 + replication, "radius": None},
         curves={"regret": Curve(slots=slots, values=np.array([0.0, regret / 3, regret]))},
-        links=LinkUse(*(np.arange(agents - 1, dtype=np.int64) for _ in range(5))),
+        links=LinkUse(np.arange(agents - 1), np.arange(1, agents), *(np.arange(agents - 1) for _ in range(3))),
         fingerprint=f"{agents:04x}{replication:04x}",
         versions={"netbandit": "0"},
     )

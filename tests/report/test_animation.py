@@ -11,7 +11,7 @@ from helpers.made_up_runs import made_up
 
 from netbandit.cli import main
 from netbandit.report.animation import page, playback
-from netbandit.trace.read import Lines, Phase, Transfer
+from netbandit.trace.read import Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000
 MESSAGES = [
@@ -54,6 +54,15 @@ def test_each_agent_has_its_phases_in_order_and_who_waits_is_told_from_who_explo
         [9 * SLOT, 20 * SLOT, state["exploit"]],
         [],
     ]
+
+
+def test_a_network_that_is_too_large_and_a_trace_of_another_one_are_refused():
+    small, large = run(), run()
+    large.topology["agents"] = 10**7
+    with pytest.raises(TraceError, match="has 10,000,000 agents, and is drawn with 20,000 at most"):
+        page(large, Lines(list(MESSAGES), [], 4))
+    with pytest.raises(TraceError, match="has 3 agents, and the trace messages of others"):
+        page(small, Lines([Transfer("DATA", 1, 0, 3, 36, 0, 0, 1)], [], 1))
 
 
 def test_what_is_left_out_is_counted_and_later_phases_are_left_out_with_it():

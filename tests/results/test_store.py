@@ -324,7 +324,7 @@ def test_a_folder_without_results_is_told_apart_from_a_damaged_one(tmp_path):
 
 
 def test_names_and_coordinates_of_the_nodes_come_back(tmp_path):
-    result = fake_result({}, resolved(), 0)
+    result = fake_result({}, resolved(agents=2), 0)
     save_run(tmp_path / "none", result)
     for number, nodes in enumerate(
         (

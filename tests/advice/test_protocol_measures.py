@@ -74,7 +74,7 @@ def latencies_of(links, longest):
 
 
 @pytest.mark.parametrize("protocol", ROUNDS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(connected_graphs(6), st.booleans(), st.sampled_from([0, 300, 3 * SLOT]), st.randoms(use_true_random=False))
 def test_the_advised_link_is_the_best_of_all_in_runs(protocol, graph, slotted, longest, random):
     advised_link_is_the_best(protocol, graph, slotted, longest, random)
@@ -113,7 +113,7 @@ def advised_link_is_the_best(protocol, graph, slotted, longest, random):
 
 
 @pytest.mark.parametrize("rule", ["max-degree", "metropolis", "uniform"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(graph=connected_graphs(8))
 def test_the_gap_is_that_of_the_weights_with_each_link(rule, graph):
     def gap(graph):

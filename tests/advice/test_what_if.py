@@ -57,7 +57,7 @@ def graphs(draw):
     return graph
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(graphs(), st.sampled_from(MEASURES), st.booleans(), st.sampled_from([1, 3, 1000]), st.integers(0, 99))
 def test_each_link_that_could_be_added_is_measured_exactly(graph, measure, slotted, shown, seed):
     network = timed(graph, seed, slotted=slotted)
@@ -78,7 +78,7 @@ def test_each_link_that_could_be_added_is_measured_exactly(graph, measure, slott
     assert [(change.value, change.latency, change.link) for change in advice.best] == sorted(expected)[:shown]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(graphs(), st.sampled_from(MEASURES), st.booleans(), st.integers(0, 99))
 def test_each_link_that_could_be_lost_is_measured_exactly(graph, measure, slotted, seed):
     network = timed(graph, seed, slotted=slotted)

@@ -198,12 +198,12 @@ class Study:
 class Studies:
     """Studies of some scenes, run once."""
 
-    def __init__(self, place):
+    def __init__(self, place, scenes=SCENES):
         (place / "map.json").write_text(json.dumps(MAP))
         self.all = []
-        for name, text in SCENES.items():
+        for name in scenes:
             scenario, folder = place / f"{name}.toml", place / name
-            scenario.write_text(text)
+            scenario.write_text(SCENES[name])
             netbandit.run(scenario, out=folder, trace=True)
             call("plot", folder, "--x", "rounds")
             files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -8,13 +8,13 @@ import pytest
 from helpers.resealed import READERS, Studies, change, outcome
 
 SEED = 27
-COUNT = int(os.environ.get("RESEALED", "30"))
+COUNT = int(os.environ.get("RESEALED", "20"))
 """By hand: ``RESEALED=10000 pytest tests/results/test_resealed.py -n0``, an hour."""
 
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory):
-    return Studies(tmp_path_factory.mktemp("studies"))
+    return Studies(tmp_path_factory.mktemp("studies"), *([["map"]] if COUNT < 100 else []))
 
 
 def test_all_readers_show_what_was_changed_or_say_what_is_wrong(studies):

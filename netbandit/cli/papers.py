@@ -39,8 +39,8 @@ def reproduce(what: str | None, replications: int | None, jobs: int, out: Path |
 
     Prints a line for each claim, draws each figure, and writes claims.csv. Without a PAPER all papers are reproduced.
     The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
-    level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim was not decided makes wrong
-    verdicts likelier than the intervals say; --until-decided plans its looks and does not.
+    level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
+    was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
     """
     from netbandit.papers.figures import PaperError
 

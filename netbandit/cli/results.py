@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import folder_argument, plain_errors, results_of, values_of
+from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import MISTAKE
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
+    from netbandit.results.statistic import Statistic
     from netbandit.results.store import StudyResult
 
 
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
 @click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
 @click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
 @click.option("--all", "every", is_flag=True, help="Draw every picture that there is, not the few that answer.")
-def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, color: str | None, every: bool) -> None:
+@statistic_option
+def plot(
+    folder: Path,
+    where: tuple[str, ...],
+    x: str | None,
+    y: str | None,
+    color: str | None,
+    every: bool,
+    statistic: "Statistic",
+) -> None:
     """Draw the pictures of a folder of results.
 
     These are the few that answer what the sweep varies; --all draws the rest too. With --x, --y or --color one picture
@@ -41,9 +51,9 @@ def plot(folder: Path, where: tuple[str, ...], x: str | None, y: str | None, col
     with plain_errors(), storage(folder):
         try:
             if asks:
-                files = plots.plot_against(folder, plots.Asked(x, y, color, fixed), study=study)
+                files = plots.plot_against(folder, plots.Asked(x, y, color, fixed, statistic.key), study=study)
             else:
-                files = plots.plot_folder(folder, every=every, study=study)
+                files = plots.plot_folder(folder, every=every, study=study, statistic=statistic)
         except plots.UnknownNameError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(MISTAKE)

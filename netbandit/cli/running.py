@@ -168,7 +168,7 @@ def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
     if result.reused:
         known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
-    drawn = _draw(folder, how.as_json) if finished else True
+    drawn = _draw(folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)
     return drawn and not result.failed
@@ -186,13 +186,13 @@ def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> No
         click.echo(f"report: {page} is older than these results; {command} writes it anew", err=as_json)
 
 
-def _draw(folder: Path, as_json: bool) -> bool:
+def _draw(folder: Path, as_json: bool, statistic: "Statistic") -> bool:
     """Draw the pictures of *folder*; the results stand whether or not that works."""
     from netbandit.plots import plot_folder
 
     try:
         pictures: dict[Path, list[str]] = {}
-        for path in plot_folder(folder):
+        for path in plot_folder(folder, statistic=statistic):
             pictures.setdefault(path.with_suffix(""), []).append(path.suffix)
         for stem, suffixes in pictures.items():
             click.echo(f"picture: {', '.join([f'{stem}{suffixes[0]}', *suffixes[1:]])}", err=as_json)

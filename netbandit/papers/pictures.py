@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netbandit.papers.expressions import Expression
-from netbandit.plots.bands import Band, band
-from netbandit.plots.points import draw_points, label_more
-from netbandit.plots.regret import common_grid
+from netbandit.plots.bands import Band, band, exact
+from netbandit.plots.metrics import failed_of, stalled, told_marks, with_runs
+from netbandit.plots.points import draw_points, draw_runs, label_more
+from netbandit.plots.regret import common_grid, draw_ends
 from netbandit.plots.style import (
     NEUTRAL,
+    PLAIN,
     Look,
     drawing,
     figure,
@@ -21,6 +23,7 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
+from netbandit.results.failures import is_regret
 from netbandit.results.numbers import scaled
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
     subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
     subtitle += f", each of {instances} fixed instances" if instances > 1 else ""
-    subtitle = "; ".join(filter(None, (subtitle, model.note)))
+    subtitle = "; ".join(filter(None, (subtitle, *_marks(runs), model.note)))
     title = f"{model.id}: {model.title}"
     drawn, panels = figure(title, subtitle, columns=len(model.panels), sharey=_one_scale(model.panels))
     for panel, axes in zip(model.panels, panels, strict=True):
@@ -62,12 +65,14 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
         if panel.kind == "bars":
             _bars(axes, runs, panel, names, look_of)
         else:
+            lines = []
             for name in names:
                 points = runs.select({**panel.where, "series": name})
                 if points and panel.kind == "curves":
-                    _curve(axes, points[0], panel, look_of[name])
+                    lines.append((*_curve(axes, points[0], panel, look_of[name]), look_of[name]))
                 elif points:
                     _points(axes, points, panel, look_of[name], _base(runs, panel, name))
+            draw_ends(axes, lines)
             if panel.kind == "points":
                 _references(axes, runs, panel, {name: look_of[name].colour for name in names})
         _finish(axes, panel, len(model.panels))
@@ -86,7 +91,8 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     return drawn
 
 
-def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None:
+def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> tuple[int, Band]:
+    """Draw the curve of *point* and return its last slot and its values."""
     horizon = int(point.runs[0].curves[panel.y].slots[-1])
     slots = common_grid(horizon, "x" in panel.log)
     if "x" in panel.log:
@@ -96,11 +102,13 @@ def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> None
         np.mean([run.curves[panel.y].at(slots) / (per.of(run) or 1.0) for run in runs], axis=0)
         for runs in point.by_replication.values()
     ]
-    estimate = band(samples)
+    ends = {number: float(each[-1]) for number, each in zip(point.by_replication, samples, strict=True)}
+    estimate = _with_runs(band(samples), point, ends, is_regret(panel.y))
     if estimate.known:
         axes.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
     axes.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, zorder=3)
     axes.set_xlim(1 if "x" in panel.log else 0, horizon)
+    return horizon, estimate
 
 
 def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look, base: "_Base | None") -> None:
@@ -145,6 +153,7 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     for place, (name, points) in enumerate(shown):
         one = _estimate(points[0], panel.y, _base(runs, panel, name))
         error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
+        draw_runs(axes, exact(place), one, PLAIN, aside=6.0)
         axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
     short = [name.split(":")[0] for name, _ in shown]
     axes.set_xticks(range(len(shown)), short, fontsize=7, rotation=40, ha="right", rotation_mode="anchor")
@@ -171,10 +180,30 @@ class _Base:
 
 def _estimate(point: "PointRuns", text: str, base: _Base | None = None) -> Band:
     found = _values(point, text)
-    values = list(found.values())
     if base is not None:
-        values = [base.under(number, value) for number, value in found.items() if number in base.values]
-    return band(values or [float("nan")])  # type: ignore[arg-type]
+        found = {number: base.under(number, value) for number, value in found.items() if number in base.values}
+    one = band(np.array(list(found.values()) or [float("nan")]))
+    return _with_runs(one, point, found, _of_regret(text))
+
+
+def _with_runs(one: Band, point: "PointRuns", values: dict[int, float], regret: bool) -> Band:
+    """Return *one* with the values of few replications, those that failed, and whether agents stalled."""
+    failed = {number for number, runs in point.by_replication.items() if failed_of(runs)}
+    named = {(0, number): value for number, value in values.items()}
+    return with_runs(one, named, {(0, number) for number in failed}, regret and stalled(point.runs))
+
+
+def _of_regret(text: str) -> bool:
+    return any(map(is_regret, Expression(text).metrics))
+
+
+def _marks(runs: "FigureRuns") -> list[str]:
+    """Return what the subtitle says of dots, crosses and marks in a figure of *runs*."""
+    regret = any(_of_regret(panel.y) for panel in runs.figure.panels)
+    numbers = [{number: float(number) for number in point.by_replication} for point in runs.points]
+    return told_marks([
+        _with_runs(exact(0.0), point, found, regret) for point, found in zip(runs.points, numbers, strict=True)
+    ])  # fmt: skip
 
 
 def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:

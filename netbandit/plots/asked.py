@@ -10,11 +10,15 @@ from netbandit.plots.parameter import axis_key
 from netbandit.plots.values import identity, shown
 from netbandit.plots.xy import View, draw_against
 from netbandit.results.names import UnknownNameError, resolve
+from netbandit.results.statistic import Statistic
 from netbandit.results.store import StudyResult
 from netbandit.results.table import parameter_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_STATISTICS = frozenset({"mean", "median", *(f"q{share}" for share in range(1, 100))})
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,14 @@ class Asked:
         y: A metric; the regret if not given.
         color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
         where: Keys that vary, and the value, as it is shown, of the points to draw; all points if not given.
+        statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
     """
 
     x: str | None = None
     y: str | None = None
     color: str | None = None
     where: Mapping[str, str] = field(default_factory=dict)
+    statistic: str = "mean"
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` takes."""
@@ -43,11 +49,14 @@ class Asked:
         if not isinstance(found, dict) or not isinstance(found.get("where"), dict):
             return None
         texts = {name: found.get(name) for name in ("x", "y", "color")}
+        statistic = found.get("statistic", "mean")
+        if statistic not in _STATISTICS:
+            return None
         if not all(text is None or isinstance(text, str) for text in texts.values()):
             return None
         if not all(isinstance(text, str) for pair in found["where"].items() for text in pair):
             return None
-        return cls(**texts, where=found["where"])
+        return cls(**texts, where=found["where"], statistic=statistic)
 
 
 def draw_asked(study: StudyResult, asked: Asked) -> Picture:
@@ -57,12 +66,14 @@ def draw_asked(study: StudyResult, asked: Asked) -> Picture:
 
     Raises:
         UnknownNameError: There is no such key, value or metric.
+        StatisticError: There is no such statistic.
     """
-    whole = arrange(study)
+    whole = arrange(study, Statistic.named(asked.statistic))
     part = whole.only(_values(study, whole, asked.where))
     varying = [key for key in whole.keys if len({identity(value_of(point, key)) for point in part.points}) > 1]
     arrangement = replace(part, keys=tuple(varying)).looking_like(whole)
     view, words = _view(arrangement, asked)
+    words += [asked.statistic] if asked.statistic != "mean" else []
     words += [f"{name.rpartition('.')[2]}-{value}" for name, value in asked.where.items()]
     drawn: Figure = draw_against(arrangement, view)
     return Picture(stem("-".join(words), {}), drawn)

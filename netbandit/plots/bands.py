@@ -1,12 +1,13 @@
-"""Means over replications and how sure they are: each by itself, and side by side with others."""
+"""Means, or medians, over replications and how sure they are: each by itself, and side by side with others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results import repeated_values, statistics
+from netbandit.results.statistic import MEAN, Statistic, ranks
 from netbandit.results.statistics import CONFIDENCE
 
 Name = tuple[int, int]
@@ -16,16 +17,23 @@ _ALIKE = 3.0
 """Points whose spread is so many times the usual one share little with the others, and would hide what these share."""
 
 
+MOST_DOTS = 20
+"""Of so many replications each is drawn as a dot, beside what stands for all of them."""
+
+
 @dataclass(frozen=True)
 class Band:
-    """Means with two-sided 95 % intervals; all arrays have the shape of the mean.
+    """Means, or another statistic, with two-sided 95 % intervals; all arrays have the shape of the mean.
 
     Attributes:
-        mean: The mean over replications.
+        mean: The mean over replications, or another statistic.
         low: The lower end of the interval; equal to the mean where there is only one replication.
         high: The upper end.
         replications: How many replications there are.
         alone: The ends of the interval of the mean by itself, where *low* and *high* are what a comparison needs.
+        runs: Of few replications the value of each, which are drawn as dots.
+        failed: Those of them that failed.
+        stalled: Whether it is a regret, and agents stalled in some run.
     """
 
     mean: NDArray[np.float64]
@@ -33,6 +41,9 @@ class Band:
     high: NDArray[np.float64]
     replications: int
     alone: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    runs: Mapping[Name, float] = field(default_factory=dict)
+    failed: frozenset[Name] = frozenset()
+    stalled: bool = False
 
     @property
     def known(self) -> bool:
@@ -51,14 +62,17 @@ def exact(value: float) -> Band:
     return Band(where, where, where, 1)  # type: ignore[arg-type]
 
 
-def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
-    """Return the mean over the first axis of *samples* with its interval, which has no width where all are alike.
+def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64], statistic: Statistic = MEAN) -> Band:
+    """Return the mean over the first axis of *samples* with its interval, which has no width where there is none.
 
     Args:
         samples: One row (or number) per replication, shape (replications, ...), at least one.
+        statistic: What is taken in place of the mean.
     """
     values = np.asarray(samples, dtype=np.float64)
     count = len(values)
+    if statistic.share is not None:
+        return _quantile_band(values, statistic.share)
     mean = values.mean(axis=0)
     if count < 2:
         return Band(mean, mean, mean, count)
@@ -71,7 +85,20 @@ def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> Band:
     return Band(mean, mean - half, mean + half, count)
 
 
-def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]]) -> list[Band]:
+def _quantile_band(values: NDArray[np.float64], share: float) -> Band:
+    """Return a quantile over the first axis with the interval between two of the sorted values."""
+    count = len(values)
+    middle = np.asarray(np.quantile(values, share, axis=0))
+    lower, upper = ranks(count, share, CONFIDENCE)
+    if not lower or upper > count:
+        return Band(middle, middle, middle, count)
+    ordered = np.sort(values, axis=0)
+    return Band(middle, ordered[lower - 1], ordered[upper - 1], count)
+
+
+def side_by_side(
+    samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]], statistic: Statistic = MEAN
+) -> list[Band]:
     """Return a band for each of several points, whose intervals show what a comparison of them needs.
 
     The same replication is the same instance at all points, and an instance that is hard for everybody is no news when
@@ -81,11 +108,15 @@ def side_by_side(samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[
     an interval that would come out wider than that of the mean by itself is that one.
 
     Where fewer than two points, or fewer than two replications, are shared, the intervals are those of the means.
+    Medians and other quantiles have intervals of their own.
 
     Args:
         samples: For each point the value (or curve) of each replication, by what names the replication.
+        statistic: What stands for the replications of a point.
     """
-    bands = [band([np.asarray(value, dtype=np.float64) for value in one.values()]) for one in samples]
+    bands = [band([np.asarray(value, dtype=np.float64) for value in one.values()], statistic) for one in samples]
+    if not statistic.is_mean:
+        return bands
     shared = [key for key in samples[0] if all(key in one for one in samples)] if samples else []
     if len(samples) < 2 or len(shared) < 2:
         return bands

@@ -26,6 +26,7 @@ from netbandit.plots.tradeoff import (
 from netbandit.plots.values import identity, shown
 from netbandit.plots.xy import BUDGETS, communication_view, delay_view, draw_against, privacy_view
 from netbandit.results.link_use import link_figures
+from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 
 if TYPE_CHECKING:
@@ -81,15 +82,15 @@ class Planned:
         return Picture(self.name, self.draw())
 
 
-def pictures(study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
+def pictures(study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN) -> Iterator[Picture]:
     """Yield the few pictures that answer what *study* varies, or *every* one that it has; none without a run."""
-    for one in planned(study):
+    for one in planned(study, statistic):
         if every or one.answers:
             yield one.drawn()
 
 
-def planned(study: StudyResult) -> list[Planned]:
-    """Return the pictures that *study* has.
+def planned(study: StudyResult, statistic: Statistic = MEAN) -> list[Planned]:
+    """Return the pictures that *study* has, of the *statistic* that stands for the replications of a point.
 
     Each key that varies has the picture that answers it:
 
@@ -114,7 +115,7 @@ def planned(study: StudyResult) -> list[Planned]:
     """
     if not any(point.finished for point in study.points):
         return []
-    arrangement = arrange(study)
+    arrangement = arrange(study, statistic)
     networks = _networks(arrangement)
     telling = measured(arrangement.points)
     if telling is None:  # of a log without a click there is nothing to compare

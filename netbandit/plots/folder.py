@@ -13,6 +13,7 @@ from netbandit.plots.style import save
 from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
 from netbandit.results.names import UnknownNameError
 from netbandit.results.safe_files import write_whole
+from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult, load_finished
 from netbandit.results.telling import told_by
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -56,14 +57,16 @@ class Memory:
         write_whole(folder / PICTURES, json.dumps(whole, indent=2) + "\n")
 
 
-def folder_pictures(folder: Path, study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
+def folder_pictures(
+    folder: Path, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN
+) -> Iterator[Picture]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and what the user has asked for.
 
     ``round``: the first round in which a message is sent, of the first run of the first point that has a trace; of six
     points, evenly spread, if every picture is wanted. What was asked for and is there no more, such as a key that no
     longer varies, is left out.
     """
-    yield from pictures(study, every=every)
+    yield from pictures(study, every=every, statistic=statistic)
     yield from _timelines(folder, study, _ROUNDS if every else 1)
     for asked in Memory.of(folder).asked.values():
         with suppress(UnknownNameError):
@@ -90,6 +93,7 @@ def plot_folder(
     *,
     every: bool | None = None,
     study: StudyResult | None = None,
+    statistic: Statistic = MEAN,
 ) -> list[Path]:
     """Draw the pictures of a results folder and return their files; those of earlier plots that are no more go away.
 
@@ -101,6 +105,7 @@ def plot_folder(
         kinds: ``png``, ``svg`` or both.
         every: Whether to draw all pictures, or the few that answer what the study varies; as before, if not given.
         study: The results, with curves and links, if they have been loaded already.
+        statistic: What stands for the replications of a point, but in pictures that were asked for with another one.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.
@@ -112,7 +117,7 @@ def plot_folder(
     memory = Memory.of(folder)
     wanted = memory.every if every is None else every
     files = []
-    for picture in folder_pictures(folder, study, every=wanted):
+    for picture in folder_pictures(folder, study, every=wanted, statistic=statistic):
         files += save(picture.figure, target / picture.name, kinds)
     now = {file.name for file in files}
     kept = {f"{name}.{kind}" for name in memory.asked for kind in _KINDS if (target / f"{name}.{kind}").is_file()}

@@ -9,6 +9,7 @@ from netbandit.key_paths import CASE
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
 from netbandit.results.columns import class_names
+from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.table import parameter_names
@@ -36,12 +37,14 @@ class Arrangement:
         keys: The keys that vary, the series' key first.
         points: The points with a finished run, ordered by the values of the keys.
         choices: The values of each key, in order.
+        statistic: What stands for the replications of a point.
     """
 
     name: str
     keys: tuple[str, ...]
     points: tuple[PointResult, ...]
     choices: dict[str, list[Any]]
+    statistic: Statistic = MEAN
 
     @property
     def series(self) -> str | None:
@@ -104,10 +107,14 @@ class Arrangement:
         return self
 
 
-def arrange(study: StudyResult) -> Arrangement:
+def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
     """Return the points of *study* that have a finished run, and the keys that tell them apart.
 
     Points that differ in nothing but the seed are one point with more replications.
+
+    Args:
+        study: The study.
+        statistic: What stands for the replications of a point.
     """
     finished = _with_class_names([point for point in study.points if point.finished], parameter_names(study))
     keys = [
@@ -125,7 +132,7 @@ def arrange(study: StudyResult) -> Arrangement:
     ordered = _series_first(keys, choices)
     ranks = {key: [identity(value) for value in choices[key]] for key in keys}
     points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
-    return Arrangement(study.name, tuple(ordered), tuple(points), {key: choices[key] for key in ordered})
+    return Arrangement(study.name, tuple(ordered), tuple(points), {key: choices[key] for key in ordered}, statistic)
 
 
 def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:

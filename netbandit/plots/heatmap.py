@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.plots.bands import Band
 from netbandit.plots.grouping import Arrangement, described, value_of
-from netbandit.plots.metrics import Estimates, label, left_out, means, privacy_differs
+from netbandit.plots.metrics import STALLED_NOTE, Estimates, label, left_out, means, privacy_differs
 from netbandit.plots.points import label_more
 from netbandit.plots.style import drawing, figure, head, readable, wrapped
 from netbandit.plots.values import identity, name, shown, words
+from netbandit.results.failures import MARK
 from netbandit.results.numbers import rounded, scaled
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ _LEAST = 3
 _WRITTEN = 60
 _DARK = 0.55
 _FAR_APART = 10.0
+
+Cells = dict[tuple[int, int], Band]
+"""What is known in each cell, by row and column."""
 
 Part = tuple[dict[str, Any], Arrangement]
 """Values that are held fixed, and the points that have them."""
@@ -81,9 +86,15 @@ def draw_heatmap(
     columns = (1, 2, 3, 2, 3, 3)[len(maps) - 1]
     rows = -(-len(maps) // columns)
     points = [point for _, part in maps for point in part.points]
+    most = max(len(point.finished) for point in points)
     idle = [name(key) for key, turn in ((across, False), (upward, True)) if _idle([one for one, _ in tables], turn)]
+    one_map = len(maps) == 1
+    width = "± half-width of the 95 % interval" if whole.statistic.is_mean else "and the ends of its 95 % interval"
     notes = (
-        means(points).replace(" with 95 % intervals", " ± half-width of the 95 % interval" if len(maps) == 1 else ""),
+        f"{whole.statistic.name}s of {most:,} replications{f' {width}' if one_map else ''}"
+        if most > 1
+        else means(points),
+        STALLED_NOTE if any(one.stalled for _, cells in tables for one in cells.values()) else "",
         described(maps[0][0]) if len(maps) == 1 else "one scale of colours for all maps",
         f"{len(maps)} of {of} combinations" if of > len(maps) else "",
         f"{' and '.join(idle)} made no difference" if idle else "",
@@ -96,8 +107,8 @@ def draw_heatmap(
     )
     for panel in panels[len(maps) :]:
         panel.set_visible(False)
-    for place, (panel, (fixed, part), (table, halves)) in enumerate(zip(panels, maps, tables, strict=False)):
-        mesh = _map(panel, table, halves, norm, len(maps))
+    for place, (panel, (fixed, part), (table, cells)) in enumerate(zip(panels, maps, tables, strict=False)):
+        mesh = _map(panel, table, cells, norm, len(maps), whole.statistic.is_mean)
         panel.tick_params(length=0)
         if len(maps) > 1:
             head(panel, described(fixed), columns)
@@ -115,20 +126,33 @@ def draw_heatmap(
     return drawn
 
 
-def _map(panel: "Axes", table: NDArray[np.float64], halves: NDArray[np.float64], norm: Any, maps: int) -> Any:
-    """Draw one map, its numbers in its cells where these are few, and return it."""
+def _map(panel: "Axes", table: NDArray[np.float64], cells: Cells, norm: Any, maps: int, around: bool) -> Any:
+    """Draw one map, its numbers in its cells where these are few, and return it.
+
+    Args:
+        panel: Where to draw.
+        table: What the colours say.
+        cells: What is known in each cell.
+        norm: The scale of the colours.
+        maps: How many maps there are.
+        around: Whether values lie in the middle of their intervals.
+    """
     mesh = panel.pcolormesh(np.ma.masked_invalid(table), cmap="viridis", norm=norm, edgecolors="white", linewidth=1.0)
     panel.grid(False)
-    if maps * table.size > 2 * _WRITTEN or table.size > _WRITTEN:
-        return mesh
-    for (row, column), value in np.ndenumerate(table):
-        if np.isfinite(value):
-            text = scaled(rounded(value, 3))
-            if maps == 1 and halves[row, column] > 0:
-                text += f"\n± {scaled(rounded(float(halves[row, column]), 2))}"
-            colour = "white" if norm(value) < _DARK else "black"
-            size = 7.0 if maps == 1 else 6.0
-            panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size, color=colour)
+    written = maps * table.size <= 2 * _WRITTEN and table.size <= _WRITTEN
+    for (row, column), one in cells.items():
+        value = float(one.mean)
+        texts = [scaled(rounded(value, 3))] if written else []
+        if one.stalled:
+            texts = [" ".join([*texts, MARK])]
+        if written and maps == 1 and one.known and float(one.widest[1]) > float(one.widest[0]):
+            ends = [scaled(rounded(float(end), 2)) for end in one.widest]
+            texts.append(
+                f"± {scaled(rounded(float(one.widest[1]) - value, 2))}" if around else f"[{ends[0]}, {ends[1]}]"
+            )
+        colour = "white" if norm(value) < _DARK else "black"
+        size = 7.0 if maps == 1 else 6.0
+        panel.text(column + 0.5, row + 0.5, "\n".join(texts), ha="center", va="center", fontsize=size, color=colour)
     return mesh
 
 
@@ -141,22 +165,19 @@ def _name_axis(axis: Any, part: Arrangement, key: str, side_by_side: int) -> Non
     axis.set_tick_params(length=0)
 
 
-def _means(
-    arrangement: Arrangement, across: str, upward: str, metric: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return means and half-widths, a row for each value of *upward*, a column for each of *across*; NaN is unknown."""
+def _means(arrangement: Arrangement, across: str, upward: str, metric: str) -> tuple[NDArray[np.float64], Cells]:
+    """Return a row for each value of *upward*, a column for each of *across*, NaN where unknown, and all cells."""
     columns, rows = arrangement.choices[across], arrangement.choices[upward]
     table = np.full((len(rows), len(columns)), np.nan)
-    halves = np.full_like(table, np.nan)
     row_of, column_of = ({identity(value): place for place, value in enumerate(some)} for some in (rows, columns))
-    estimates = Estimates(arrangement.points, metric)
+    estimates = Estimates(arrangement.points, metric, arrangement.statistic)
+    cells: Cells = {}
     for point in arrangement.points:
         found = estimates.of(point)
         if found is not None:
             where = row_of[identity(value_of(point, upward))], column_of[identity(value_of(point, across))]
-            table[where] = float(found.mean)
-            halves[where] = float(found.widest[1] - found.mean) if found.known else np.nan
-    return table, halves
+            table[where], cells[where] = float(found.mean), found
+    return table, cells
 
 
 def _idle(tables: Sequence[NDArray[np.float64]], turn: bool) -> bool:

@@ -1,16 +1,20 @@
 """What metrics are called on an axis and in a title, and what is known of them at some points."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from netbandit.plots.bands import Band, side_by_side
+from netbandit.plots.bands import MOST_DOTS, Band, Name, side_by_side
 from netbandit.plots.grouping import ABSENT, value_of
 from netbandit.plots.values import identity, shown
+from netbandit.results.failures import MARK, Failures, failures_of, is_regret
 from netbandit.results.metrics import METRICS
 from netbandit.results.numbers import rounded, scaled
+from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult
+from netbandit.simulation.result import RunResult
 
 AXES = {
     "regret": "regret of all agents (reward)",
@@ -72,21 +76,51 @@ def called(metric: str) -> str:
 
 
 class Estimates:
-    """A metric at the points of one picture, with the intervals that comparing them needs."""
+    """A metric at the points of one picture, with the intervals that comparing them needs.
 
-    def __init__(self, points: Sequence[PointResult], metric: str) -> None:
+    Attributes:
+        statistic: What stands for the replications of a point.
+    """
+
+    def __init__(self, points: Sequence[PointResult], metric: str, statistic: Statistic = MEAN) -> None:
+        self.statistic = statistic
         known = [(point, found) for point in points if (found := samples(point, metric))]
-        bands = side_by_side([found for _, found in known])
-        self._bands = {id(point): one for (point, _), one in zip(known, bands, strict=True)}
+        bands = side_by_side([found for _, found in known], statistic)
+        self._bands = {
+            id(point): with_runs(one, found, failed_of(point.finished), is_regret(metric) and stalled(point.finished))
+            for (point, found), one in zip(known, bands, strict=True)
+        }
 
     def of(self, point: PointResult) -> Band | None:
-        """Return mean and intervals at *point*; None where some replication does not know the metric."""
+        """Return what stands for the replications of *point*; None where some of them does not know the metric."""
         return self._bands.get(id(point))
+
+    @property
+    def bands(self) -> list[Band]:
+        """What is known, of all points."""
+        return list(self._bands.values())
 
     @property
     def compared(self) -> bool:
         """Whether some interval is narrower than that of its mean by itself."""
         return any(bool(np.any(one.low > one.alone[0])) for one in self._bands.values() if one.alone is not None)
+
+
+def with_runs(one: Band, values: Mapping[Name, float], failed: Collection[Name], stalled: bool) -> Band:
+    """Return *one* with the values of few runs, those that *failed*, and whether agents *stalled*."""
+    if len(values) > MOST_DOTS or len(set(values.values())) < 2:  # equal ones lie where their mean is
+        return replace(one, stalled=stalled)
+    return replace(one, runs=values, failed=frozenset(failed), stalled=stalled)
+
+
+def failed_of(runs: Sequence[RunResult]) -> set[Name]:
+    """Return which of *runs* failed, by seed and number."""
+    return {(run.seed, run.replication) for run in runs if failures_of(run.metrics)}
+
+
+def stalled(runs: Sequence[RunResult]) -> bool:
+    """Tell whether agents stalled in one of *runs*."""
+    return Failures.of([run.metrics for run in runs]).stalled
 
 
 def samples(point: PointResult, metric: str) -> dict[tuple[int, int], float]:
@@ -175,15 +209,28 @@ def lateness(points: Sequence[PointResult]) -> str | None:
 
 
 def means(points: Sequence[PointResult], *drawn: Estimates) -> str:
-    """Return what a subtitle says of the markers of *points*, and of the bars of what is *drawn*."""
+    """Return what a subtitle says of the markers of *points*, and of the bars and dots of what is *drawn*."""
     most = max(len(point.finished) for point in points)
     if most < 2:
-        return "one replication"
+        return "; ".join(["one replication", *told_marks([band for one in drawn for band in one.bands])])
+    name = drawn[0].statistic.name if drawn else MEAN.name
+    what = f"{name}s of {most:,} replications with 95 % intervals"
     if any(one.compared for one in drawn):
-        return (
+        what = (
             f"means of {most:,} replications; bars: 95 % intervals for comparing (within replications), thin: of a mean"
         )
-    return f"means of {most:,} replications with 95 % intervals"
+    return "; ".join([what, *told_marks([band for one in drawn for band in one.bands])])
+
+
+def told_marks(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
+    """Return what a subtitle says of *dots*, crosses and the marks of stalled agents in what is *drawn*."""
+    crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
+    told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
+    return told + ([STALLED_NOTE] if any(one.stalled for one in drawn) else [])
+
+
+STALLED_NOTE = f"{MARK} agents stalled, which may lower regret"
+"""What a subtitle says of points at which agents stalled."""
 
 
 def title_of(point: PointResult, keys: Sequence[str]) -> str:

@@ -79,7 +79,7 @@ def draw_against_parameter(
     first = compared(points)
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     metrics = (first, second)
-    drawn_metrics = {metric: Estimates(points, metric) for metric in metrics}
+    drawn_metrics = {metric: Estimates(points, metric, whole.statistic) for metric in metrics}
     fixed = described(columns[0][0]) if len(columns) == 1 else ""
     notes = (
         means(points, *drawn_metrics.values()),

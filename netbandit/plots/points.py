@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, exact
 from netbandit.plots.style import NEUTRAL, Look
+from netbandit.results.failures import MARK
 from netbandit.results.numbers import rounded, scaled
 
 if TYPE_CHECKING:
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
 DECADES = 100.0
 """How many times the least of some values the largest is where an axis becomes logarithmic, if nothing else is said."""
 
+_DEEP = 10.0
+"""A dot may stretch a logarithmic axis downward so far below the lowest mean."""
+
 _FAR_OFF = 3.0
 """Who pays nothing and has so many times the regret of all others stands at the edge of the picture."""
 
 _THIN, _THICK = 0.6, 1.5
+_ASIDE = 4.0
+"""So far from the bar of their interval runs stand that are all in one place, in typographic points."""
 _LETTER = 0.62
 """The width of a letter, as a share of the size of its type."""
 
@@ -117,8 +123,10 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
     if min(values) < 0 or (min(values) == 0 and not across):
         return False
     zero = zero_place(drawn)
-    low = 0.6 * min(positive) if zero is None else 0.6 * zero
-    limits = (low, 1.5 * max(float(one.widest[1]) for one in drawn))
+    runs = [value for one in drawn for value in one.runs.values() if value > 0]
+    least = max(min([min(positive), *runs]), min(positive) / _DEEP)
+    low = 0.6 * least if zero is None else 0.6 * zero
+    limits = (low, 1.5 * max(*(float(one.widest[1]) for one in drawn), *runs, 0.0))
     panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
     label_more(panel.xaxis if across else panel.yaxis, zero=zero)
     return True
@@ -136,7 +144,7 @@ def zero_place(drawn: Sequence[Band]) -> float | None:
 
 def at_zero_place(one: Band, zero: float | None) -> Band:
     """Return *one*, moved to the place of zero on a logarithmic axis if it is zero."""
-    return exact(zero) if zero is not None and float(one.mean) == 0 else one
+    return exact(zero) if zero is not None and float(one.mean) == 0 else one  # its runs are zero too
 
 
 def label_more(axis: "XAxis | YAxis", *between: int, zero: float | None = None) -> None:
@@ -205,7 +213,8 @@ def draw_points(
 ) -> "Line2D":
     """Draw means as markers with the bars of their intervals.
 
-    Where an interval is one for comparing points, that of the mean by itself stands thinly behind it.
+    Where an interval is one for comparing points, that of the mean by itself stands thinly behind it. Of few
+    replications each is a dot.
 
     Args:
         panel: Where to draw.
@@ -250,10 +259,61 @@ def draw_points(
         for part in behind.get_children():
             part.set_label("_alone")
         panel.containers.remove(behind)
+    for one, other in zip(across, upward, strict=True):
+        draw_runs(panel, one, other, look, aside=0.0 if one.runs else _ASIDE)
     line: Line2D = bars.lines[0]
     line.set_clip_on(False)  # a mark at the edge is whole
     line.set_label(label)
     return line
+
+
+def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: float = 0.0, **how: Any) -> None:
+    """Draw the runs of a point as dots, those that failed as crosses, and beside it the mark of stalled agents.
+
+    Args:
+        panel: Where to draw.
+        across: Where the point stands across; where its runs do, if it has any.
+        upward: Where it stands upward.
+        look: Its colour.
+        aside: How far beside their place dots are drawn, in typographic points.
+        how: More of how dots are drawn.
+    """
+    from matplotlib.transforms import offset_copy
+
+    beside = offset_copy(panel.transData, fig=panel.get_figure(root=True), x=aside, units="points")
+    for failed in (False, True):
+        names = [name for name in upward.runs if (name in upward.failed) is failed]
+        if not names:  # a line without points takes up room nonetheless
+            continue
+        places = [(across.runs.get(name, float(across.mean)), upward.runs[name]) for name in names]
+        panel.plot(
+            *zip(*places, strict=True),
+            color=look.colour,
+            linestyle="none",
+            zorder=2.1,
+            label="_run",
+            transform=beside,
+            **(_CROSS if failed else _DOT),
+            **how,
+        )
+        panel.update_datalim(places)  # what is moved aside is not taken for data
+    if upward.stalled:
+        panel.annotate(
+            MARK,
+            (float(across.mean), float(upward.mean)),
+            xytext=(-9.0, 2.0),
+            textcoords="offset points",
+            color=look.colour,
+            fontsize=11,
+            fontweight="bold",
+            annotation_clip=False,
+            zorder=4,
+        )
+
+
+_DOT: dict[str, Any] = {"marker": "o", "markersize": 2.2, "markeredgewidth": 0.0, "alpha": 0.55}
+_CROSS: dict[str, Any] = {"marker": "x", "markersize": 2.8, "markeredgewidth": 0.7, "alpha": 0.7}
+"""How a run is drawn, and one that failed."""
 
 
 def _bars(bands: Sequence[Band], *, alone: bool = False) -> NDArray[np.float64] | None:

@@ -1,16 +1,29 @@
 """Regret over the slots, with a band over the replications."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.bands import Band, side_by_side
+from netbandit.plots.bands import Band, exact, side_by_side
 from netbandit.plots.events import draw_events, outages, recovered, told, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
-from netbandit.plots.metrics import called, label, measured, partly_absent, partly_served, privacy_differs, title_of
+from netbandit.plots.metrics import (
+    called,
+    failed_of,
+    label,
+    measured,
+    partly_absent,
+    partly_served,
+    privacy_differs,
+    stalled,
+    title_of,
+    told_marks,
+    with_runs,
+)
+from netbandit.plots.points import draw_runs
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
     PLAIN,
@@ -25,7 +38,9 @@ from netbandit.plots.style import (
     wrapped,
 )
 from netbandit.plots.values import shown, words
+from netbandit.results.failures import is_regret
 from netbandit.results.numbers import scaled
+from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import RunResult
 
@@ -40,8 +55,10 @@ _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
 _ABOVE = 10.0
-_BESIDE = ("_alone", "_change", "_recovered")
+_BESIDE = ("_alone", "_change", "_recovered", "_run")
 """Labels of lines that are no mean; labels with an underscore come into no legend."""
+_BESIDE_STEP, _BESIDE_ROOM = 4.0, 14.0
+"""How far apart the dots of different lines stand at most, and how far those of all lines, in typographic points."""
 _LINES = 12
 _COLOURED = ("protocol.kind", "learner.kind")
 """Keys by which lines are coloured in one panel, the first that varies."""
@@ -121,7 +138,9 @@ def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | No
     bands: dict[int, Band] = {}
     for horizon, slots in slots_of.items():  # curves that end at the same slot are compared slot by slot
         alike = [place for place, one in enumerate(horizons) if one == horizon]
-        bands.update(zip(alike, _bands([found[place][1] for place in alike], slots, curve), strict=True))
+        bands.update(
+            zip(alike, _bands([found[place][1] for place in alike], slots, curve, part.statistic), strict=True)
+        )
     down = outages(part.points)
     lines = []
     for place, (value, point) in enumerate(found):
@@ -141,11 +160,23 @@ def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
     return np.unique(np.round(np.linspace(0, horizon, count)).astype(np.int64))
 
 
-def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str) -> list[Band]:
-    """Return mean and intervals of a curve of *points* at *slots*, arrays of the shape of *slots*."""
-    return side_by_side(
-        [{(run.seed, run.replication): run.curves[curve].at(slots) for run in point.finished} for point in points]
+def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str, statistic: Statistic) -> list[Band]:
+    """Return mean and intervals of a curve of *points* at *slots*, arrays of the shape of *slots*.
+
+    Of few replications the end of each run's curve is kept.
+    """
+    found = side_by_side(
+        [{(run.seed, run.replication): run.curves[curve].at(slots) for run in point.finished} for point in points],
+        statistic,
     )
+    ends = [
+        {(run.seed, run.replication): float(run.curves[curve].at(slots[-1:])[0]) for run in point.finished}
+        for point in points
+    ]
+    return [
+        with_runs(one, values, failed_of(point.finished), is_regret(curve) and stalled(point.finished))
+        for one, values, point in zip(found, ends, points, strict=True)
+    ]
 
 
 def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -> bool:
@@ -194,7 +225,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
         told(changes, down),
-        "dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
+        "large dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
         privacy_differs(arrangement.points),
     )
     upward = label(curve)
@@ -213,7 +244,9 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     if arrangement.series is not None:
         legend_beside(drawn, *_legend(arrangement, shapes))
     for panel, one in zip(panels, chosen, strict=False):
-        _panel(panel, one, logarithmic, (7, 4, 3)[columns - 1])
+        if _shown_apart(one):
+            draw_ends(panel, [(int(line.slots[-1]), line.estimate, line.look) for line in one.lines])
+        _panel(panel, one, logarithmic, (7, 3, 2)[columns - 1])
         if steep:
             _bend_upward(panel)
         draw_events(panel, changes, down)
@@ -234,15 +267,15 @@ def _recover(panel: Panel) -> bool:
 
 def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
     replications = max(len(point.finished) for point in arrangement.points)
+    drawn = [line.estimate for panel in panels if _shown_apart(panel) for line in panel.lines]
+    marks = told_marks(drawn, "dots beside: where each run ends")
     if replications < 2:
-        return "one replication"
-    lines = [line for panel in panels for line in panel.lines if line.estimate.alone is not None]
-    if not any(bool((line.estimate.low > line.estimate.widest[0]).any()) for line in lines):
-        return f"mean of {replications:,} replications, shaded: its 95 % interval"
-    return (
-        f"mean of {replications:,} replications; shaded: 95 % interval for comparing (within replications), "
-        "thin lines: of the mean alone"
-    )
+        return "; ".join(["one replication", *marks])
+    what = f"{arrangement.statistic.name} of {replications:,} replications"
+    if any(one.alone is not None and bool((one.low > one.widest[0]).any()) for one in drawn):
+        shaded = "shaded: 95 % interval for comparing (within replications), thin lines: of the mean alone"
+        return "; ".join([what, shaded, *marks])
+    return "; ".join([f"{what}, shaded: its 95 % interval", *marks])
 
 
 def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool, one_panel: bool) -> bool:
@@ -287,7 +320,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
 
     lowest = 0.0
     for line in what.lines:
-        lowest = min(lowest, _draw_line(panel, line, len(what.lines) <= _BANDS))
+        lowest = min(lowest, _draw_line(panel, line, _shown_apart(what)))
     if logarithmic:
         panel.set_xscale("log")
     else:
@@ -297,6 +330,27 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
     if lowest >= 0:
         from_zero(panel)
     readable(panel)
+
+
+def _shown_apart(panel: Panel) -> bool:
+    """Tell whether there are few enough lines to have intervals and dots of their own."""
+    return len(panel.lines) <= _BANDS
+
+
+def draw_ends(panel: "Axes", lines: Sequence[tuple[int, Band, Look]]) -> None:
+    """Draw where each of few runs ends, as dots beside the ends of their lines, and the marks of stalled agents.
+
+    The dots of different lines stand side by side, where they hide neither one another nor the curves.
+
+    Args:
+        panel: Where to draw.
+        lines: Of each line its last slot, its values with its runs, and how it is drawn.
+    """
+    spread = sum(bool(estimate.runs) for _, estimate, _ in lines)
+    aside = _BESIDE_STEP
+    for end, estimate, look in lines:
+        draw_runs(panel, exact(end), replace(estimate, mean=estimate.mean[-1]), look, aside=aside, clip_on=False)
+        aside += min(_BESIDE_STEP, _BESIDE_ROOM / spread) if estimate.runs else 0.0
 
 
 def _draw_line(panel: "Axes", line: Line, band: bool) -> float:

@@ -38,7 +38,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     """
     shapes = Shapes.of(arrangement, PROTOCOL)
     upward = compared(arrangement.points)
-    cost, regret = Estimates(arrangement.points, "cost"), Estimates(arrangement.points, upward)
+    cost, regret = (Estimates(arrangement.points, metric, arrangement.statistic) for metric in ("cost", upward))
     shown = [point for point in arrangement.points if cost.of(point) is not None and regret.of(point) is not None]
     waits = {id(point): mean_of(point, _WAITING) for point in shown}
     longest = max((wait for wait in waits.values() if wait is not None), default=0.0)
@@ -93,7 +93,9 @@ def _axes(panel: "Axes", near: list[Mark], costs: list[Band], upward: str) -> fl
 
 def _ends(bands: list[Band]) -> tuple[float, float]:
     """Return where an axis begins and ends on which all *bands* have room."""
-    low, high = min(float(band.widest[0]) for band in bands), max(float(band.widest[1]) for band in bands)
+    runs = [value for band in bands for value in band.runs.values()]
+    low = min([*(float(band.widest[0]) for band in bands), *runs])
+    high = max([*(float(band.widest[1]) for band in bands), *runs])
     room = 0.12 * ((high - low) or abs(high) or 1.0)
     return low - room, high + room
 

@@ -121,7 +121,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     title = view.title or f"{label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
     step = _step(arrangement, view)
     shapes = Shapes.of(arrangement, view.color, [step, view.x])
-    axis, vertical = _Across.of(arrangement, view.x), Estimates(points, view.y)
+    axis, vertical = _Across.of(arrangement, view.x), Estimates(points, view.y, arrangement.statistic)
     groups = _groups(arrangement, view, shapes, step)
     notes = (_subtitle(arrangement, view, step, vertical), shapes.note, *_remarks(arrangement, view))
     drawn, (panel,) = figure(f"{arrangement.name}: {title}", "; ".join(filter(None, notes)))
@@ -196,7 +196,7 @@ class _Across:
             numbers = sorted(distinct(arrangement.points, x))
             axis = Axis.of(Scale(tuple(numbers), label(x)), ratios=True)
             return cls(x, label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
-        return cls(x, label(x), None, metric=Estimates(arrangement.points, x))
+        return cls(x, label(x), None, metric=Estimates(arrangement.points, x, arrangement.statistic))
 
     def marks(
         self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], aside: float

@@ -53,6 +53,13 @@ class Statistic:
         return self.share is None
 
     @property
+    def key(self) -> str:
+        """The name by which `named` finds it."""
+        if self.share is None:
+            return "mean"
+        return "median" if self.share == 0.5 else f"q{round(100 * self.share)}"
+
+    @property
     def name(self) -> str:
         """What it is called: ``mean``, ``median`` or ``90 % quantile``."""
         if self.share is None:

@@ -230,7 +230,7 @@ def test_when_every_run_fails_there_is_no_picture(place):
 
 
 def test_pictures_that_cannot_be_drawn_do_not_take_the_results_along(place, monkeypatch):
-    def fails(folder):
+    def fails(folder, **how):
         raise RuntimeError("no colours")
 
     monkeypatch.setattr("netbandit.plots.plot_folder", fails)

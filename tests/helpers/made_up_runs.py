@@ -109,8 +109,8 @@ def arranged(runs: list[RunResult]) -> Arrangement:
 
 
 def curves(panel: Any) -> list[Any]:
-    """Return the lines of a panel without those of the intervals of their means alone."""
-    return [line for line in panel.lines if line.get_label() != "_alone"]
+    """Return the lines of a panel without those of the intervals of their means alone, and of single runs."""
+    return [line for line in panel.lines if line.get_label() not in ("_alone", "_run")]
 
 
 def trace(folder: Path, text: str) -> None:

@@ -285,6 +285,30 @@ def test_few_numbers_have_a_tick_each(folder, tmp_path):
     assert draw_figure(runs).axes[1].get_xticks().tolist() == sorted(diameters)
 
 
+def test_few_runs_are_dots_those_that_failed_crosses_and_regret_with_stalled_agents_is_marked(folder, tmp_path):
+    paper = read_paper(folder)
+    runs = run_figure(paper, paper.figures[0], tmp_path / "out")
+    for point in runs.points:
+        for number, run in enumerate(point.runs):
+            run.curves["regret"].values[:] *= 1 + number
+            run.metrics["regret"] *= 1 + number
+    assert "dots: all runs; " in f"{subtitle(draw_figure(runs))}; "
+    for number, run in enumerate(runs.one({"series": "ring"}).runs):
+        run.metrics.update(best_lost=int(number == 1), stalled=int(number == 2))
+    drawn = draw_figure(runs)
+    assert "dots: all runs, crosses: those that failed; * agents stalled" in subtitle(drawn)
+    metrics = ["regret", "regret", "cost"]
+    for panel, metric in zip(drawn.axes, metrics, strict=True):
+        single = [line for line in panel.lines if line.get_label() == "_run"]
+        heights = {kind: [y for line in single if line.get_marker() == kind for y in line.get_ydata()] for kind in "ox"}
+        if metric == "regret":
+            values = [run.metrics["regret"] for run in runs.one({"series": "ring"}).runs]
+            others = [run.metrics["regret"] for run in runs.one({"series": "complete"}).runs]
+            assert sorted(heights["x"]) == pytest.approx(sorted(values[1:3]))
+            assert sorted(heights["o"]) == pytest.approx(sorted([values[0], values[3], *others]))
+        assert len([text for text in panel.texts if text.get_text() == "*"]) == (metric == "regret")
+
+
 def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
     runs = run_figure(instances, instances.figures[0], tmp_path / "out")
     first = runs.points[0]

@@ -42,10 +42,10 @@ def test_a_dot_stands_where_all_go_on_after_the_only_outage():
 
     dots, text = drawn(DOWN[:1], 100, 300)
     assert dots == [3_200]
-    assert "dots: all who waited then go on" in text
+    assert "large dots: all who waited then go on" in text
     for one in (drawn(DOWN[:1], 100, None), drawn(DOWN, 100, 300)):
         assert one[0] == []
-        assert "dots" not in one[1]
+        assert "large dots" not in one[1]
 
 
 def test_what_is_not_the_same_at_all_points_is_not_drawn():

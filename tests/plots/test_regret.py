@@ -29,7 +29,7 @@ def bands(panel):
 def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
     runs = [made_up(replication=replication, horizon=10_000) for replication in range(6)]
     (panel,) = draw_regret(arranged(runs)).axes
-    (line,) = panel.lines
+    (line,) = curves(panel)
     slots = line.get_xdata()
     assert slots[0] == 0
     assert slots[-1] == 10_000
@@ -58,9 +58,9 @@ def test_axes_and_title_say_what_is_seen():
     assert panel.get_ylabel() == "regret of all agents (reward)"
     assert figure.get_suptitle() == "quickstart: regret over time"
     shaded = "shaded: 95 % interval for comparing (within replications), thin lines: of the mean alone"
-    assert subtitle(figure) == f"mean of 3 replications; {shaded}"
+    assert subtitle(figure) == f"mean of 3 replications; {shaded}; dots beside: where each run ends"
     alone = draw_regret(arranged([made_up(replication=one) for one in range(3)]))
-    assert subtitle(alone) == "mean of 3 replications, shaded: its 95 % interval"
+    assert subtitle(alone) == "mean of 3 replications, shaded: its 95 % interval; dots beside: where each run ends"
     assert panel.get_ylim()[0] == 0
     assert panel.xaxis.get_major_formatter()(4_000.0) == "4,000"
 

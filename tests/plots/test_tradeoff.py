@@ -63,7 +63,7 @@ def test_cost_delay_and_regret_stand_against_the_diameter():
     low, high = stats.t.interval(0.95, 3, np.mean(of_star), stats.sem(of_star))
     np.testing.assert_allclose(thin_bars(regret)[0], (low, high))
     for_comparing = "bars: 95 % intervals for comparing (within replications), thin: of a mean"
-    assert subtitle(figure) == f"means of 4 replications; {for_comparing}"
+    assert subtitle(figure) == f"means of 4 replications; {for_comparing}; dots: all runs"
 
 
 def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():

@@ -1,0 +1,138 @@
+"""Dots of few runs, crosses of those that failed, the mark of stalled agents, and pictures of medians."""
+
+import numpy as np
+import pytest
+from helpers.made_up_runs import arranged, curves, made_up, study_of
+
+from netbandit.plots.asked import Asked, draw_asked
+from netbandit.plots.bands import MOST_DOTS
+from netbandit.plots.grouping import arrange
+from netbandit.plots.heatmap import draw_heatmap
+from netbandit.plots.parameter import draw_against_parameter
+from netbandit.plots.regret import draw_regret
+from netbandit.plots.structure import draw_structures
+from netbandit.plots.style import subtitle
+from netbandit.plots.tradeoff import draw_regret_against_cost
+from netbandit.results.statistic import Statistic
+
+LATENCY = "links.peer.latency"
+
+
+def sweep(count=5, lost=(), stalled=(), key=LATENCY, values=("1 ms", "2 ms", "3 ms")):
+    return [
+        made_up(
+            parameters={key: value},
+            replication=run,
+            metrics={"best_lost": int(run in lost), "stalled": 4 * (value in stalled)},
+        )
+        for value in values
+        for run in range(count)
+    ]
+
+
+def dots(panel, marker="o"):
+    """What single runs are drawn as: (across, upward) of each."""
+    found = [line for line in panel.lines if line.get_label() == "_run" and line.get_marker() == marker]
+    return sorted((float(x), float(y)) for line in found for x, y in zip(*line.get_data(), strict=True))
+
+
+def marks(panel):
+    return [text for text in panel.texts if text.get_text() == "*"]
+
+
+@pytest.mark.parametrize("count", [1, 2, MOST_DOTS, MOST_DOTS + 1])
+def test_few_runs_are_dots_at_their_own_values(count):
+    runs = sweep(count)
+    drawn = 1 < count <= MOST_DOTS
+    for figure in (draw_regret(arranged(runs)), draw_against_parameter(arranged(runs), LATENCY)):
+        found = sorted(y for _, y in dots(figure.axes[0]))
+        assert found == (sorted(run.metrics["regret"] for run in runs) if drawn else [])
+        assert ("dots" in subtitle(figure)) == drawn
+    figure = draw_regret_against_cost(arranged(runs))
+    values = sorted((float(run.metrics["cost"]), run.metrics["regret"]) for run in runs)
+    assert dots(figure.axes[0]) == (values if drawn else [])
+
+
+@pytest.mark.parametrize("draw", [draw_regret, lambda some: draw_against_parameter(some, LATENCY)])
+def test_runs_that_failed_are_crosses(draw):
+    runs = sweep(lost=(1, 4))
+    figure = draw(arranged(runs))
+    failed = [run.metrics["regret"] for run in runs if run.metrics["best_lost"]]
+    assert sorted(y for _, y in dots(figure.axes[0], "x")) == sorted(failed)
+    assert len(dots(figure.axes[0])) == 9
+    assert "crosses: those that failed" in subtitle(figure)
+    assert "crosses" not in subtitle(draw(arranged(sweep())))
+
+
+def test_axes_hold_all_dots():
+    runs = sweep()
+    far = runs[3].curves["regret"].values
+    far *= 9.0
+    runs[3].metrics["regret"] = float(far[-1])
+    for figure in (draw_regret(arranged(runs)), draw_against_parameter(arranged(runs), LATENCY)):
+        assert figure.axes[0].get_ylim()[1] > far[-1]
+
+
+@pytest.mark.parametrize(
+    "draw", [draw_regret, lambda some: draw_against_parameter(some, LATENCY), draw_regret_against_cost]
+)
+def test_regrets_of_points_at_which_agents_stalled_are_marked(draw):
+    figure = draw(arranged(sweep(stalled=("2 ms", "3 ms"))))
+    assert len(marks(figure.axes[0])) == 2
+    assert "* agents stalled, which may lower regret" in subtitle(figure)
+    if len(figure.axes) > 1:
+        assert not marks(figure.axes[1])  # they do wait longer, or send less
+    plain = draw(arranged(sweep()))
+    assert not marks(plain.axes[0])
+    assert "stalled" not in subtitle(plain)
+
+
+def test_structures_are_marked_too():
+    runs = sweep(stalled=("gis",), key="protocol.kind", values=("gis", "flooding", "sink"))
+    figure = draw_structures(arranged(runs))
+    assert len(marks(figure.axes[0])) == 1
+    assert len(dots(figure.axes[0], "x")) == 5
+    assert "* agents stalled" in subtitle(figure)
+
+
+def test_cells_of_a_map_are_marked():
+    runs = [
+        made_up(parameters={"a": a, "b": b}, replication=run, metrics={"stalled": a * b - 3, "regret": 10.0 * a + b})
+        for a in (1, 2, 3)
+        for b in (1, 2, 3)
+        for run in range(3)
+    ]
+    for run in runs:
+        run.metrics["stalled"] = int(run.metrics["stalled"] > 0)
+    figure = draw_heatmap(arranged(runs), "a", "b")
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert sum("*" in text for text in texts) == 4  # where the product is above 3
+    assert "33 *" in texts
+    assert "* agents stalled" in subtitle(figure)
+
+
+@pytest.mark.parametrize("name", ["median", "q90"])
+def test_pictures_of_medians_and_quantiles(name):
+    runs = sweep(9)
+    figure = draw_regret(arrange(study_of(runs), Statistic.named(name)))
+    heights = sorted(line.get_ydata()[-1] for line in curves(figure.axes[0]))
+    share = 0.5 if name == "median" else 0.9
+    values = np.array([run.metrics["regret"] for run in runs]).reshape(3, 9)
+    assert heights == pytest.approx(sorted(np.quantile(values, share, axis=1)))
+    assert subtitle(figure).startswith(f"{Statistic.named(name).name} of 9 replications")
+    bars = draw_against_parameter(arrange(study_of(runs), Statistic.named(name)), LATENCY).axes[0].containers[0]
+    assert bars.lines[0].get_ydata().tolist() == pytest.approx(np.quantile(values, share, axis=1))
+    segments = [part for group in bars.lines[2] for part in group.get_segments() if len(part)]
+    if name == "median":  # between the second and the eighth of nine
+        assert np.array(segments)[:, :, 1] == pytest.approx(np.sort(values, axis=1)[:, [1, 7]])
+
+
+def test_a_picture_that_was_asked_for_keeps_its_statistic():
+    asked = Asked(LATENCY, statistic="median")
+    assert Asked.from_json(asked.as_json()) == asked
+    assert Asked.from_json({**asked.as_json(), "statistic": "mode"}) is None
+    older = {name: value for name, value in asked.as_json().items() if name != "statistic"}
+    assert Asked.from_json(older) == Asked(LATENCY)
+    picture = draw_asked(study_of(sweep(7)), asked)
+    assert picture.name == "regret-against-links.peer.latency-median"
+    assert picture.subtitle.startswith("medians of 7 replications with 95 % intervals")

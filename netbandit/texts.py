@@ -1,0 +1,399 @@
+"""Texts: rules that are written once, and executed by plain Python and by compiled loops.
+
+A text is a plain function marked `text`. It calls other texts, and *primitives*: functions that whoever executes it
+puts in their place (where rows are kept, how time passes). Names in capitals that are constants say what can happen.
+
+A call costs plain Python as much as ten additions, and a compiler as much as ten statements. So before a text is
+executed, the texts that it calls are written out where it calls them, and what cannot happen is left out::
+
+    @text
+    def arrival_of(network, channel, sent):
+        arrival = sent + channel.latency
+        if JITTERS:
+            arrival += jitter_of(network, channel)
+        return arrival
+
+    written_out(send, {"JITTERS": False})      # in send: arrival = sent + channel.latency
+"""
+
+import ast
+import inspect
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+Scope = dict[str, ast.expr]
+"""What names of a text stand for where it is written out."""
+
+
+class TextError(Exception):
+    """A function is no text that can be written out; the message says where and why."""
+
+
+def text(function: Function) -> Function:
+    """Mark *function*, of a module, as a text: it is written out where another text calls it.
+
+    Its arguments have no defaults other than constants. Texts that end within a loop are called like other functions.
+    """
+    function.__is_text__ = True  # type: ignore[attr-defined]
+    return function
+
+
+def primitive(function: Function) -> Function:
+    """Mark *function* as one that whoever executes a text puts another in the place of; its body says what it does."""
+    function.__is_primitive__ = True  # type: ignore[attr-defined]
+    return function
+
+
+def is_text(value: Any) -> bool:
+    """Return whether *value* is a text."""
+    return isinstance(value, FunctionType) and getattr(value, "__is_text__", False)
+
+
+def written_out(function: Callable[..., Any], names: Mapping[str, Any]) -> FunctionType:
+    """Return *function* with all texts that it calls written out, and what cannot happen left out.
+
+    Args:
+        function: A text.
+        names: What primitives and constants stand for, by their names in the texts.
+
+    Raises:
+        TextError: It is none, or a primitive has nothing to stand for.
+    """
+    assert isinstance(function, FunctionType)
+    return _Writer(names).function(function)
+
+
+class _Writer:
+    """Writes one function out."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+        self._space: dict[str, Any] = {}
+        self._called: dict[FunctionType, str] = {}
+        self._serial = 0
+
+    def function(self, function: FunctionType) -> FunctionType:
+        tree = _tree_of(function)
+        scope: Scope = {name: ast.Name(name, ast.Load()) for name in _locals_of(tree)}
+        self._serial = 0
+        tree.body = self._block(_without_docstring(tree.body), function, scope) or [ast.Pass()]
+        tree.decorator_list = []
+        tree.returns = None
+        for argument in tree.args.args:
+            argument.annotation = None
+        module = ast.fix_missing_locations(ast.Module([tree], []))
+        exec(compile(module, function.__code__.co_filename, "exec"), self._space)
+        made = cast(FunctionType, self._space.pop(tree.name))
+        made.__defaults__ = function.__defaults__
+        made.__module__ = function.__module__
+        made.__doc__ = ast.unparse(tree)
+        return made
+
+    # Statements.
+
+    def _block(self, statements: Sequence[ast.stmt], owner: FunctionType, scope: Scope) -> list[ast.stmt]:
+        return [written for one in statements for written in self._statement(one, owner, scope)]
+
+    def _statement(self, statement: ast.stmt, owner: FunctionType, scope: Scope) -> Iterator[ast.stmt]:
+        """Yield what stands for a statement, and before it what its calls need."""
+        before: list[ast.stmt] = []
+        written: list[ast.stmt]
+        if isinstance(statement, ast.If):
+            test = self._expression(statement.test, owner, scope, before)
+            if isinstance(test, ast.Constant):
+                written = self._block(statement.body if test.value else statement.orelse, owner, scope)
+            else:
+                body = self._block(statement.body, owner, scope) or [ast.Pass()]
+                written = [ast.If(test, body, self._block(statement.orelse, owner, scope))]
+        elif isinstance(statement, ast.For):
+            target = self._expression(statement.target, owner, scope, None)
+            iterated = self._expression(statement.iter, owner, scope, before)
+            written = [ast.For(target, iterated, self._block(statement.body, owner, scope) or [ast.Pass()], [])]
+        elif isinstance(statement, ast.While):
+            test = self._expression(statement.test, owner, scope, None)
+            written = [ast.While(test, self._block(statement.body, owner, scope) or [ast.Pass()], [])]
+        else:
+            written = self._simple_statement(statement, owner, scope, before)
+        for one in (*before, *written):
+            yield ast.copy_location(one, statement)
+
+    def _simple_statement(
+        self, statement: ast.stmt, owner: FunctionType, scope: Scope, before: list[ast.stmt]
+    ) -> list[ast.stmt]:
+        if isinstance(statement, ast.AnnAssign):  # types are for readers
+            if statement.value is None:
+                return []
+            statement = ast.copy_location(ast.Assign([statement.target], statement.value), statement)
+        if isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call):
+            text = self._text_called(statement.value, owner, scope)
+            if text is not None and _single_expression(text) is None:
+                target = None
+                if isinstance(statement, ast.Assign):
+                    (only,) = statement.targets
+                    target = self._expression(only, owner, scope, before)
+                body = self._expanded(text, statement.value, owner, scope, target)
+                if body is not None:
+                    return body
+        return [cast(ast.stmt, self._each_field(statement, owner, scope, before))]
+
+    # Expressions.
+
+    def _expression(self, node: ast.expr, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None) -> ast.expr:
+        """Return what stands for *node*.
+
+        Args:
+            node: An expression of a text.
+            owner: The text.
+            scope: What its local names stand for.
+            before: Where statements are added that must come first; None: none can, because *node* may not be reached.
+        """
+        found: ast.expr
+        if isinstance(node, _Written):
+            return node.node
+        if isinstance(node, ast.Name):
+            found = deepcopy(scope[node.id]) if node.id in scope else self._global(node.id, owner)
+            if isinstance(found, ast.Name):
+                found.ctx = node.ctx
+        elif isinstance(node, ast.Call) and (text := self._text_called(node, owner, scope)) is not None:
+            found = self._call(text, node, owner, scope, before)
+        elif isinstance(node, ast.BoolOp):
+            found = self._either(node, owner, scope, before)
+        elif isinstance(node, ast.IfExp):
+            test = self._expression(node.test, owner, scope, before)
+            if isinstance(test, ast.Constant):
+                return self._expression(node.body if test.value else node.orelse, owner, scope, before)
+            body, orelse = (self._expression(one, owner, scope, None) for one in (node.body, node.orelse))
+            found = ast.IfExp(test, body, orelse)
+        else:
+            found = _folded(cast(ast.expr, self._each_field(node, owner, scope, before)))
+        return ast.copy_location(found, node)
+
+    def _each_field(self, node: ast.AST, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None) -> ast.AST:
+        """Return *node* with what stands for each expression in it."""
+
+        def written(value: Any) -> Any:
+            if isinstance(value, ast.expr):
+                return self._expression(value, owner, scope, before)
+            if isinstance(value, ast.keyword | ast.comprehension):
+                return self._each_field(value, owner, scope, before)
+            return [written(one) for one in value] if isinstance(value, list) else value
+
+        return type(node)(**{name: written(value) for name, value in ast.iter_fields(node)})
+
+    def _either(self, node: ast.BoolOp, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None) -> ast.expr:
+        """Return what stands for `and` or `or`."""
+        decides = isinstance(node.op, ast.Or)
+        values: list[ast.expr] = []
+        for one in node.values:
+            value = self._expression(one, owner, scope, None if values else before)
+            if not isinstance(value, ast.Constant):
+                values.append(value)
+            elif bool(value.value) is decides:
+                return value  # what stands before it has no effects
+        if not values:
+            return ast.Constant(not decides)
+        return values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
+
+    def _global(self, name: str, owner: FunctionType) -> ast.expr:
+        value = self._value(name, owner)
+        if value is _NOTHING:
+            return ast.Name(name, ast.Load())  # of Python itself
+        if isinstance(value, bool | int | float | str | None):
+            return ast.Constant(value)
+        if getattr(value, "__is_primitive__", False):
+            raise TextError(f"{owner.__name__} calls {name}, for which nothing stands here")
+        while self._space.get(name, value) is not value:
+            name += "_"
+        self._space[name] = value
+        return ast.Name(name, ast.Load())
+
+    # Calls.
+
+    def _value(self, name: str, owner: FunctionType) -> Any:
+        return self._names[name] if name in self._names else owner.__globals__.get(name, _NOTHING)
+
+    def _text_called(self, call: ast.Call, owner: FunctionType, scope: Scope) -> FunctionType | None:
+        if isinstance(call.func, ast.Name) and call.func.id not in scope:
+            value = self._value(call.func.id, owner)
+            return value if is_text(value) else None
+        return None
+
+    def _call(
+        self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None
+    ) -> ast.expr:
+        """Return what stands for a call of *text* within an expression."""
+        expression = _single_expression(text)
+        if expression is not None:
+            uses = Counter(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
+            given: Scope = {}
+            for name, argument in _arguments(text, call).items():
+                value = self._expression(argument, owner, scope, before)
+                if uses[name] > 1 and before is not None and not isinstance(value, ast.Name | ast.Constant):
+                    value = self._kept(name, value, before)
+                given[name] = value
+            return self._expression(expression, text, given, before)
+        if before is not None:
+            target = self._new_name("result")
+            body = self._expanded(text, call, owner, scope, target)
+            if body is not None:
+                before += body
+                return target
+        if text not in self._called:
+            self._called[text] = f"{text.__name__}_{len(self._called)}"
+            self._space[self._called[text]] = written_out(text, self._names)
+        arguments = [self._expression(one, owner, scope, before) for one in _arguments(text, call).values()]
+        return ast.Call(ast.Name(self._called[text], ast.Load()), arguments, [])
+
+    def _expanded(
+        self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, target: ast.expr | None
+    ) -> list[ast.stmt] | None:
+        """Return the statements of *text* for a call, which put its result into *target*; None: it ends in a loop."""
+        tree = _tree_of(text)
+        if any(isinstance(node, ast.For | ast.While) and _returns(node) for node in ast.walk(tree)):
+            return None
+        before: list[ast.stmt] = []
+        assigned = _assigned(tree)
+        given: Scope = {}
+        for name, argument in _arguments(text, call).items():
+            value = self._expression(argument, owner, scope, before)
+            stays = name not in assigned and isinstance(value, ast.Name | ast.Constant)
+            given[name] = value if stays else self._kept(name, value, before)
+        for name in _locals_of(tree):
+            if name not in given:
+                given[name] = self._new_name(name)
+        body = _without_returns(_without_docstring(tree.body), target)
+        written = [*before, *self._block(body, text, given)]
+        for statement in written:
+            for node in ast.walk(statement):
+                ast.copy_location(node, call)
+        return written
+
+    def _kept(self, name: str, value: ast.expr, before: list[ast.stmt]) -> ast.Name:
+        """Return a new name for *value*, which it is given in *before*."""
+        fresh = self._new_name(name)
+        before.append(ast.Assign([ast.Name(fresh.id, ast.Store())], value))
+        return fresh
+
+    def _new_name(self, name: str) -> ast.Name:
+        self._serial += 1
+        return ast.Name(f"{name}_{self._serial}", ast.Load())
+
+
+_NOTHING = object()
+_TREES: dict[Any, ast.FunctionDef] = {}
+
+
+class _Written(ast.expr):
+    """An expression in which names have been replaced."""
+
+    def __init__(self, node: ast.expr) -> None:
+        super().__init__()
+        self.node = node
+
+
+def _tree_of(function: FunctionType) -> ast.FunctionDef:
+    """Return the syntax tree of *function*, which one may change."""
+    tree = _TREES.get(function.__code__)
+    if tree is None:
+        try:
+            lines, first = inspect.getsourcelines(function)
+            (found,) = ast.parse(textwrap.dedent("".join(lines))).body
+        except (OSError, SyntaxError, ValueError) as error:
+            raise TextError(f"{function.__qualname__} has no source to be read: {error}") from None
+        if not isinstance(found, ast.FunctionDef) or function.__code__.co_freevars:
+            raise TextError(f"{function.__qualname__} is no plain function of a module")
+        ast.increment_lineno(found, first - 1)
+        tree = _TREES[function.__code__] = found
+    return deepcopy(tree)
+
+
+def _arguments(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
+    """Return what each argument of *text* is in a *call*, in their order."""
+    names = [argument.arg for argument in _tree_of(text).args.args]
+    defaults = text.__defaults__ or ()
+    given: dict[str, ast.expr] = dict(
+        zip(names[len(names) - len(defaults) :], map(ast.Constant, defaults), strict=True)
+    )
+    given |= dict(zip(names, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+    if set(given) != set(names):
+        raise TextError(f"line {call.lineno}: {text.__name__} takes {', '.join(names)}")
+    return {name: given[name] for name in names}
+
+
+def _assigned(tree: ast.FunctionDef) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+
+
+def _locals_of(tree: ast.FunctionDef) -> list[str]:
+    arguments = [argument.arg for argument in tree.args.args]
+    return [*arguments, *sorted(_assigned(tree) - set(arguments))]
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    return [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+
+
+def _single_expression(text: FunctionType) -> ast.expr | None:
+    """Return the expression that is all that *text* returns, if it does nothing else."""
+    body = _without_docstring(_tree_of(text).body)
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+
+
+def _folded(node: ast.expr) -> ast.expr:
+    """Return *node*, or its value if that is known."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
+        return ast.Constant(not node.operand.value)
+    if isinstance(node, ast.Compare) and all(isinstance(one, ast.Constant) for one in (node.left, *node.comparators)):
+        return ast.Constant(eval(compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval")))
+    return node
+
+
+def _returns(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Return) for one in ast.walk(node))
+
+
+def _leaves(statements: Sequence[ast.stmt]) -> bool:
+    """Return whether nothing that follows on *statements* is ever reached."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.If):
+        return _leaves(last.body) and _leaves(last.orelse)
+    return isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _without_returns(statements: Sequence[ast.stmt], target: ast.expr | None) -> list[ast.stmt]:
+    """Return *statements* that put into *target* what they would return; what follows a return is in its `else`."""
+
+    def put(value: ast.expr | None) -> list[ast.stmt]:
+        if target is not None:
+            return [ast.Assign([_Written(_stored(target))], value or ast.Constant(None))]
+        return [] if value is None or isinstance(value, ast.Constant | ast.Name) else [ast.Expr(value)]
+
+    found: list[ast.stmt] = []
+    for place, statement in enumerate(statements):
+        if isinstance(statement, ast.Return):
+            return [*found, *put(statement.value)]
+        if isinstance(statement, ast.If) and _returns(statement):
+            rest = list(statements[place + 1 :])
+            branches = (
+                _without_returns(branch if _leaves(branch) else [*branch, *rest], target)
+                for branch in (statement.body, statement.orelse)
+            )
+            body, orelse = branches
+            return [*found, ast.If(statement.test, body or [ast.Pass()], orelse)]
+        found.append(statement)
+    return [*found, *([] if target is None or _leaves(found) else put(None))]
+
+
+def _stored(target: ast.expr) -> ast.expr:
+    stored = deepcopy(target)
+    stored.ctx = ast.Store()  # type: ignore[attr-defined]
+    return stored

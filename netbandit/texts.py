@@ -17,6 +17,7 @@ executed, the texts that it calls are written out where it calls them, and what 
 """
 
 import ast
+import builtins
 import inspect
 import textwrap
 from collections import Counter
@@ -76,13 +77,15 @@ class _Writer:
         self._names = names
         self._space: dict[str, Any] = {}
         self._called: dict[FunctionType, str] = {}
-        self._serial = 0
+        self._own: set[str] = set()  # the names of the function itself, which keep theirs
+        self._fresh: set[str] = set()  # the names of what is written out
 
     def function(self, function: FunctionType) -> FunctionType:
         tree = _tree_of(function)
         scope: Scope = {name: ast.Name(name, ast.Load()) for name in _locals_of(tree)}
-        self._serial = 0
+        self._own, self._fresh = set(scope), set()
         tree.body = self._block(_without_docstring(tree.body), function, scope) or [ast.Pass()]
+        _simplify(tree, self._fresh)
         tree.decorator_list = []
         tree.returns = None
         for argument in tree.args.args:
@@ -187,28 +190,28 @@ class _Writer:
         return type(node)(**{name: written(value) for name, value in ast.iter_fields(node)})
 
     def _either(self, node: ast.BoolOp, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None) -> ast.expr:
-        """Return what stands for `and` or `or`."""
-        decides = isinstance(node.op, ast.Or)
+        """Return what stands for `and` or `or`: nothing of what follows on a value that decides."""
         values: list[ast.expr] = []
         for one in node.values:
             value = self._expression(one, owner, scope, None if values else before)
-            if not isinstance(value, ast.Constant):
+            if isinstance(value, ast.Constant):
+                if bool(value.value) is isinstance(node.op, ast.Or):
+                    return value
+            else:
                 values.append(value)
-            elif bool(value.value) is decides:
-                return value  # what stands before it has no effects
-        if not values:
-            return ast.Constant(not decides)
-        return values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
+        return _folded(ast.BoolOp(node.op, values))
 
     def _global(self, name: str, owner: FunctionType) -> ast.expr:
         value = self._value(name, owner)
-        if value is _NOTHING:
-            return ast.Name(name, ast.Load())  # of Python itself
+        if value is _NOTHING:  # a name of Python itself
+            if name not in self._own:
+                return ast.Name(name, ast.Load())
+            value = getattr(builtins, name)
         if isinstance(value, bool | int | float | str | None):
             return ast.Constant(value)
         if getattr(value, "__is_primitive__", False):
             raise TextError(f"{owner.__name__} calls {name}, for which nothing stands here")
-        while self._space.get(name, value) is not value:
+        while name in self._own or self._space.get(name, value) is not value:
             name += "_"
         self._space[name] = value
         return ast.Name(name, ast.Load())
@@ -281,8 +284,9 @@ class _Writer:
         return fresh
 
     def _new_name(self, name: str) -> ast.Name:
-        self._serial += 1
-        return ast.Name(f"{name}_{self._serial}", ast.Load())
+        fresh = f"{name}_{len(self._fresh) + 1}"
+        self._fresh.add(fresh)
+        return ast.Name(fresh, ast.Load())
 
 
 _NOTHING = object()
@@ -347,12 +351,107 @@ def _single_expression(text: FunctionType) -> ast.expr | None:
 
 
 def _folded(node: ast.expr) -> ast.expr:
-    """Return *node*, or its value if that is known."""
+    """Return *node*, or its value if that is known; nothing in a text that has a known value has effects."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
         return ast.Constant(not node.operand.value)
-    if isinstance(node, ast.Compare) and all(isinstance(one, ast.Constant) for one in (node.left, *node.comparators)):
-        return ast.Constant(eval(compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval")))
+    if isinstance(node, ast.BoolOp):
+        decides = isinstance(node.op, ast.Or)
+        values = [one for one in node.values if not isinstance(one, ast.Constant) or bool(one.value) is decides]
+        if any(isinstance(one, ast.Constant) for one in values):
+            return ast.Constant(decides)
+        return ast.BoolOp(node.op, values) if len(values) > 1 else values[0] if values else ast.Constant(not decides)
+    if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Constant):
+        return node.body if node.test.value else node.orelse
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        sides = node.left, node.comparators[0]
+        if all(isinstance(one, ast.Constant) for one in sides):
+            return ast.Constant(eval(compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval")))
+        if isinstance(node.ops[0], ast.Is) and all(isinstance(one, ast.Name) for one in sides):
+            return ast.Constant(True) if ast.dump(sides[0]) == ast.dump(sides[1]) else node
     return node
+
+
+def _simplify(tree: ast.FunctionDef, fresh: set[str]) -> None:
+    """Replace names in *fresh* that stand for another name, or a constant, and leave out what follows from that."""
+    while True:
+        stored: dict[str, list[int]] = {argument.arg: [-1] for argument in tree.args.args}
+        loaded: dict[str, list[int]] = {}
+        aliases: dict[str, tuple[int, ast.expr]] = {}
+        for place, node in enumerate(_in_order(tree)):
+            if isinstance(node, ast.Name):
+                (loaded if isinstance(node.ctx, ast.Load) else stored).setdefault(node.id, []).append(place)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Constant):
+                target = node.targets[0]
+                if len(node.targets) == 1 and isinstance(target, ast.Name) and target.id in fresh:
+                    aliases[target.id] = place, node.value
+        given = {
+            name: value
+            for name, (place, value) in aliases.items()
+            if len(stored[name]) == 1
+            and min(loaded.get(name, [place])) >= place
+            and (isinstance(value, ast.Constant) or max(stored.get(value.id, [-1])) < place)
+            and not (isinstance(value, ast.Name) and len(stored.get(value.id, ())) > 1)
+        }
+        unused = {name for name in fresh if name in stored and name not in loaded}
+        before = ast.dump(tree)
+        _Simplifier(given, unused).visit(tree)
+        if ast.dump(tree) == before:
+            return
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in *node* in the order in which it happens: a value before what it is assigned to."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        yield node
+        yield from _in_order(node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from _in_order(target)
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _in_order(child)
+
+
+class _Simplifier(ast.NodeTransformer):
+    """Puts what names stand for in their place, and leaves out what is never reached or used.
+
+    Args:
+        given: What names stand for.
+        unused: The names that nobody reads.
+    """
+
+    def __init__(self, given: Mapping[str, ast.expr], unused: set[str]) -> None:
+        self._given, self._unused = given, unused
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        value = node
+        while isinstance(value, ast.Name) and isinstance(node.ctx, ast.Load) and value.id in self._given:
+            value = self._given[value.id]  # type: ignore[assignment]
+        return ast.copy_location(deepcopy(value), node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
+        target = node.targets[0]
+        if len(node.targets) == 1 and isinstance(target, ast.Name):
+            pure = not any(isinstance(one, ast.Call) for one in ast.walk(node.value))
+            if target.id in self._given or (target.id in self._unused and pure):
+                return None
+        self.generic_visit(node)
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        if all(isinstance(one, ast.Pass) for one in node.body):
+            node.body = [ast.copy_location(ast.Pass(), node)]
+        return node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for name in ("body", "orelse"):
+            if getattr(node, name, None) == [] and name == "body":
+                node.body = [ast.Pass()]  # type: ignore[attr-defined]
+        return ast.copy_location(_folded(node), node) if isinstance(node, ast.expr) else node
 
 
 def _returns(node: ast.AST) -> bool:

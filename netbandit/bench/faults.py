@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from statistics import median
-from typing import Any
 
 import networkx as nx
 
@@ -18,13 +17,11 @@ from netbandit.bench.measure import Row, noise, rates_in_turns, ratios
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.loss import BurstLoss, ConstantLoss
-from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, Retry
-from netbandit.network.retrying_network import RetryingNetwork
-from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
@@ -40,13 +37,15 @@ _MILLISECOND = 1_000_000
 _RETRY = Retry(10 * _MILLISECOND, 2.0, 1.5, 5)
 _LOSS = ConstantLoss(0.1)
 _BURSTS = BurstLoss(0.01, 0.5, 10 * _MILLISECOND, _MILLISECOND)
-_CASES: dict[str, tuple[type[Network], ChannelFaults]] = {
-    "none": (Network, ChannelFaults()),
-    "loss 0.1": (LossyNetwork, ChannelFaults(loss=_LOSS)),
-    "bursts": (LossyNetwork, ChannelFaults(loss=_BURSTS)),
-    "retry, loss 0": (RetryingNetwork, ChannelFaults(retry=_RETRY)),
-    "retry, loss 0.1": (RetryingNetwork, ChannelFaults(loss=_LOSS, retry=_RETRY)),
-    "retry, loss 0.1, anything may go wrong": (UnreliableNetwork, ChannelFaults(loss=_LOSS, retry=_RETRY)),
+_CASES: dict[str, Faults] = {
+    "none": Faults(),
+    "loss 0.1": Faults(peer=ChannelFaults(loss=_LOSS)),
+    "bursts": Faults(peer=ChannelFaults(loss=_BURSTS)),
+    "retry, loss 0": Faults(peer=ChannelFaults(retry=_RETRY)),
+    "retry, loss 0.1": Faults(peer=ChannelFaults(loss=_LOSS, retry=_RETRY)),
+    "retry, loss 0.1, anything may go wrong": Faults(
+        peer=ChannelFaults(loss=_LOSS, retry=_RETRY), uplink=ChannelFaults(jitter=UniformJitter(0), duplicate=0.01)
+    ),
 }
 
 
@@ -66,7 +65,7 @@ def bench() -> list[Row]:
     """
     rows: list[Row] = []
     for engine, kinds in _ENGINES.items():
-        subjects = [partial(_flood, kinds[kind is not Network], kind, faults) for kind, faults in _CASES.values()]
+        subjects = [partial(_flood, kinds[bool(faults)], faults) for faults in _CASES.values()]
         for subject in subjects:
             subject()  # so that all is compiled, and warm
         rates = rates_in_turns(subjects, ROUNDS, SECONDS)
@@ -77,8 +76,8 @@ def bench() -> list[Row]:
     return rows
 
 
-def _flood(protocol: type[CallbackRoundProtocol], kind: type[Network], faults: ChannelFaults) -> tuple[int, float]:
-    """Flood over a network of a *kind*; return hops and seconds."""
+def _flood(protocol: type[CallbackRoundProtocol], faults: Faults) -> tuple[int, float]:
+    """Flood over a network in which this can go wrong; return hops and seconds."""
     graph: nx.Graph[int] = nx.gnp_random_graph(_AGENTS, 0.12, seed=1)
     draw = random.Random(1)
     links = sorted((min(link), max(link)) for link in graph.edges)
@@ -87,8 +86,10 @@ def _flood(protocol: type[CallbackRoundProtocol], kind: type[Network], faults: C
     clock = Clock(environment, _MILLISECOND, 10**6)
     neighbours = [sorted(graph[node]) for node in range(_AGENTS)]
     uplinks = [0] * _AGENTS
-    keys: dict[str, Any] = {} if kind is Network else {"faults": Faults(peer=faults), "streams": Streams(0, 0)}
-    network = kind(clock, neighbours, LinkClass(), latencies, LinkClass(), uplinks, Fingerprint(), **keys)
+    network = Network(
+        clock, neighbours, LinkClass(), latencies, LinkClass(), uplinks, Fingerprint(),
+        faults=faults, streams=Streams(0, 0),
+    )  # fmt: skip
     rounds = protocol(timing="asynchronous")
     rounds.start(network, Everybody(_AGENTS, _nothing))
     network.attach(rounds.handler)

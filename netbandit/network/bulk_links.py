@@ -15,7 +15,7 @@ from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import GeometricJitter, UniformJitter
-from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, burst_chance
+from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.streams import Streams
@@ -309,15 +309,17 @@ class _Bursts:
 
     def __init__(self, loss: BurstLoss, columns: NDArray[np.int64], streams: Streams) -> None:
         states = Draws(streams, "bursts.peer", len(columns))
-        self._stays = [burst_chance(loss, states, column) for column in columns.tolist()]
+        self._loss = loss
+        self._stays = [bursts(loss, states, column) for column in columns.tolist()]
         self._until = np.zeros(len(columns), dtype=np.int64)
         self._chances = np.zeros(len(columns))
 
     def chances(self, begun: int) -> NDArray[np.float64]:
         """Return the probability of each channel at *begun* (ns), which never decreases, shape (channels,)."""
         for row in np.flatnonzero(self._until <= begun).tolist():
-            self._chances[row] = self._stays[row].renew(begun)
-            self._until[row] = min(self._stays[row].until, _NEVER)
+            stay = self._stays[row]
+            self._chances[row] = self._loss.bad if stay.is_bad(begun) else self._loss.good
+            self._until[row] = min(stay.until, _NEVER)
         return self._chances
 
 

@@ -101,6 +101,10 @@ class Downtimes:
         return True
 
 
+NEVER_DOWN = Downtimes()
+"""What never goes down."""
+
+
 def failing(draws: Draws, column: int, up_for: float, down_for: float) -> Iterator[Interval]:
     """Yield when a thing is down that stays up, and down, for exponential times; it begins in its stationary law.
 

@@ -1,9 +1,10 @@
 """What can go wrong with the messages of a network, as its builder is told."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss import Loss
+from netbandit.network.loss import BitLoss, BurstLoss, Loss
 from netbandit.network.outages import OutagePlan
 from netbandit.network.retry import Retry
 
@@ -35,6 +36,56 @@ class ChannelFaults:
         return self.jitter is None and not self.duplicate
 
 
+@dataclass(frozen=True, slots=True)
+class Law:
+    """What can go wrong on the channels of one class of links, as hops look at it.
+
+    Attributes:
+        chance: The probability that a message is lost; that a bit is; or that a message is while its channel is good.
+        chance_while_bad: The probability that a message is lost while its channel is bad.
+        loses_bits: Whether *chance* is that of a bit.
+        loses_in_bursts: Whether channels are good and bad for a time.
+        overtaking: Whether jitter lets messages overtake each other.
+        duplicate: The probability that a message arrives once more.
+        attempts: How often a message is sent in all; 0: nothing is acknowledged.
+        timeout: How long (ns) a sender waits at the first time, but for what it draws.
+        spread: The largest factor that a message draws for that.
+        least_patience: How long (ns) a sender waits at the least.
+        factors: What the timeout of each repetition is multiplied by.
+    """
+
+    chance: float = 0.0
+    chance_while_bad: float = 0.0
+    loses_bits: bool = False
+    loses_in_bursts: bool = False
+    overtaking: bool = False
+    duplicate: float = 0.0
+    attempts: int = 0
+    timeout: float = 0.0
+    spread: float = 1.0
+    least_patience: int = 0
+    factors: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, faults: ChannelFaults) -> "Law":
+        """Return what *faults* come to."""
+        loss, retry = faults.loss, faults.retry
+        chance = 0.0 if loss is None else loss.good if isinstance(loss, BurstLoss) else loss.probability
+        return cls(
+            chance=float(chance),
+            chance_while_bad=float(loss.bad) if isinstance(loss, BurstLoss) else 0.0,
+            loses_bits=isinstance(loss, BitLoss),
+            loses_in_bursts=isinstance(loss, BurstLoss),
+            overtaking=faults.overtaking,
+            duplicate=float(faults.duplicate),
+            attempts=0 if retry is None else retry.attempts,
+            timeout=0.0 if retry is None else float(retry.timeout),
+            spread=1.0 if retry is None else float(retry.spread),
+            least_patience=0 if retry is None else round(float(retry.timeout)),
+            factors=() if retry is None else retry.factors,
+        )
+
+
 @dataclass(frozen=True)
 class Faults:
     """All that can go wrong in a network.
@@ -61,8 +112,3 @@ class Faults:
     def peers_lose_for_good(self) -> bool:
         """Whether messages between agents may be lost that nothing repeats, or because something is down."""
         return (self.peer.loss is not None and self.peer.retry is None) or bool(self.plan)
-
-    @property
-    def only_peers_lose(self) -> bool:
-        """Whether messages between agents may be lost, and repeated, and nothing else goes wrong."""
-        return bool(self.peer) and self.peer.in_order and not self.uplink and not self.plan

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from netbandit.network.link import Channel, Link, LinkClass
 from netbandit.network.message import Kind
@@ -106,6 +106,37 @@ class BroadcastCopies:
         assert self.sent == self.delivered + self.missed + self.in_flight, f"{self}"
 
 
+@dataclass(slots=True)
+class Tally:
+    """What has become of messages and broadcasts so far, counted as it happens.
+
+    Attributes:
+        delivered, lost, duplicates, duplicates_dropped, retransmissions, given_up: See `Fates`.
+        given_up_on_uplinks: How many of those given up were to or from the server.
+        copies_sent, copies_delivered, copies_missed: See `BroadcastCopies`.
+    """
+
+    delivered: int = 0
+    lost: int = 0
+    duplicates: int = 0
+    duplicates_dropped: int = 0
+    retransmissions: int = 0
+    given_up: int = 0
+    given_up_on_uplinks: int = 0
+    copies_sent: int = 0
+    copies_delivered: int = 0
+    copies_missed: int = 0
+
+    def fates(self, in_flight: int) -> Fates:
+        """Return what became of messages, of which so many are still under way."""
+        names = [field.name for field in fields(Fates) if field.name != "in_flight"]
+        return Fates(in_flight=in_flight, **{name: getattr(self, name) for name in names})
+
+    def copies(self, in_flight: int) -> BroadcastCopies:
+        """Return what became of broadcasts, of which so many copies are still under way."""
+        return BroadcastCopies(self.copies_sent, self.copies_delivered, self.copies_missed, in_flight)
+
+
 class Ledger:
     """Counts messages by kind; channels and links count their own.
 
@@ -114,7 +145,6 @@ class Ledger:
         broadcasts: Broadcasts of the server, which use no link and are free.
         copies: What became of them.
         fates: What became of what was put on links.
-        given_up_on_uplinks: How many of the messages whose sender stopped waiting were to or from the server.
     """
 
     def __init__(self) -> None:
@@ -122,7 +152,6 @@ class Ledger:
         self.broadcasts = 0
         self.copies = BroadcastCopies()
         self.fates = Fates()
-        self.given_up_on_uplinks = 0
 
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:

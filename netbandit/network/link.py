@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
+from netbandit.network.downtimes import NEVER_DOWN
+from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Message
 
 Arrival = tuple[int, int, Message]
@@ -100,12 +102,25 @@ class Channel:
         rank: Sorts channels by receiver, then sender.
         flight: All that is under way, in order of arrival.
         free_at: The time in ns at which the last queued message will have been put on it.
+        latest: The arrival (ns) behind which others are held back.
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
         lost: How many of these were lost.
     """
 
-    __slots__ = ("bytes", "flight", "free_at", "latency", "link", "lost", "messages", "rank", "receiver", "sender")
+    __slots__ = (
+        "bytes",
+        "flight",
+        "free_at",
+        "latency",
+        "latest",
+        "link",
+        "lost",
+        "messages",
+        "rank",
+        "receiver",
+        "sender",
+    )
 
     def __init__(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> None:
         self.sender = sender
@@ -114,10 +129,64 @@ class Channel:
         self.link = link
         self.rank = rank
         self.flight: deque[Arrival] = NOTHING_YET
-        self.free_at = 0
+        self.free_at = self.latest = 0
         self.messages = 0
         self.bytes = 0
         self.lost = 0
+
+
+class FaultyChannel(Channel):
+    """A channel on which things may go wrong.
+
+    Attributes:
+        link_class: Its class of links.
+        law: What can go wrong.
+        back: The other direction; of the air between the server and an agent, the agent's uplink.
+        down: When its link is down.
+        bursts: When it is bad; None: always the same is lost.
+        losses, jitters, duplicates, copy_jitters: What its messages draw, one after the other.
+        spreads, column: Where it is found what they draw for their timeouts.
+        undrawn: How many of its messages were counted before the first slot, and drew nothing.
+    """
+
+    __slots__ = (
+        "back",
+        "bursts",
+        "column",
+        "copy_jitters",
+        "down",
+        "duplicates",
+        "jitters",
+        "law",
+        "link_class",
+        "losses",
+        "spreads",
+        "undrawn",
+    )
+
+    def __init__(
+        self,
+        sender: int,
+        receiver: int,
+        latency: int,
+        link: Link,
+        rank: int,
+        link_class: LinkClass,
+        draws: ClassDraws,
+        column: int,
+    ) -> None:
+        super().__init__(sender, receiver, latency, link, rank)
+        self.link_class = link_class
+        self.law = draws.law
+        self.back: Channel = self
+        self.down = NEVER_DOWN
+        self.bursts = draws.bursts(column)
+        self.losses = draws.losses(column)
+        self.jitters = draws.jitters(column)
+        self.duplicates = draws.duplicates(column)
+        self.copy_jitters = draws.copy_jitters(column)
+        self.spreads, self.column = draws.spreads, column
+        self.undrawn = 0
 
 
 BY_RANK = attrgetter("rank")

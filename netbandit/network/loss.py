@@ -1,6 +1,5 @@
 """With what probability a message is lost on its way."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -62,59 +61,42 @@ class BurstLoss:
 Loss: TypeAlias = ConstantLoss | BitLoss | BurstLoss
 """A law of losses."""
 
-Chance = Callable[[int, int], float]
-"""The probability that a message of some bytes, whose transmission starts at some time (ns), is lost."""
 
-
-class BurstChance:
-    """The probability of one channel that is good or bad for a time: it is looked up once for each stay.
+class Bursts:
+    """When one channel is bad: it is looked up once for each stay in a state.
 
     Args:
-        loss: The law.
-        bursts: When the channel is bad.
+        bad: When it is.
 
     Attributes:
-        present: The probability of the stay that was looked up last.
-        since: From when (ns) it is known to hold.
+        present: Whether it is bad in the stay that was looked up last.
+        since: From when (ns) that is known to hold.
         until: Until when; infinity: for good.
     """
 
-    __slots__ = ("_bursts", "_loss", "present", "since", "until")
+    __slots__ = ("_bad", "present", "since", "until")
 
-    def __init__(self, loss: BurstLoss, bursts: Downtimes) -> None:
-        self._loss = loss
-        self._bursts = bursts
+    def __init__(self, bad: Downtimes) -> None:
+        self._bad = bad
         self.since = 0
         self.until = 0.0
-        self.present = loss.good
+        self.present = False
 
-    def renew(self, start: int) -> float:
-        """Look up the stay of time *start* (ns); return its probability."""
-        is_bad = self._bursts.at(start)
-        self.since = start
-        self.until = self._bursts.up(start) if is_bad else self._bursts.down(start)
-        self.present = self._loss.bad if is_bad else self._loss.good
+    def is_bad(self, time: int) -> bool:
+        """Return whether the channel is bad at *time* (ns)."""
+        if not self.since <= time < self.until:
+            self.present = self._bad.at(time)
+            self.since = time
+            self.until = self._bad.up(time) if self.present else self._bad.down(time)
         return self.present
 
-    def __call__(self, size: int, start: int) -> float:
-        """Return the probability that what starts at *start* (ns) is lost."""
-        return self.present if self.since <= start < self.until else self.renew(start)
 
-
-def chance(loss: Loss, states: Draws, column: int) -> Chance:
-    """Return the law of one channel.
+def bursts(loss: BurstLoss, states: Draws, column: int) -> Bursts:
+    """Return when a channel is bad.
 
     Args:
         loss: The law of its class of links.
-        states: What the states of bursts draw.
+        states: What the states of channels draw.
         column: The channel's column there.
     """
-    if isinstance(loss, BurstLoss):
-        return burst_chance(loss, states, column)
-    of_size = loss.of_size
-    return lambda size, start: of_size(size)
-
-
-def burst_chance(loss: BurstLoss, states: Draws, column: int) -> BurstChance:
-    """As `chance`, of a channel that is good or bad for a time."""
-    return BurstChance(loss, Downtimes(failing(states, column, loss.good_for, loss.bad_for)))
+    return Bursts(Downtimes(failing(states, column, loss.good_for, loss.bad_for)))

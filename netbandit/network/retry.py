@@ -1,15 +1,17 @@
 """Hop-by-hop retransmission: a message is sent again until the receiver has acknowledged it."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
 
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
 
 ACK = Kind("ACK")
 
 ACK_BYTES = HEADER_BYTES + LABEL_BYTES
-
-
-_LONGEST = float(1 << 62)
 
 
 @dataclass(frozen=True)
@@ -34,37 +36,36 @@ class Retry:
     spread: float
     attempts: int
 
-    def patience(self, number: float, repetition: int) -> int:
-        """Return how long (ns) a sender waits after a transmission.
-
-        Args:
-            number: What the message has drawn, uniform on [0, 1).
-            repetition: 0 for the first transmission, 1 for the second, and so on.
-        """
-        drawn = 1.0 + number * (self.spread - 1.0)
-        wait = self.timeout * drawn * self.factor**repetition
-        return round(wait) if wait < _LONGEST else 1 << 62
+    @cached_property
+    def factors(self) -> Sequence[float]:
+        """What each repetition multiplies the timeout by, shape (attempts,); infinity where no float is as large."""
+        found = [inf] * self.attempts
+        with suppress(OverflowError):
+            for repetition in range(self.attempts):
+                found[repetition] = float(self.factor**repetition)
+        return found
 
 
-class SequencedMessage:
+class Packet:
     """A message that its sender may send several times, or that the network may double: one sequence number.
 
     Attributes:
-        message: What the receiver is told.
-        number: What it has drawn for its timeouts, uniform on [0, 1).
+        message: What the receiver is told; of the packet of an acknowledgement, the packet that it acknowledges.
+        origin: The channel on which it was put first.
+        place: Its place among all that were put there.
         sent: How often it was sent.
+        since: When (ns) all of the latest transmission was on the channel: its sender waits since then.
         taken: The life of the receiver in which it was taken in; -1 before that.
         settled: Whether the sender has its acknowledgement, or has given up.
     """
 
-    __slots__ = ("message", "number", "sent", "settled", "taken")
-
-    def __init__(self, message: Message, number: float = 0.0) -> None:
-        self.message = message
-        self.number = number
-        self.sent = 0
-        self.taken = -1
-        self.settled = False
+    message: Any
+    origin: Any = None
+    place = 0
+    sent = 0
+    since = 0
+    taken = -1
+    settled = False
 
 
 _REPETITIONS: dict[Kind, Kind] = {}

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from types import TracebackType
 
-from netbandit.network.message import Message
+from netbandit.network.message import Kind
 
 
 class Trace:
@@ -37,23 +37,24 @@ class Trace:
 
     def record(
         self,
-        message: Message,
+        kind: Kind,
+        size: int,
+        round: int,
         sender: int,
         receiver: int,
         sent: int,
         start: int,
         arrival: int,
-        *,
-        broadcast: bool = False,
-        lost: bool = False,
+        broadcast: bool,
+        lost: bool,
     ) -> None:
         """Write one message; all times in nanoseconds."""
         line: dict[str, object] = {
-            "kind": message.kind.name,
-            "round": message.round,
+            "kind": kind.name,
+            "round": round,
             "from": self._name(sender),
             "to": self._name(receiver),
-            "bytes": message.size,
+            "bytes": size,
             "sent": sent,
             "start": start,
             "arrival": arrival,

@@ -1,7 +1,6 @@
 """From what the user wrote to a graph and a network of it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,17 +9,13 @@ from numpy.typing import NDArray
 from netbandit.network.clock import Clock
 from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
-from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
-from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
-from netbandit.network.retrying_network import RetryingNetwork
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
-from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.settings import Problem
@@ -137,11 +132,7 @@ def build_network(
             for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
         }
     uplinks = uplink_latencies(links.uplink, topology.agents, clock.slot, streams)
-    wrong = build_faults(links, faults, topology, clock.slot)
-    kind: Callable[..., Network] = Network
-    if wrong:
-        kind = partial(_network_of(wrong, links.peer.bandwidth is not None, latencies, trace), faults=wrong)
-    return kind(
+    return Network(
         clock,
         neighbours,
         _link_class(links.peer),
@@ -152,21 +143,8 @@ def build_network(
         trace,
         topology=topology,
         streams=own_streams,
+        faults=build_faults(links, faults, topology, clock.slot),
     )
-
-
-def _network_of(
-    faults: Faults, is_limited: bool, latencies: Mapping[tuple[int, int], int], trace: Trace | None
-) -> Callable[..., Network]:
-    """Return the least network that has these *faults*: all that can have them agree, number for number.
-
-    Losses and repetitions leave the order of arrivals on a channel as it is, and need only Network's own calendar.
-    """
-    if not faults.only_peers_lose or is_limited or trace is not None:
-        return UnreliableNetwork
-    if faults.peer.retry is None:
-        return LossyNetwork
-    return RetryingNetwork if min(latencies.values(), default=1) > 0 else UnreliableNetwork
 
 
 def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:

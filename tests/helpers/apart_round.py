@@ -6,9 +6,9 @@ from netbandit.network.clock import SENDS, Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
+from netbandit.network.network import Network
 from netbandit.network.outages import Outage, OutagePlan
 from netbandit.network.topology import Topology
-from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, Item
 from netbandit.streams import Streams
@@ -64,7 +64,7 @@ def rounds_apart(
     uplinks = uplink if isinstance(uplink, list) else [uplink] * topology.agents
     links = map(tuple, topology.edges.tolist())
     peers = {link: latency[link] if isinstance(latency, dict) else latency for link in links}
-    network = UnreliableNetwork(
+    network = Network(
         clock, topology.neighbours, LinkClass(), peers, LinkClass(), uplinks, Fingerprint(),
         topology=topology, streams=Streams(0, 0),
         faults=Faults(plan=plan, peer=ChannelFaults(loss=loss), uplink=ChannelFaults(loss=loss)),

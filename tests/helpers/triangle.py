@@ -1,16 +1,16 @@
 """A triangle of nodes and a log of what arrives, for tests of what networks make of messages."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import Arrival, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
-from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.streams import Streams
 
 PING = Kind("PING")
@@ -25,14 +25,18 @@ class Triangle:
     bandwidth: int | None = None
     horizon: int = 100
     seed: int = 0
-    kind: type[Network] = UnreliableNetwork
+    one_by_one: bool = False
+    """Whether each message has its own place in the calendar, as where messages overtake."""
     log: list[tuple[int, int, list[tuple[int, int]]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.environment = Environment()
         self.clock = Clock(self.environment, SLOT, self.horizon)
         self.fingerprint = Fingerprint()
-        self.network: Any = self.kind(
+        faults = self.faults
+        if self.one_by_one:
+            faults = replace(faults, uplink=replace(faults.uplink, jitter=UniformJitter(0)))
+        self.network = Network(
             self.clock,
             [[1, 2], [0, 2], [0, 1]],
             LinkClass(self.bandwidth),
@@ -40,8 +44,8 @@ class Triangle:
             LinkClass(self.bandwidth, cost=25.0),
             [5, 6, 7],
             self.fingerprint,
-            **({} if self.kind is Network else {"faults": self.faults}),
             streams=Streams(self.seed, 0),
+            faults=faults,
         )
         self.network.attach(self._receive)
 

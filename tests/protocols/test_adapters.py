@@ -61,7 +61,7 @@ def test_what_a_protocol_offers_is_built_started_and_attached(kind, pattern):
     built = build(template, network)
     assert isinstance(built, base)
     assert built.network is network
-    assert network._handler == built.handler
+    assert network.handler == built.handler
     assert "network" not in vars(template)  # the template itself is never started
 
 

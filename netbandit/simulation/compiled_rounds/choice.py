@@ -8,11 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from netbandit.network.loss import BurstLoss
-from netbandit.network.lossy_network import LossyNetwork
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
-from netbandit.network.retrying_network import RetryingNetwork
-from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.protocols import adapters
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
@@ -245,10 +242,8 @@ def _overlapping_fit(protocol: NetworkProtocol, network: Network) -> bool:
 
 def _is_known(network: Network) -> bool:
     """Return whether loops know what goes wrong between agents of *network*, and can keep what messages draw."""
-    if type(network) is Network:
+    if not network.unreliable:
         return True
-    if type(network) not in (LossyNetwork, RetryingNetwork, UnreliableNetwork):
-        return False
     faults, channels = network.peer_faults, 2 * len(network.links)
     if faults is None or not 0 < channels <= _MOST_CHANNELS or not cuts_fit(network):
         return False

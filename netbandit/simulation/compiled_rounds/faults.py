@@ -1,16 +1,14 @@
 """What goes wrong with messages of compiled rounds: set up for the loops, and written back to the network."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.network.retry import ACK, ACK_BYTES, Retry, repetition_of
+from netbandit.network.retry import ACK, ACK_BYTES, repetition_of
 from netbandit.simulation.compiled_rounds.cuts import cuts_of
 from netbandit.simulation.compiled_rounds.links import doubled
 from netbandit.simulation.compiled_rounds.luck import Stays, Windows
@@ -54,7 +52,7 @@ class WhatGoesWrong:
             due=np.empty((rows, COLUMNS), dtype=np.int64),
             numbers=self._windows.numbers,
             left=np.zeros(network.agents, dtype=np.int64),
-            factors=factors_of(faults.retry),
+            factors=np.array(() if faults.retry is None else faults.retry.factors, dtype=np.float64),
             stays=np.zeros((1, 3), dtype=np.int64),
             switches=np.empty(0, dtype=np.int64),
             first_cuts=first_cuts,
@@ -86,9 +84,9 @@ class WhatGoesWrong:
         leaving = (channel for near in network.channels for channel in near)
         for channel, number in zip(leaving, lost, strict=True):
             channel.lost += number
-        fates = network.ledger.fates
+        tally = network.tally
         for name, place in _FATES.items():
-            setattr(fates, name, getattr(fates, name) + int(self.faults.state[place]))
+            setattr(tally, name, getattr(tally, name) + int(self.faults.state[place]))
 
 
 _FATES = {
@@ -134,14 +132,3 @@ def law_of(faults: ChannelFaults, at: Mapping[str, int], kinds: int) -> Law:
         copy_at=at.get("duplicate.jitter", -1),
         spread_at=at.get("retry", -1),
     )
-
-
-def factors_of(retry: Retry | None) -> NDArray[np.float64]:
-    """Return what each repetition multiplies a timeout by, shape (attempts,); infinity where no float is as large."""
-    if retry is None:
-        return np.empty(0)
-    factors = np.full(retry.attempts, np.inf)
-    with suppress(OverflowError):
-        for repetition in range(retry.attempts):
-            factors[repetition] = retry.factor**repetition
-    return factors

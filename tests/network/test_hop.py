@@ -10,14 +10,10 @@ from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.ledger import BroadcastCopies, Fates
-from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, chance
-from netbandit.network.lossy_network import LossyNetwork
+from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind, Message
-from netbandit.network.network import Network
 from netbandit.network.outages import Failing, Outage, OutagePlan
 from netbandit.network.retry import Retry
-from netbandit.network.retrying_network import RetryingNetwork
-from netbandit.network.unreliable_network import UnreliableNetwork
 from netbandit.streams import Streams
 
 NANOSECOND_A_BYTE = 8_000_000_000
@@ -31,11 +27,11 @@ def scripted(*outages, memory="kept"):
     return Faults(plan=OutagePlan(outages=outages, memory=memory))
 
 
-def test_without_a_fault_it_is_the_plain_network():
+def test_without_a_fault_both_calendars_deliver_the_same():
     logs = []
-    for kind in (Network, UnreliableNetwork):
+    for one_by_one in (False, True):
         for bandwidth in (None, NANOSECOND_A_BYTE):
-            lab = Triangle(Faults(), bandwidth, kind=kind)
+            lab = Triangle(Faults(), bandwidth, one_by_one=one_by_one)
             for time in (0, 3, 3, 900, 1_000):
                 for sender, receiver in ((0, 1), (1, 0), (2, 0), (0, 3), (3, 2)):
                     lab.send(time, sender, receiver)
@@ -44,10 +40,10 @@ def test_without_a_fault_it_is_the_plain_network():
 
 
 @pytest.mark.parametrize("loss", [ConstantLoss(0.3), BitLoss(1e-3), BurstLoss(0.01, 0.9, 900, 300)])
-def test_losses_alone_are_the_same_in_both_networks(loss):
+def test_losses_alone_are_the_same_in_both_calendars(loss):
     logs = []
-    for kind in (LossyNetwork, UnreliableNetwork):
-        lab = Triangle(Faults(peer=ChannelFaults(loss=loss)), kind=kind)
+    for one_by_one in (False, True):
+        lab = Triangle(Faults(peer=ChannelFaults(loss=loss)), one_by_one=one_by_one)
         for time in range(0, 20_000, 7):
             for sender, receiver in ((0, 1), (1, 0), (1, 2)):
                 lab.send(time, sender, receiver, 20 + time % 50)
@@ -66,10 +62,10 @@ def test_losses_alone_are_the_same_in_both_networks(loss):
         Retry(40, 1.0, 1.0, 6),  # exactly at the timeout, on one of the links
     ],
 )
-def test_repetitions_and_losses_are_the_same_in_both_networks(loss, retry):
+def test_repetitions_and_losses_are_the_same_in_both_calendars(loss, retry):
     logs = []
-    for kind in (RetryingNetwork, UnreliableNetwork):
-        lab = Triangle(Faults(peer=ChannelFaults(loss=loss, retry=retry)), kind=kind)
+    for one_by_one in (False, True):
+        lab = Triangle(Faults(peer=ChannelFaults(loss=loss, retry=retry)), one_by_one=one_by_one)
         lab.network.count_before_start(Message(Kind("HELLO"), 20, None, 0), lab.network.channel(0, 1))
         for time in range(0, 100_000, 330):
             for sender, receiver in ((0, 1), (1, 0), (1, 2), (0, 3)):
@@ -311,7 +307,7 @@ def test_whatever_goes_wrong_each_agent_hears_every_broadcast_once(loss):
 def test_losses_have_their_probability():
     """10,000 messages of 50 bytes: within 4 standard errors (1 in 16,000)."""
     for loss, wanted in ((ConstantLoss(0.1), 0.1), (BitLoss(1e-3), 1 - 0.999**400)):
-        lab = Triangle(Faults(peer=ChannelFaults(loss=loss)), horizon=10**6, kind=LossyNetwork)
+        lab = Triangle(Faults(peer=ChannelFaults(loss=loss)), horizon=10**6)
         for time in range(5_000):
             lab.send(time, 0, 1, 50)
             lab.send(time, 1, 0, 50)
@@ -326,12 +322,12 @@ def test_bursts_last_and_take_their_share_of_time():
     horizon, good_for, bad_for = 10**6, 9_000, 3_000
     shares, lengths = [], []
     for column in range(300):
-        bursts = Downtimes(failing(states, column, good_for, bad_for)).until(horizon)
-        shares.append(sum(min(end, horizon) - begin for begin, end in bursts) / horizon)
-        lengths += [end - begin for begin, end in bursts if begin and end < horizon]
-        lossy = chance(BurstLoss(0.25, 0.75, good_for, bad_for), states, column)
-        for begin, end in bursts[:3]:
-            assert (lossy(10, begin), lossy(10, int(end) - 1), lossy(10, int(end))) == (0.75, 0.75, 0.25)
+        stays = Downtimes(failing(states, column, good_for, bad_for)).until(horizon)
+        shares.append(sum(min(end, horizon) - begin for begin, end in stays) / horizon)
+        lengths += [end - begin for begin, end in stays if begin and end < horizon]
+        found = bursts(BurstLoss(0.25, 0.75, good_for, bad_for), states, column)
+        for begin, end in stays[:3]:
+            assert [found.is_bad(time) for time in (begin, int(end) - 1, int(end))] == [True, True, False]
     assert abs(np.mean(shares) - 0.25) < 4 * np.std(shares, ddof=1) / 300**0.5
     assert abs(np.mean(lengths) - bad_for) < 4 * np.std(lengths, ddof=1) / len(lengths) ** 0.5 + 1
 

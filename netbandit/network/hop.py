@@ -1,0 +1,454 @@
+"""What happens to a message on a hop: written once, for plain Python and for compiled loops.
+
+When a message is put on a channel, all that will become of it is known: when it arrives, and whether. It waits for
+those before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost
+
+- by the chance of its channel; or
+- if its link is down at any moment from the start of its transmission to its arrival; or
+- if its receiver is down when it arrives.
+
+The sender has paid for it in each case. What would start at or after the horizon, what a node would send while it is
+down, and what still queues when it goes down, is neither sent nor counted.
+
+Where senders repeat what is not acknowledged, a timer is set only once it is known that no acknowledgement will come in
+time, so timers cost nothing where nothing goes wrong.
+"""
+
+from collections.abc import Iterable
+
+from netbandit.network.primitives import (
+    NOTHING,
+    Channel,
+    Kind,
+    Message,
+    Network,
+    Packet,
+    acknowledgement,
+    air_of,
+    back_of,
+    book,
+    channel_of,
+    code_of,
+    copy_jitter_of,
+    count,
+    count_acknowledgement,
+    deliver_at,
+    duplicate_number_of,
+    end_of,
+    is_acknowledgement,
+    is_air,
+    is_bad,
+    is_link_down,
+    is_node_down,
+    is_nothing,
+    is_uplink,
+    jitter_of,
+    law_of,
+    life_of,
+    link_of,
+    loss_number_of,
+    message_of,
+    new_packet,
+    now_of,
+    packet_of,
+    record,
+    repeating_channel,
+    repeats_on,
+    repetition,
+    slot_of,
+    spread_number_of,
+    tally_of,
+    timeout_factor,
+    transmission_of,
+    wake_at,
+    write_trace,
+)
+from netbandit.network.retry import ACK_BYTES
+from netbandit.texts import text
+
+# What can happen; whoever executes the texts says so.
+UPLINKS = True
+"""There is a server."""
+QUEUES = True
+"""Bandwidth is limited somewhere."""
+TRACES = True
+"""A trace is written."""
+FAULTS = True
+"""Anything of what follows can happen:"""
+LOSES = True
+"""Messages are lost by chance,"""
+LOSES_BITS = True
+"""somewhere bit by bit,"""
+LOSES_IN_BURSTS = True
+"""somewhere more often for a time."""
+JITTERS = True
+"""Latencies vary from message to message,"""
+OVERTAKES = True
+"""and messages overtake one another somewhere."""
+DOUBLES = True
+"""Messages arrive twice."""
+REPEATS = True
+"""Senders repeat what is not acknowledged."""
+LINKS_FAIL = True
+"""Links are down at times."""
+NODES_FAIL = True
+"""Agents, or the server, are down at times,"""
+FORGETS = True
+"""and have lost their memory when they come back."""
+
+LOST = -1
+NOT_SENT = -2
+_LONGEST = 1 << 62
+_LONGEST_WAIT = float(_LONGEST)
+
+
+@text
+def send(network: Network, message: Message, channels: Iterable[Channel], excepted: int = -1) -> None:
+    """Put *message* on all of these *channels*, but not on the one to the node *excepted*.
+
+    They are those of its sender; nodes that say the same at once may do so together.
+    """
+    now = now_of(network)
+    if now < end_of(network):
+        kind = message_of(network, message).kind
+        size = message_of(network, message).size
+        round = message_of(network, message).round
+        slot = slot_of(network, now)
+        sent = 0
+        for channel in channels:
+            if channel_of(network, channel).receiver != excepted:
+                arrival = put(network, channel, kind, size, round, message, NOTHING, now, slot)
+                if not (QUEUES or NODES_FAIL) or arrival != NOT_SENT:
+                    sent += 1
+        if sent > 0:
+            count(network, kind, size, sent)
+
+
+@text
+def put(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    now: int,
+    slot: int,
+) -> int:
+    """Put a message on *channel* before the horizon, and decide what will become of it.
+
+    Args:
+        network: The network.
+        channel: The channel.
+        kind: The kind in which it is counted.
+        size: Its bytes.
+        round: The round that it belongs to.
+        message: What its receiver is told; of an acknowledgement, the packet that it acknowledges.
+        packet: What is transmitted again; `NOTHING`: it is put on a channel for the first time.
+        now: The present time (ns),
+        slot: and its slot.
+
+    Returns:
+        When it arrives (ns), `LOST`, or `NOT_SENT`.
+    """
+    row = channel_of(network, channel)
+    start = now
+    if QUEUES:
+        start = max(row.free_at, now)
+        if start >= end_of(network):
+            return NOT_SENT
+    if NODES_FAIL and is_node_down(network, row.sender, now, start):
+        return NOT_SENT
+    sent = start
+    if QUEUES:
+        sent = start + transmission_of(network, channel, size)
+        row.free_at = sent
+    place = row.messages
+    row.messages = place + 1
+    row.bytes += size
+    activate(network, channel, round, start, sent, slot)
+    arrival: int = sent + row.latency
+    first = is_nothing(packet)
+    if JITTERS:
+        arrival += jitter_of(network, channel)
+        if first and not (OVERTAKES and law_of(network, channel).overtaking):
+            arrival = max(arrival, row.latest)
+    lost = False
+    if LOSES:
+        lost = loss_number_of(network, channel) < chance_of(network, channel, size, start)
+    if LINKS_FAIL or NODES_FAIL:
+        lost = lost or is_cut(network, channel, start, arrival)
+    if DOUBLES:  # drawn for each message, whatever becomes of it
+        doubled = duplicate_number_of(network, channel) < law_of(network, channel).duplicate
+        copy_arrival = sent + row.latency
+        if JITTERS:
+            copy_arrival += copy_jitter_of(network, channel)
+    if TRACES:
+        write_trace(network, channel, kind, size, round, now, start, arrival, lost)
+    late = True
+    if REPEATS and repeats_on(network, channel) and not is_acknowledgement(network, kind):
+        if first:
+            packet = new_packet(network, message)
+            packet_of(network, packet).origin = channel
+            packet_of(network, packet).place = place
+        late = wait_for_arrival(network, channel, packet, sent, arrival, lost)
+    if lost:
+        row.lost += 1
+        tally_of(network).lost += 1
+        return LOST
+    if JITTERS and first:
+        row.latest = arrival
+    if DOUBLES and doubled:
+        if is_nothing(packet):
+            packet = new_packet(network, message)
+        put_copy(network, channel, kind, size, message, packet, start, arrival, copy_arrival)
+    deliver_at(network, arrival, channel, kind, size, message, packet, late)
+    return arrival
+
+
+@text
+def put_copy(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    message: Message,
+    packet: Packet,
+    start: int,
+    original: int,
+    arrival: int,
+) -> None:
+    """Let a message arrive once more, not before its *original* does unless messages may overtake."""
+    tally_of(network).duplicates += 1
+    if not (OVERTAKES and law_of(network, channel).overtaking):
+        arrival = max(arrival, original)
+    if (LINKS_FAIL or NODES_FAIL) and is_cut(network, channel, start, arrival):
+        tally_of(network).lost += 1
+    else:
+        deliver_at(network, arrival, channel, kind, size, message, packet, True)
+
+
+@text
+def activate(network: Network, channel: Channel, round: int, start: int, sent: int, slot: int) -> None:
+    """Count an activation: a slot (of an uplink: a round) in which something is put on a link, whichever way it goes.
+
+    Where nothing queues slots never decrease, so that the latest is all that must be known.
+    """
+    if QUEUES and sent > start and not (UPLINKS and is_uplink(network, channel)):
+        book(network, channel, slot_of(network, start), slot)
+    else:
+        period = slot
+        if UPLINKS and is_uplink(network, channel):
+            period = round
+        link = link_of(network, channel)
+        if link.latest != period:
+            link.latest = period
+            link.activations += 1
+
+
+@text
+def chance_of(network: Network, channel: Channel, size: int, start: int) -> float:
+    """Return with what probability a message of *size* bytes is lost whose transmission starts at a time (ns)."""
+    law = law_of(network, channel)
+    chance: float = law.chance
+    if LOSES_BITS and law.loses_bits:
+        chance = 1.0 - (1.0 - law.chance) ** float(8 * size)
+    if LOSES_IN_BURSTS and law.loses_in_bursts and is_bad(network, channel, start):
+        chance = law.chance_while_bad
+    return chance
+
+
+@text
+def is_cut(network: Network, channel: Channel, start: int, arrival: int) -> bool:
+    """Return whether *channel* is down while a message is on its way, or its receiver when it arrives."""
+    cut = False
+    if LINKS_FAIL:
+        cut = is_link_down(network, channel, start, arrival)
+    if NODES_FAIL:
+        cut = cut or is_node_down(network, channel_of(network, channel).receiver, arrival, arrival)
+    return cut
+
+
+@text
+def wait_for_arrival(network: Network, channel: Channel, packet: Packet, sent: int, arrival: int, lost: bool) -> bool:
+    """Let the sender of a transmission of *packet* wait for its acknowledgement.
+
+    Args:
+        network: The network.
+        channel: Where it was put.
+        packet: What is transmitted, for the first time or again.
+        sent: When (ns) all of it was on the channel: the timeout runs from then.
+        arrival: When it arrives, if it does.
+        lost: Whether it does not.
+
+    Returns:
+        Whether it is clear now that the acknowledgement comes too late; if not, that is looked at on arrival.
+    """
+    row = packet_of(network, packet)
+    row.since = sent
+    row.sent += 1
+    late = lost or is_late(network, packet, arrival)
+    if late:
+        wait_in_vain(network, channel, packet)
+    elif NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now_of(network), arrival):
+        give_up(network, channel, packet)
+    return late
+
+
+@text
+def is_late(network: Network, packet: Packet, time: int) -> bool:
+    """Return whether the sender of *packet* waits no longer at a *time* (ns); mostly nothing has to be drawn."""
+    return (  # type: ignore[no-any-return]
+        time - packet_of(network, packet).since > law_of(network, packet_of(network, packet).origin).least_patience
+        and time - packet_of(network, packet).since > patience_of(network, packet)
+    )
+
+
+@text
+def patience_of(network: Network, packet: Packet) -> int:
+    """Return how long (ns) the sender of *packet* waits after its latest transmission; see `Retry`."""
+    row = packet_of(network, packet)
+    law = law_of(network, row.origin)
+    drawn = 1.0 + spread_number_of(network, row.origin, row.place) * (law.spread - 1.0)
+    wait = law.timeout * drawn * timeout_factor(network, row.origin, row.sent - 1)
+    patience = _LONGEST
+    if wait < _LONGEST_WAIT:
+        patience = round(wait)
+    return patience
+
+
+@text
+def wait_in_vain(network: Network, channel: Channel, packet: Packet) -> None:
+    """Let the sender of *packet* repeat it when it waits no longer, if it is up till then."""
+    row = packet_of(network, packet)
+    if not row.settled:
+        until = row.since + patience_of(network, packet)
+        if NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now_of(network), until):
+            give_up(network, channel, packet)
+        else:
+            wake_at(network, until, packet, channel)
+
+
+@text
+def give_up(network: Network, channel: Channel, packet: Packet) -> None:
+    """Let the sender of *packet* wait no longer, and repeat nothing."""
+    row = packet_of(network, packet)
+    if not row.settled:
+        row.settled = True
+        tally_of(network).given_up += 1
+        if UPLINKS and is_uplink(network, channel):
+            tally_of(network).given_up_on_uplinks += 1
+
+
+@text
+def take(
+    network: Network, channel: Channel, kind: Kind, size: int, message: Message, packet: Packet, late: bool, now: int
+) -> bool:
+    """Let something arrive on *channel*, and be acknowledged; return whether it is news to its receiver."""
+    row = channel_of(network, channel)
+    record(network, now, row.receiver, code_of(network, kind), size)
+    news = True
+    if (REPEATS or DOUBLES) and not is_nothing(packet):
+        life = 0
+        if FORGETS:
+            life = life_of(network, row.receiver, now)
+        news = packet_of(network, packet).taken != life
+        packet_of(network, packet).taken = life
+    if FAULTS:
+        if UPLINKS and is_air(network, channel):
+            tally_of(network).copies_delivered += 1
+        elif news:
+            tally_of(network).delivered += 1
+        else:
+            tally_of(network).duplicates_dropped += 1
+    if REPEATS:
+        if is_acknowledgement(network, kind):
+            packet_of(network, message).settled = True
+            news = False
+        elif repeats_on(network, channel):
+            acknowledge(network, channel, message_of(network, message).round, packet, late, now)
+    return news
+
+
+@text
+def acknowledge(network: Network, channel: Channel, round: int, packet: Packet, late: bool, now: int) -> None:
+    """Let the receiver acknowledge what arrived on *channel*, and its sender wait in vain if it must."""
+    arrival = NOT_SENT
+    if now < end_of(network):
+        kind = acknowledgement(network)
+        back = back_of(network, channel)
+        arrival = put(network, back, kind, ACK_BYTES, round, packet, NOTHING, now, slot_of(network, now))
+        if not (QUEUES or NODES_FAIL) or arrival != NOT_SENT:
+            count_acknowledgement(network)
+    if not late and not packet_of(network, packet).settled:
+        if arrival < 0 or is_late(network, packet, arrival):
+            wait_in_vain(network, channel, packet)
+        elif NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now, arrival):
+            give_up(network, channel, packet)
+
+
+@text
+def repeat(network: Network, channel: Channel, packet: Packet) -> None:
+    """Send *packet* once more, unless it was acknowledged after all, or that was the last attempt.
+
+    What was broadcast is repeated over the uplink of the agent that did not acknowledge it.
+    """
+    now = now_of(network)
+    row = packet_of(network, packet)
+    if not row.settled and now < end_of(network):
+        channel = repeating_channel(network, channel)
+        if row.sent >= law_of(network, channel).attempts:
+            give_up(network, channel, packet)
+        else:
+            message = message_of(network, row.message)
+            kind = repetition(network, message.kind)
+            slot = slot_of(network, now)
+            arrival = put(network, channel, kind, message.size, message.round, row.message, packet, now, slot)
+            if arrival != NOT_SENT:
+                tally_of(network).retransmissions += 1
+                count(network, kind, message.size, 1)
+            elif max(channel_of(network, channel).free_at, now) < end_of(network):
+                give_up(network, channel, packet)
+
+
+@text
+def broadcast(network: Network, message: Message, agents: Iterable[int]) -> None:
+    """Let *agents* hear *message* of the server without a link of their own.
+
+    It reaches each after the latency of its uplink and the time its bytes take there, and occupies none. It fares as on
+    the agent's own uplink. Where uplinks repeat, each agent acknowledges it over its own, over which it is repeated.
+    """
+    now = now_of(network)
+    row = message_of(network, message)
+    for agent in agents:
+        channel = air_of(network, agent)
+        air = channel_of(network, channel)
+        place = air.messages
+        air.messages = place + 1
+        sent = now + transmission_of(network, channel, row.size)
+        arrival = sent + air.latency
+        if JITTERS:
+            arrival += jitter_of(network, channel)
+        if not (OVERTAKES and law_of(network, channel).overtaking):
+            arrival = max(arrival, air.latest)
+        missed = False
+        if LOSES:
+            missed = loss_number_of(network, channel) < chance_of(network, channel, row.size, now)
+        if NODES_FAIL:
+            missed = missed or is_node_down(network, agent, arrival, arrival)
+        tally_of(network).copies_sent += 1
+        if TRACES:
+            write_trace(network, channel, row.kind, row.size, row.round, now, now, arrival, missed)
+        packet = NOTHING
+        late = True
+        if REPEATS and repeats_on(network, channel):
+            packet = new_packet(network, message)
+            packet_of(network, packet).origin = channel
+            packet_of(network, packet).place = place
+            late = wait_for_arrival(network, channel, packet, sent, arrival, missed)
+        if missed:
+            tally_of(network).copies_missed += 1
+        else:
+            air.latest = arrival
+            deliver_at(network, arrival, channel, row.kind, row.size, message, packet, late)

@@ -1,0 +1,66 @@
+"""What the messages of one class of links draw, each from its own channel's numbers."""
+
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any
+
+from netbandit.network.draws import Draws
+from netbandit.network.faults import ChannelFaults, Law
+from netbandit.network.loss import BurstLoss, Bursts, ConstantLoss, bursts
+from netbandit.streams import Streams
+
+
+class ClassDraws:
+    """Gives out what the messages of one class of links draw.
+
+    Args:
+        faults: What can go wrong there.
+        name: The name of the class, ``"peer"`` or ``"uplink"``: its streams are ``"loss.peer"`` and so on.
+        channels: The number of directed channels.
+        streams: The streams of the replication.
+
+    Attributes:
+        law: What can go wrong, as hops look at it.
+        spreads: What messages draw for their timeouts; number n of a channel is that of its message n.
+    """
+
+    def __init__(self, faults: ChannelFaults, name: str, channels: int, streams: Streams) -> None:
+        self._faults = faults
+        self._losses = Draws(streams, f"loss.{name}", channels)
+        self._states = Draws(streams, f"bursts.{name}", channels)
+        self._jitters = Draws(streams, f"jitter.{name}", channels)
+        self._duplicates = Draws(streams, f"duplicate.{name}", channels)
+        self._copy_jitters = Draws(streams, f"duplicate.jitter.{name}", channels)
+        self.spreads = Draws(streams, f"retry.{name}", channels)
+        self.law = Law.of(faults)
+
+    def bursts(self, column: int) -> Bursts | None:
+        """Return when the channel of this *column* is bad; None: never."""
+        loss = self._faults.loss
+        return bursts(loss, self._states, column) if isinstance(loss, BurstLoss) else None
+
+    def losses(self, column: int) -> Iterator[float]:
+        """Yield a number for each message of the channel of this *column*: below its chance, the message is lost.
+
+        Where all have the same chance, it is 0 for those that are lost and 1 for the others, which is faster.
+        """
+        loss = self._faults.loss
+        if loss is None:
+            return repeat(1)
+        if isinstance(loss, ConstantLoss):
+            return self._losses.flags(column, loss.probability)
+        return self._losses.numbers(column)
+
+    def jitters(self, column: int) -> Iterator[Any]:
+        """Yield what is added to the latency of each message (ns)."""
+        jitter = self._faults.jitter
+        return repeat(0) if jitter is None else self._jitters.mapped(column, jitter.times)
+
+    def duplicates(self, column: int) -> Iterator[float]:
+        """Yield a number for each message: below the probability of that, it arrives once more."""
+        return self._duplicates.numbers(column)
+
+    def copy_jitters(self, column: int) -> Iterator[Any]:
+        """Yield what is added to the latency of the copy of each message (ns)."""
+        jitter = self._faults.jitter
+        return repeat(0) if jitter is None else self._copy_jitters.mapped(column, jitter.times)

@@ -1,0 +1,550 @@
+"""Hops on Python's objects: what the primitives stand for there, and the calendar of what arrives.
+
+SimPy's queue holds a single event for the whole network: its next arrival. From there the network delivers instant
+after instant for as long as nothing else is due before, so a message costs no SimPy event of its own.
+
+Where what is put on a channel arrives in the order of sending, only its first message waits in the calendar, so that
+this grows with the channels in use, not with the messages under way; else each message has an entry.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from functools import cache
+from heapq import heappop, heappush
+from operator import itemgetter
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simpy import Event
+from simpy.core import Infinity
+
+from netbandit.network import hop
+from netbandit.network.faults import ChannelFaults, Law
+from netbandit.network.hop import REPEATS, repeat, take
+from netbandit.network.ledger import Tally
+from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass
+from netbandit.network.message import Kind, Message
+from netbandit.network.retry import ACK, Packet, repetition_of
+from netbandit.texts import is_text, text, written_out
+
+if TYPE_CHECKING:
+    from netbandit.network.network import Network
+
+WITH_PACKETS = True
+"""Whether packets may be under way: something is repeated."""
+
+_FLUSH_AT = 1 << 16
+_RANK_AND_SERIAL = itemgetter(0, 1)
+
+# Rows are the objects themselves.
+
+
+@text
+def channel_of(network: "Network", channel: FaultyChannel) -> FaultyChannel:
+    return channel
+
+
+@text
+def link_of(network: "Network", channel: FaultyChannel) -> Link:
+    return channel.link
+
+
+@text
+def law_of(network: "Network", channel: FaultyChannel) -> Law:
+    return channel.law
+
+
+@text
+def message_of(network: "Network", message: Message) -> Message:
+    return message
+
+
+@text
+def packet_of(network: "Network", packet: Packet) -> Packet:
+    return packet
+
+
+@text
+def is_nothing(packet: Packet | None) -> bool:
+    return packet is None
+
+
+@text
+def new_packet(network: "Network", message: Message) -> Packet:
+    packet = Packet()
+    packet.message = message
+    return packet
+
+
+# Channels.
+
+
+@text
+def back_of(network: "Network", channel: FaultyChannel) -> Channel:
+    return channel.back
+
+
+@text
+def is_air(network: "Network", channel: Channel) -> bool:
+    return channel.rank & 1  # type: ignore[return-value]  # a call costs as much as all else here
+
+
+@text
+def is_uplink(network: "Network", channel: Channel) -> bool:
+    return channel.link.second == network.server
+
+
+@text
+def surely(network: "Network", channel: Channel) -> bool:
+    return True
+
+
+@text
+def never(network: "Network", kind: Kind) -> bool:
+    return False
+
+
+@text
+def repeats_on(network: "Network", channel: FaultyChannel) -> bool:
+    return channel.law.attempts > 0
+
+
+@text
+def air_of(network: "Network", agent: int) -> Channel:
+    return network.air(agent)
+
+
+@text
+def repeating_channel(network: "Network", channel: Channel) -> Channel:
+    if channel.rank & 1:
+        channel = network.downlink(channel.receiver)
+    return channel
+
+
+@text
+def transmission_of(network: "Network", channel: FaultyChannel, size: int) -> int:
+    return channel.link_class.transmission(size)
+
+
+@text
+def transmission_of_peer(network: "Network", channel: Channel, size: int) -> int:
+    return network.peer_class.transmission(size)
+
+
+@text
+def transmission_of_uplink(network: "Network", channel: Channel, size: int) -> int:
+    return network.uplink_class.transmission(size)
+
+
+@text
+def book(network: "Network", channel: Channel, slot: int, now: int) -> None:
+    channel.link.activate_ahead(slot, now)
+
+
+# Time, and what goes wrong.
+
+
+@text
+def now_of(network: "Network") -> int:
+    return network.environment._now  # a property of it takes four times as long to read
+
+
+@text
+def end_of(network: "Network") -> int:
+    return network.end
+
+
+@text
+def slot_of(network: "Network", time: int) -> int:
+    return time // network.slot
+
+
+@text
+def loss_number_of(network: "Network", channel: FaultyChannel) -> float:
+    return next(channel.losses)
+
+
+@text
+def jitter_of(network: "Network", channel: FaultyChannel) -> int:
+    return next(channel.jitters)  # type: ignore[no-any-return]
+
+
+@text
+def duplicate_number_of(network: "Network", channel: FaultyChannel) -> float:
+    return next(channel.duplicates)
+
+
+@text
+def copy_jitter_of(network: "Network", channel: FaultyChannel) -> int:
+    return next(channel.copy_jitters)  # type: ignore[no-any-return]
+
+
+@text
+def spread_number_of(network: "Network", channel: FaultyChannel, place: int) -> float:
+    return channel.spreads.number(channel.column, place - channel.undrawn)
+
+
+@text
+def timeout_factor(network: "Network", channel: FaultyChannel, repetition: int) -> float:
+    return channel.law.factors[repetition]
+
+
+@text
+def is_bad(network: "Network", channel: FaultyChannel, time: int) -> bool:
+    return channel.bursts.is_bad(time)  # type: ignore[union-attr]  # nobody asks where there are none
+
+
+@text
+def is_link_down(network: "Network", channel: FaultyChannel, begin: int, end: int) -> bool:
+    return channel.down.during(begin, end)
+
+
+@text
+def is_node_down(network: "Network", node: int, begin: int, end: int) -> bool:
+    return network.outages.node(node).during(begin, end)  # type: ignore[union-attr]  # as above
+
+
+@text
+def life_of(network: "Network", node: int, time: int) -> int:
+    return network.outages.life(node, time)  # type: ignore[union-attr]  # as above
+
+
+# What is counted.
+
+
+@text
+def code_of(network: "Network", kind: Kind) -> int:
+    return kind.code
+
+
+@text
+def acknowledgement(network: "Network") -> Kind:
+    return ACK
+
+
+@text
+def is_acknowledgement(network: "Network", kind: Kind) -> bool:
+    return kind is ACK
+
+
+@text
+def repetition(network: "Network", kind: Kind) -> Kind:
+    return repetition_of(kind)
+
+
+@text
+def count(network: "Network", kind: Kind, size: int, messages: int) -> None:
+    # Most messages are of the kind and size of the one before: how many of these are not in the ledger yet.
+    if size != network.size or kind is not network.kind:
+        network.enter(kind, size)
+    network.copies += messages
+
+
+@text
+def count_acknowledgement(network: "Network") -> None:
+    network.acknowledgements += 1
+
+
+@text
+def tally_of(network: "Network") -> Tally:
+    return network.tally
+
+
+@text
+def record(network: "Network", time: int, node: int, code: int, size: int) -> None:
+    network.pending += (time, node, code, size)
+
+
+@text
+def write_trace(
+    network: "Network",
+    channel: FaultyChannel,
+    kind: Kind,
+    size: int,
+    round: int,
+    now: int,
+    start: int,
+    arrival: int,
+    lost: bool,
+) -> None:
+    broadcast = bool(channel.rank & 1)
+    network.trace.record(  # type: ignore[union-attr]  # as above
+        kind, size, round, channel.sender, channel.receiver, now, start, arrival, broadcast, lost
+    )
+
+
+# The calendar: instants at which something arrives, and what does.
+
+
+@text
+def expect(network: "Network", arrival: int, what: Any) -> None:
+    """Have *what* looked at when it arrives."""
+    due = network.due
+    if arrival in due:
+        due[arrival].append(what)
+    else:
+        due[arrival] = [what]
+        heappush(network.instants, arrival)
+        if arrival < network.appointed:
+            network.appoint(arrival)
+
+
+@text
+def deliver_in_order(
+    network: "Network",
+    arrival: int,
+    channel: FaultyChannel,
+    kind: Kind,
+    size: int,
+    message: Message,
+    packet: Packet,
+    late: bool,
+) -> None:
+    """Stand for `deliver_at` where channels bring all in the order of sending."""
+    flight: deque[Any] = channel.flight
+    if not flight:
+        if flight is NOTHING_YET:
+            channel.flight = flight = deque()
+        expect(network, arrival, channel)
+    if WITH_PACKETS:
+        flight.append((arrival, kind, size, message, packet, late))
+    else:
+        flight.append((arrival, channel.sender, message))
+
+
+@text
+def deliver_one_by_one(
+    network: "Network",
+    arrival: int,
+    channel: FaultyChannel,
+    kind: Kind,
+    size: int,
+    message: Message,
+    packet: Packet,
+    late: bool,
+) -> None:
+    """Stand for `deliver_at` where messages overtake, or come twice."""
+    network.serial += 1
+    expect(network, arrival, (channel.rank, network.serial, channel, kind, size, message, packet, late))
+
+
+@text
+def wake_at(network: "Network", time: int, packet: Packet, channel: FaultyChannel) -> None:
+    timers = network.timers
+    if time in timers:
+        timers[time].append((packet, channel))
+    else:
+        timers[time] = [(packet, channel)]
+        heappush(network.instants, time)
+        if time < network.appointed:
+            network.appoint(time)
+
+
+@text
+def hand_over(network: "Network", event: Event) -> None:
+    """Deliver instant after instant, until something else in the simulation is due first.
+
+    In an instant, each receiver gets all that arrives for it at once. What is sent in answer over channels without
+    latency arrives at the same instant, but in a later pass.
+    """
+    if event is network.appointment:  # else overtaken by an earlier one
+        environment = network.environment
+        queue = environment._queue
+        instants = network.instants
+        network.appointed = -1  # while it delivers it needs no appointment
+        while instants and not (queue and queue[0][0] < instants[0]):
+            now = heappop(instants)
+            environment._now = now
+            due = network.due.pop(now, None)
+            if due is not None:
+                hand_over_pass(network, due, now)
+            if REPEATS:
+                for packet, channel in network.timers.pop(now, ()):
+                    repeat(network, channel, packet)
+            if len(network.pending) > _FLUSH_AT:
+                network.fingerprint.flush()
+        network.appointed = Infinity
+        if instants:
+            network.appoint(instants[0])
+
+
+@text
+def hand_over_pass(network: "Network", due: list[Any], now: int) -> None:
+    """Stand for the pass of an instant where channels bring all in the order of sending."""
+    if len(due) > 1:
+        due.sort(key=BY_RANK)
+    receive = network.handler
+    receiver = -1
+    inbox: list[Arrival] = []
+    if REPEATS or network.instantaneous:
+        # All is taken off the channels before anybody acts.
+        inboxes: list[tuple[int, list[Arrival]]] = []
+        for channel in due:
+            if channel.receiver != receiver:
+                receiver = channel.receiver
+                inbox = []
+                inboxes.append((receiver, inbox))
+            take_off(network, channel, now, inbox)
+        for receiver, inbox in inboxes:
+            if inbox:
+                receive(receiver, inbox)
+    else:
+        for channel in due:
+            if channel.receiver != receiver:
+                if inbox:
+                    receive(receiver, inbox)
+                    inbox = []
+                receiver = channel.receiver
+            take_off(network, channel, now, inbox)
+        receive(receiver, inbox)
+
+
+@text
+def take_off(network: "Network", channel: FaultyChannel, now: int, inbox: list[Arrival]) -> None:
+    """Put into *inbox* what arrives on *channel*, and expect what follows."""
+    flight: deque[Any] = channel.flight
+    while True:
+        if WITH_PACKETS:
+            _, kind, size, message, packet, late = flight.popleft()
+            if take(network, channel, kind, size, message, packet, late, now):
+                inbox.append((now, channel.sender, message))
+        else:
+            arrival = flight.popleft()
+            message = arrival[2]
+            take(network, channel, message.kind, message.size, message, None, True, now)
+            inbox.append(arrival)
+        if not flight:
+            break
+        following = flight[0][0]
+        if following != now:
+            expect(network, following, channel)
+            break
+
+
+@text
+def hand_over_one_by_one(network: "Network", due: list[Any], now: int) -> None:
+    """Stand for the pass of an instant where messages overtake, or come twice."""
+    due.sort(key=_RANK_AND_SERIAL)
+    receiver = -1
+    inbox: list[Arrival] = []
+    inboxes: list[tuple[int, list[Arrival]]] = []
+    for _, _, channel, kind, size, message, packet, late in due:
+        if channel.receiver != receiver:
+            receiver = channel.receiver
+            inbox = []
+            inboxes.append((receiver, inbox))
+        if take(network, channel, kind, size, message, packet, late, now):
+            inbox.append((now, channel.sender, message))
+    for receiver, inbox in inboxes:
+        if inbox:
+            network.handler(receiver, inbox)
+
+
+@text
+def expect_outside(network: "Network", arrival: int, what: Any) -> None:
+    """Stand for `expect` where somebody else keeps the calendar."""
+    network.expect_outside(arrival, what)
+
+
+@text
+def expect_one_outside(network: "Network", arrival: int, what: Any) -> None:
+    """As `expect_outside`, where each message has an entry."""
+    network.due.setdefault(arrival, []).append(what)
+    network.expect_outside(arrival, what[2])
+
+
+@text
+def wake_outside(network: "Network", time: int, packet: Packet, channel: FaultyChannel) -> None:
+    """Stand for `wake_at` where somebody else keeps the calendar."""
+    network.timers.setdefault(time, []).append((packet, channel))
+    network.expect_outside(time, None)
+
+
+@text
+def take_one_off(network: "Network", channel: FaultyChannel, now: int, inbox: list[Arrival]) -> None:
+    """As `take_off`, where each message has an entry."""
+    waiting = network.due.pop(now)
+    waiting.sort(key=_RANK_AND_SERIAL)
+    network.due[now] = [what for what in waiting if what[2] is not channel]
+    for _, _, channel, kind, size, message, packet, late in [what for what in waiting if what[2] is channel]:
+        if take(network, channel, kind, size, message, packet, late, now):
+            inbox.append((now, channel.sender, message))
+
+
+class Hops(NamedTuple):
+    """Texts, written out for one kind of network."""
+
+    send: FunctionType
+    send_over_uplinks: FunctionType
+    broadcast: FunctionType
+    hand_over: FunctionType
+    take_off: FunctionType
+    repeat: FunctionType
+
+
+def hops_of(network: "Network", *, outside: bool = False) -> Hops:
+    """Return what the texts of hops come to in *network*.
+
+    Args:
+        network: The network.
+        outside: Whether somebody else keeps its calendar.
+    """
+    faults, outages = network.faults, network.outages
+    both = (faults.peer, network.peer_class), (faults.uplink, network.uplink_class)
+    common = {
+        "TRACES": network.trace is not None,
+        "FAULTS": bool(faults),
+        "LINKS_FAIL": outages is not None and outages.any_links,
+        "NODES_FAIL": outages is not None and outages.any_nodes,
+        "FORGETS": outages is not None and outages.forgets,
+    }
+    flags = [tuple((common | _flags(*classes)).items()) for classes in (both[:1], both[1:], both)]
+    repeats_at_once = any(one.retry is not None for one, _ in both) and network.instantaneous
+    in_order = all(one.in_order for one, _ in both) and not repeats_at_once
+    return _hops(*flags, in_order=in_order, outside=outside)
+
+
+def _flags(*classes: tuple[ChannelFaults, LinkClass]) -> dict[str, bool]:
+    """Return what can happen on the links of some classes."""
+    laws = [Law.of(faults) for faults, _ in classes]
+    return {
+        "QUEUES": any(links.bandwidth is not None for _, links in classes),
+        "LOSES": any(faults.loss is not None for faults, _ in classes),
+        "LOSES_BITS": any(law.loses_bits for law in laws),
+        "LOSES_IN_BURSTS": any(law.loses_in_bursts for law in laws),
+        "JITTERS": any(faults.jitter is not None for faults, _ in classes),
+        "OVERTAKES": any(law.overtaking for law in laws),
+        "DOUBLES": any(law.duplicate > 0 for law in laws),
+        "REPEATS": any(law.attempts > 0 for law in laws),
+    }
+
+
+@cache
+def _hops(
+    peer: Sequence[tuple[str, bool]],
+    uplink: Sequence[tuple[str, bool]],
+    both: Sequence[tuple[str, bool]],
+    *,
+    in_order: bool,
+    outside: bool,
+) -> Hops:
+    """Write the texts out, once for all networks in which the same can happen."""
+    names = {name: value for name, value in globals().items() if is_text(value)}
+    names |= {"deliver_at": deliver_in_order if in_order else deliver_one_by_one, "WITH_PACKETS": dict(both)["REPEATS"]}
+    if outside:
+        names |= {"expect": expect_outside if in_order else expect_one_outside, "wake_at": wake_outside}
+    if not in_order:
+        names |= {"hand_over_pass": hand_over_one_by_one, "take_off": take_one_off}
+    one_class = names | {"repeats_on": surely, "is_acknowledgement": never}  # nobody sends these but hops
+    on_peers = one_class | dict(peer) | {"UPLINKS": False, "transmission_of": transmission_of_peer}
+    on_uplinks = one_class | dict(uplink)
+    on_uplinks |= {"UPLINKS": True, "is_uplink": surely, "transmission_of": transmission_of_uplink}
+    on_both = names | dict(both) | {"UPLINKS": True}
+    return Hops(
+        send=written_out(hop.send, on_peers),
+        send_over_uplinks=written_out(hop.send, on_uplinks),
+        broadcast=written_out(hop.broadcast, on_uplinks),
+        hand_over=written_out(hand_over, on_both),
+        take_off=written_out(names["take_off"], on_both),
+        repeat=written_out(repeat, on_both),
+    )

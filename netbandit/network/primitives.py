@@ -1,0 +1,273 @@
+"""What the texts of a network take for granted: where rows are kept, how time passes, what is drawn.
+
+Each has two implementations: `netbandit.network.plain`, on Python's objects, and `netbandit.simulation.machine`, on
+arrays. Channels, messages and packets are what `channel_of`, `message_of` and `packet_of` find the rows of: the objects
+themselves, or numbers.
+"""
+
+from typing import Any
+
+from netbandit.texts import primitive
+
+Network = Any
+Channel = Any
+Message = Any
+Packet = Any
+Kind = Any
+Row = Any
+
+NOTHING: Any = None
+"""Stands for no packet; texts ask `is_nothing`."""
+
+
+@primitive
+def now_of(network: Network) -> int:
+    """Return the present time (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def end_of(network: Network) -> int:
+    """Return the end of the last slot (ns): nothing starts then or later."""
+    raise NotImplementedError
+
+
+@primitive
+def slot_of(network: Network, time: int) -> int:
+    """Return the number of the slot that contains *time* (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def channel_of(network: Network, channel: Channel) -> Row:
+    """Return the row of a channel; see `netbandit.network.link.Channel`."""
+    raise NotImplementedError
+
+
+@primitive
+def link_of(network: Network, channel: Channel) -> Row:
+    """Return the row of the link that *channel* is one direction of; see `netbandit.network.link.Link`."""
+    raise NotImplementedError
+
+
+@primitive
+def law_of(network: Network, channel: Channel) -> Row:
+    """Return what can go wrong on *channel*; see `netbandit.network.faults.Law`."""
+    raise NotImplementedError
+
+
+@primitive
+def back_of(network: Network, channel: Channel) -> Channel:
+    """Return the other direction of *channel*; of the air, over which broadcasts are heard, the agent's uplink."""
+    raise NotImplementedError
+
+
+@primitive
+def air_of(network: Network, agent: int) -> Channel:
+    """Return the channel over which *agent* hears what the server broadcasts."""
+    raise NotImplementedError
+
+
+@primitive
+def repeats_on(network: Network, channel: Channel) -> bool:
+    """Return whether what is put on *channel* is acknowledged, and else repeated."""
+    raise NotImplementedError
+
+
+@primitive
+def repeating_channel(network: Network, channel: Channel) -> Channel:
+    """Return the channel over which what was put on *channel* is repeated: of a broadcast the agent's own."""
+    raise NotImplementedError
+
+
+@primitive
+def is_uplink(network: Network, channel: Channel) -> bool:
+    """Return whether *channel* leads to the server, or from it."""
+    raise NotImplementedError
+
+
+@primitive
+def is_air(network: Network, channel: Channel) -> bool:
+    """Return whether broadcasts of the server are heard over *channel*."""
+    raise NotImplementedError
+
+
+@primitive
+def message_of(network: Network, message: Message) -> Row:
+    """Return the row of a message; see `netbandit.network.message.Message`."""
+    raise NotImplementedError
+
+
+@primitive
+def new_packet(network: Network, message: Message) -> Packet:
+    """Return a packet for *message*, of which nothing is known yet; see `netbandit.network.retry.Packet`."""
+    raise NotImplementedError
+
+
+@primitive
+def packet_of(network: Network, packet: Packet) -> Row:
+    """Return the row of a packet."""
+    raise NotImplementedError
+
+
+@primitive
+def transmission_of(network: Network, channel: Channel, size: int) -> int:
+    """Return how long (ns) *size* bytes occupy *channel*."""
+    raise NotImplementedError
+
+
+@primitive
+def book(network: Network, channel: Channel, slot: int, now: int) -> None:
+    """Count an activation of the link of *channel* in a *slot* that may lie behind what its other direction books."""
+    raise NotImplementedError
+
+
+@primitive
+def loss_number_of(network: Network, channel: Channel) -> float:
+    """Draw a number, uniform on [0, 1): below the chance of that, the message put on *channel* is lost."""
+    raise NotImplementedError
+
+
+@primitive
+def jitter_of(network: Network, channel: Channel) -> int:
+    """Draw what is added to the latency of the message that is put on *channel* (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def duplicate_number_of(network: Network, channel: Channel) -> float:
+    """Draw a number, uniform on [0, 1): below the probability of that, the message put on *channel* arrives twice."""
+    raise NotImplementedError
+
+
+@primitive
+def copy_jitter_of(network: Network, channel: Channel) -> int:
+    """Draw what is added to the latency of the copy of the message that is put on *channel* (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def spread_number_of(network: Network, channel: Channel, place: int) -> float:
+    """Return what the message in a *place* of all that were put on *channel* has drawn for its timeouts."""
+    raise NotImplementedError
+
+
+@primitive
+def timeout_factor(network: Network, channel: Channel, repetition: int) -> float:
+    """Return what the timeout of a *repetition* on *channel* (0: the first transmission) is multiplied by."""
+    raise NotImplementedError
+
+
+@primitive
+def is_bad(network: Network, channel: Channel, time: int) -> bool:
+    """Return whether *channel*, whose losses come in bursts, is bad at a *time* (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def is_link_down(network: Network, channel: Channel, begin: int, end: int) -> bool:
+    """Return whether the link of *channel* is down at any moment from *begin* to *end* (ns), both included."""
+    raise NotImplementedError
+
+
+@primitive
+def is_node_down(network: Network, node: int, begin: int, end: int) -> bool:
+    """Return whether *node* is down at any moment from *begin* to *end* (ns), both included."""
+    raise NotImplementedError
+
+
+@primitive
+def life_of(network: Network, node: int, time: int) -> int:
+    """Return how often *node* has lost its memory by *time* (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def code_of(network: Network, kind: Kind) -> int:
+    """Return the code of a kind of messages, for the fingerprint."""
+    raise NotImplementedError
+
+
+@primitive
+def is_nothing(packet: Packet) -> bool:
+    """Return whether *packet* is `NOTHING`."""
+    raise NotImplementedError
+
+
+@primitive
+def acknowledgement(network: Network) -> Kind:
+    """Return the kind of acknowledgements."""
+    raise NotImplementedError
+
+
+@primitive
+def is_acknowledgement(network: Network, kind: Kind) -> bool:
+    """Return whether *kind* is that of acknowledgements."""
+    raise NotImplementedError
+
+
+@primitive
+def count_acknowledgement(network: Network) -> None:
+    """As `count`, of one acknowledgement."""
+    raise NotImplementedError
+
+
+@primitive
+def repetition(network: Network, kind: Kind) -> Kind:
+    """Return the kind under which repetitions of messages of *kind* are counted."""
+    raise NotImplementedError
+
+
+@primitive
+def count(network: Network, kind: Kind, size: int, messages: int) -> None:
+    """Enter into the ledger that so many *messages* of *size* bytes each were sent."""
+    raise NotImplementedError
+
+
+@primitive
+def tally_of(network: Network) -> Row:
+    """Return what has become of messages so far; see `netbandit.network.ledger.Tally`."""
+    raise NotImplementedError
+
+
+@primitive
+def record(network: Network, time: int, node: int, code: int, size: int) -> None:
+    """Enter an event into the fingerprint."""
+    raise NotImplementedError
+
+
+@primitive
+def deliver_at(
+    network: Network,
+    arrival: int,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    message: Message,
+    packet: Packet,
+    late: bool,
+) -> None:
+    """Let `netbandit.network.hop.take` happen when what was put on *channel* arrives (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def wake_at(network: Network, time: int, packet: Packet, channel: Channel) -> None:
+    """Let `netbandit.network.hop.repeat` happen at a *time* (ns), after all that arrives then."""
+    raise NotImplementedError
+
+
+@primitive
+def write_trace(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    now: int,
+    start: int,
+    arrival: int,
+    lost: bool,
+) -> None:
+    """Write a line of the trace."""
+    raise NotImplementedError

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -87,6 +87,7 @@ class _Writer:
         tree.body = self._block(_without_docstring(tree.body), function, scope) or [ast.Pass()]
         _simplify(tree, self._fresh)
         tree.decorator_list = []
+        tree.args.defaults = [ast.Constant(None) for _ in tree.args.defaults]  # it is given those of *function*
         tree.returns = None
         for argument in tree.args.args:
             argument.annotation = None
@@ -194,11 +195,10 @@ class _Writer:
         values: list[ast.expr] = []
         for one in node.values:
             value = self._expression(one, owner, scope, None if values else before)
-            if isinstance(value, ast.Constant):
-                if bool(value.value) is isinstance(node.op, ast.Or):
-                    return value
-            else:
+            if not _is_known(value):
                 values.append(value)
+            elif value.value is isinstance(node.op, ast.Or):
+                return value
         return _folded(ast.BoolOp(node.op, values))
 
     def _global(self, name: str, owner: FunctionType) -> ast.expr:
@@ -326,7 +326,7 @@ def _arguments(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
     )
     given |= dict(zip(names, call.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-    if set(given) != set(names):
+    if set(given) != set(names) or len(call.args) > len(names):
         raise TextError(f"line {call.lineno}: {text.__name__} takes {', '.join(names)}")
     return {name: given[name] for name in names}
 
@@ -350,14 +350,19 @@ def _single_expression(text: FunctionType) -> ast.expr | None:
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
+def _is_known(node: ast.expr) -> TypeGuard[ast.Constant]:
+    """Return whether *node* is `True` or `False`; what it is joined with by `and` or `or` is one of these, too."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
+
+
 def _folded(node: ast.expr) -> ast.expr:
     """Return *node*, or its value if that is known; nothing in a text that has a known value has effects."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
         return ast.Constant(not node.operand.value)
     if isinstance(node, ast.BoolOp):
         decides = isinstance(node.op, ast.Or)
-        values = [one for one in node.values if not isinstance(one, ast.Constant) or bool(one.value) is decides]
-        if any(isinstance(one, ast.Constant) for one in values):
+        values = [one for one in node.values if not _is_known(one) or one.value is decides]
+        if any(map(_is_known, values)):
             return ast.Constant(decides)
         return ast.BoolOp(node.op, values) if len(values) > 1 else values[0] if values else ast.Constant(not decides)
     if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Constant):
@@ -384,19 +389,31 @@ def _simplify(tree: ast.FunctionDef, fresh: set[str]) -> None:
                 target = node.targets[0]
                 if len(node.targets) == 1 and isinstance(target, ast.Name) and target.id in fresh:
                     aliases[target.id] = place, node.value
-        given = {
-            name: value
-            for name, (place, value) in aliases.items()
-            if len(stored[name]) == 1
-            and min(loaded.get(name, [place])) >= place
-            and (isinstance(value, ast.Constant) or max(stored.get(value.id, [-1])) < place)
-            and not (isinstance(value, ast.Name) and len(stored.get(value.id, ())) > 1)
-        }
+
+        given = {name: value for name, (place, value) in aliases.items() if _stays(name, place, value, stored, loaded)}
         unused = {name for name in fresh if name in stored and name not in loaded}
         before = ast.dump(tree)
         _Simplifier(given, unused).visit(tree)
         if ast.dump(tree) == before:
             return
+
+
+def _stays(
+    name: str, place: int, value: ast.expr, stored: Mapping[str, list[int]], loaded: Mapping[str, list[int]]
+) -> bool:
+    """Return whether *name*, given at a *place*, stands for *value* wherever it is read.
+
+    Args:
+        name: The name.
+        place: Where it is given the value.
+        value: A name, or a constant.
+        stored: For each name the places where it is given a value,
+        loaded: and where it is read.
+    """
+    if len(stored[name]) > 1 or min(loaded.get(name, [place])) < place:
+        return False
+    before = stored.get(value.id, [-1]) if isinstance(value, ast.Name) else [-1]
+    return len(before) == 1 and before[0] < place
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:

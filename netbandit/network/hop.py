@@ -34,6 +34,7 @@ from netbandit.network.primitives import (
     count_acknowledgement,
     deliver_at,
     duplicate_number_of,
+    duration_of,
     end_of,
     is_acknowledgement,
     is_air,
@@ -73,8 +74,6 @@ QUEUES = True
 """Bandwidth is limited somewhere."""
 TRACES = True
 """A trace is written."""
-FAULTS = True
-"""Anything of what follows can happen:"""
 LOSES = True
 """Messages are lost by chance,"""
 LOSES_BITS = True
@@ -95,9 +94,14 @@ NODES_FAIL = True
 """Agents, or the server, are down at times,"""
 FORGETS = True
 """and have lost their memory when they come back."""
+PROMPT = True
+"""It is known how long a message was under way: nothing queues, is late or doubled, and no node is ever down."""
+COUNTS_DELIVERIES = True
+"""Deliveries are counted; else they follow from all else."""
 
 LOST = -1
 NOT_SENT = -2
+LATE = -1
 _LONGEST = 1 << 62
 _LONGEST_WAIT = float(_LONGEST)
 
@@ -114,10 +118,13 @@ def send(network: Network, message: Message, channels: Iterable[Channel], except
         size = message_of(network, message).size
         round = message_of(network, message).round
         slot = slot_of(network, now)
+        duration = 0
+        if QUEUES:
+            duration = duration_of(network, size)
         sent = 0
         for channel in channels:
             if channel_of(network, channel).receiver != excepted:
-                arrival = put(network, channel, kind, size, round, message, NOTHING, now, slot)
+                arrival = put(network, channel, kind, size, round, message, NOTHING, now, slot, duration)
                 if not (QUEUES or NODES_FAIL) or arrival != NOT_SENT:
                     sent += 1
         if sent > 0:
@@ -135,6 +142,7 @@ def put(
     packet: Packet,
     now: int,
     slot: int,
+    duration: int,
 ) -> int:
     """Put a message on *channel* before the horizon, and decide what will become of it.
 
@@ -148,6 +156,7 @@ def put(
         packet: What is transmitted again; `NOTHING`: it is put on a channel for the first time.
         now: The present time (ns),
         slot: and its slot.
+        duration: How long (ns) it occupies the channel.
 
     Returns:
         When it arrives (ns), `LOST`, or `NOT_SENT`.
@@ -155,14 +164,14 @@ def put(
     row = channel_of(network, channel)
     start = now
     if QUEUES:
-        start = max(row.free_at, now)
+        start = row.free_at if row.free_at > now else now
         if start >= end_of(network):
             return NOT_SENT
     if NODES_FAIL and is_node_down(network, row.sender, now, start):
         return NOT_SENT
     sent = start
     if QUEUES:
-        sent = start + transmission_of(network, channel, size)
+        sent = start + duration
         row.free_at = sent
     place = row.messages
     row.messages = place + 1
@@ -186,13 +195,16 @@ def put(
             copy_arrival += copy_jitter_of(network, channel)
     if TRACES:
         write_trace(network, channel, kind, size, round, now, start, arrival, lost)
-    late = True
+    waits = LATE
     if REPEATS and repeats_on(network, channel) and not is_acknowledgement(network, kind):
-        if first:
-            packet = new_packet(network, message)
-            packet_of(network, packet).origin = channel
-            packet_of(network, packet).place = place
-        late = wait_for_arrival(network, channel, packet, sent, arrival, lost)
+        if PROMPT and first and not lost and row.latency <= law_of(network, channel).least_patience:
+            waits = place  # of what may be acknowledged in time nothing is kept
+        else:
+            if first:
+                packet = new_packet(network, message)
+                packet_of(network, packet).origin = channel
+                packet_of(network, packet).place = place
+            waits = wait_for_arrival(network, channel, packet, sent, arrival, lost)
     if lost:
         row.lost += 1
         tally_of(network).lost += 1
@@ -203,7 +215,7 @@ def put(
         if is_nothing(packet):
             packet = new_packet(network, message)
         put_copy(network, channel, kind, size, message, packet, start, arrival, copy_arrival)
-    deliver_at(network, arrival, channel, kind, size, message, packet, late)
+    deliver_at(network, arrival, channel, kind, size, message, packet, waits)
     return arrival
 
 
@@ -226,7 +238,7 @@ def put_copy(
     if (LINKS_FAIL or NODES_FAIL) and is_cut(network, channel, start, arrival):
         tally_of(network).lost += 1
     else:
-        deliver_at(network, arrival, channel, kind, size, message, packet, True)
+        deliver_at(network, arrival, channel, kind, size, message, packet, LATE)
 
 
 @text
@@ -271,7 +283,7 @@ def is_cut(network: Network, channel: Channel, start: int, arrival: int) -> bool
 
 
 @text
-def wait_for_arrival(network: Network, channel: Channel, packet: Packet, sent: int, arrival: int, lost: bool) -> bool:
+def wait_for_arrival(network: Network, channel: Channel, packet: Packet, sent: int, arrival: int, lost: bool) -> int:
     """Let the sender of a transmission of *packet* wait for its acknowledgement.
 
     Args:
@@ -283,17 +295,18 @@ def wait_for_arrival(network: Network, channel: Channel, packet: Packet, sent: i
         lost: Whether it does not.
 
     Returns:
-        Whether it is clear now that the acknowledgement comes too late; if not, that is looked at on arrival.
+        `LATE`: the acknowledgement comes too late, or never. Else that is looked at on arrival.
     """
     row = packet_of(network, packet)
     row.since = sent
     row.sent += 1
-    late = lost or is_late(network, packet, arrival)
-    if late:
+    waits: int = row.place
+    if lost or is_late(network, packet, arrival):
+        waits = LATE
         wait_in_vain(network, channel, packet)
     elif NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now_of(network), arrival):
         give_up(network, channel, packet)
-    return late
+    return waits
 
 
 @text
@@ -343,49 +356,85 @@ def give_up(network: Network, channel: Channel, packet: Packet) -> None:
 
 @text
 def take(
-    network: Network, channel: Channel, kind: Kind, size: int, message: Message, packet: Packet, late: bool, now: int
+    network: Network, channel: Channel, kind: Kind, size: int, message: Message, packet: Packet, waits: int, now: int
 ) -> bool:
-    """Let something arrive on *channel*, and be acknowledged; return whether it is news to its receiver."""
-    row = channel_of(network, channel)
-    record(network, now, row.receiver, code_of(network, kind), size)
+    """Let something arrive on *channel*, and be acknowledged; return whether it is news to its receiver.
+
+    Args:
+        network: The network.
+        channel: The channel.
+        kind: The kind in which it was sent.
+        size: Its bytes.
+        message: What its receiver is told; of an acknowledgement, the packet that it acknowledges.
+        packet: What it is a transmission of; `NOTHING`: it comes for the first time, and there is no record of it.
+        waits: `LATE`: its sender waits no more when it hears of this. Else its place on the channel.
+        now: The present time (ns).
+    """
+    receiver = channel_of(network, channel).receiver
+    record(network, now, receiver, code_of(network, kind), size)
     news = True
     if (REPEATS or DOUBLES) and not is_nothing(packet):
         life = 0
         if FORGETS:
-            life = life_of(network, row.receiver, now)
+            life = life_of(network, receiver, now)
         news = packet_of(network, packet).taken != life
         packet_of(network, packet).taken = life
-    if FAULTS:
+    if COUNTS_DELIVERIES:
         if UPLINKS and is_air(network, channel):
             tally_of(network).copies_delivered += 1
         elif news:
             tally_of(network).delivered += 1
-        else:
-            tally_of(network).duplicates_dropped += 1
+    if (REPEATS or DOUBLES) and not news and not (UPLINKS and is_air(network, channel)):
+        tally_of(network).duplicates_dropped += 1
     if REPEATS:
         if is_acknowledgement(network, kind):
-            packet_of(network, message).settled = True
             news = False
+            if not is_nothing(message):
+                packet_of(network, message).settled = True
         elif repeats_on(network, channel):
-            acknowledge(network, channel, message_of(network, message).round, packet, late, now)
+            acknowledge(network, channel, message, packet, waits, now)
     return news
 
 
 @text
-def acknowledge(network: Network, channel: Channel, round: int, packet: Packet, late: bool, now: int) -> None:
-    """Let the receiver acknowledge what arrived on *channel*, and its sender wait in vain if it must."""
+def acknowledge(network: Network, channel: Channel, message: Message, packet: Packet, waits: int, now: int) -> None:
+    """Let the receiver acknowledge what arrived on *channel*, and its sender wait in vain if it must; see `take`."""
+    back = back_of(network, channel)
+    way = channel_of(network, channel).latency + channel_of(network, back).latency
+    if PROMPT and is_nothing(packet) and way > law_of(network, channel).least_patience:
+        packet = arrived_packet(network, channel, message, waits, now)
     arrival = NOT_SENT
     if now < end_of(network):
+        round = message_of(network, message).round
+        duration = 0
+        if QUEUES:
+            duration = transmission_of(network, back, ACK_BYTES)
         kind = acknowledgement(network)
-        back = back_of(network, channel)
-        arrival = put(network, back, kind, ACK_BYTES, round, packet, NOTHING, now, slot_of(network, now))
+        slot = slot_of(network, now)
+        arrival = put(network, back, kind, ACK_BYTES, round, packet, NOTHING, now, slot, duration)
         if not (QUEUES or NODES_FAIL) or arrival != NOT_SENT:
             count_acknowledgement(network)
-    if not late and not packet_of(network, packet).settled:
+    if PROMPT and is_nothing(packet):
+        if arrival < 0:
+            wait_in_vain(network, channel, arrived_packet(network, channel, message, waits, now))
+    elif waits != LATE and not packet_of(network, packet).settled:
         if arrival < 0 or is_late(network, packet, arrival):
             wait_in_vain(network, channel, packet)
         elif NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now, arrival):
             give_up(network, channel, packet)
+
+
+@text
+def arrived_packet(network: Network, channel: Channel, message: Message, place: int, now: int) -> Packet:
+    """Return a packet for *message*, of which there was no record: it has arrived on *channel* now."""
+    packet = new_packet(network, message)
+    row = packet_of(network, packet)
+    row.origin = channel
+    row.place = place
+    row.since = now - channel_of(network, channel).latency
+    row.sent = 1
+    row.taken = 0
+    return packet
 
 
 @text
@@ -404,7 +453,10 @@ def repeat(network: Network, channel: Channel, packet: Packet) -> None:
             message = message_of(network, row.message)
             kind = repetition(network, message.kind)
             slot = slot_of(network, now)
-            arrival = put(network, channel, kind, message.size, message.round, row.message, packet, now, slot)
+            duration = 0
+            if QUEUES:
+                duration = transmission_of(network, channel, message.size)
+            arrival = put(network, channel, kind, message.size, message.round, row.message, packet, now, slot, duration)
             if arrival != NOT_SENT:
                 tally_of(network).retransmissions += 1
                 count(network, kind, message.size, 1)
@@ -441,14 +493,14 @@ def broadcast(network: Network, message: Message, agents: Iterable[int]) -> None
         if TRACES:
             write_trace(network, channel, row.kind, row.size, row.round, now, now, arrival, missed)
         packet = NOTHING
-        late = True
+        waits = LATE
         if REPEATS and repeats_on(network, channel):
             packet = new_packet(network, message)
             packet_of(network, packet).origin = channel
             packet_of(network, packet).place = place
-            late = wait_for_arrival(network, channel, packet, sent, arrival, missed)
+            waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
         if missed:
             tally_of(network).copies_missed += 1
         else:
             air.latest = arrival
-            deliver_at(network, arrival, channel, row.kind, row.size, message, packet, late)
+            deliver_at(network, arrival, channel, row.kind, row.size, message, packet, waits)

@@ -157,6 +157,7 @@ class Network:
 
     def _execute(self, hops: plain.Hops) -> None:
         """Have these functions do what hops are."""
+        self._hops = hops
         self.send: Send = MethodType(hops.send, self)
         self._send_over_uplinks: Send = MethodType(hops.send_over_uplinks, self)
         self._broadcast: Callable[[Message, Sequence[int]], None] = MethodType(hops.broadcast, self)
@@ -390,9 +391,9 @@ class Network:
         in_the_air = sum(what[0] & 1 for what in under_way) + sum(len(air.flight) for air in self._air.values())
         in_flight = len(under_way) - sum(what[0] & 1 for what in under_way)
         in_flight += sum(len(channel.flight) for channel in chain(self._peer_channels(), self._uplink_channels()))
-        if not self.faults:  # then nobody has looked
-            tally.delivered = messages - in_flight
-            tally.copies_delivered = tally.copies_sent - in_the_air
+        if not self._hops.counts_deliveries:
+            tally.delivered = messages + tally.duplicates - tally.lost - tally.duplicates_dropped - in_flight
+            tally.copies_delivered = tally.copies_sent - tally.copies_missed - in_the_air
         ledger.fates, ledger.copies = tally.fates(in_flight), tally.copies(in_the_air)
         ledger.fates.check(messages)
         ledger.copies.check()

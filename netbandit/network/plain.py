@@ -9,7 +9,7 @@ this grows with the channels in use, not with the messages under way; else each 
 
 from collections import deque
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from heapq import heappop, heappush
 from operator import itemgetter
 from types import FunctionType
@@ -20,7 +20,7 @@ from simpy.core import Infinity
 
 from netbandit.network import hop
 from netbandit.network.faults import ChannelFaults, Law
-from netbandit.network.hop import REPEATS, repeat, take
+from netbandit.network.hop import LATE, REPEATS, repeat, take
 from netbandit.network.ledger import Tally
 from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass
 from netbandit.network.message import Kind, Message
@@ -127,12 +127,17 @@ def transmission_of(network: "Network", channel: FaultyChannel, size: int) -> in
 
 
 @text
-def transmission_of_peer(network: "Network", channel: Channel, size: int) -> int:
+def peer_duration(network: "Network", size: int) -> int:
     return network.peer_class.transmission(size)
 
 
 @text
-def transmission_of_uplink(network: "Network", channel: Channel, size: int) -> int:
+def uplink_duration(network: "Network", size: int) -> int:
+    return network.uplink_class.transmission(size)
+
+
+@text
+def air_transmission(network: "Network", channel: Channel, size: int) -> int:
     return network.uplink_class.transmission(size)
 
 
@@ -298,7 +303,7 @@ def deliver_in_order(
     size: int,
     message: Message,
     packet: Packet,
-    late: bool,
+    waits: int,
 ) -> None:
     """Stand for `deliver_at` where channels bring all in the order of sending."""
     flight: deque[Any] = channel.flight
@@ -307,7 +312,7 @@ def deliver_in_order(
             channel.flight = flight = deque()
         expect(network, arrival, channel)
     if WITH_PACKETS:
-        flight.append((arrival, kind, size, message, packet, late))
+        flight.append((arrival, kind, size, message, packet, waits))
     else:
         flight.append((arrival, channel.sender, message))
 
@@ -321,11 +326,11 @@ def deliver_one_by_one(
     size: int,
     message: Message,
     packet: Packet,
-    late: bool,
+    waits: int,
 ) -> None:
     """Stand for `deliver_at` where messages overtake, or come twice."""
     network.serial += 1
-    expect(network, arrival, (channel.rank, network.serial, channel, kind, size, message, packet, late))
+    expect(network, arrival, (channel.rank, network.serial, channel, kind, size, message, packet, waits))
 
 
 @text
@@ -405,13 +410,13 @@ def take_off(network: "Network", channel: FaultyChannel, now: int, inbox: list[A
     flight: deque[Any] = channel.flight
     while True:
         if WITH_PACKETS:
-            _, kind, size, message, packet, late = flight.popleft()
-            if take(network, channel, kind, size, message, packet, late, now):
+            _, kind, size, message, packet, waits = flight.popleft()
+            if take(network, channel, kind, size, message, packet, waits, now):
                 inbox.append((now, channel.sender, message))
         else:
             arrival = flight.popleft()
             message = arrival[2]
-            take(network, channel, message.kind, message.size, message, None, True, now)
+            take(network, channel, message.kind, message.size, message, None, LATE, now)
             inbox.append(arrival)
         if not flight:
             break
@@ -428,12 +433,12 @@ def hand_over_one_by_one(network: "Network", due: list[Any], now: int) -> None:
     receiver = -1
     inbox: list[Arrival] = []
     inboxes: list[tuple[int, list[Arrival]]] = []
-    for _, _, channel, kind, size, message, packet, late in due:
+    for _, _, channel, kind, size, message, packet, waits in due:
         if channel.receiver != receiver:
             receiver = channel.receiver
             inbox = []
             inboxes.append((receiver, inbox))
-        if take(network, channel, kind, size, message, packet, late, now):
+        if take(network, channel, kind, size, message, packet, waits, now):
             inbox.append((now, channel.sender, message))
     for receiver, inbox in inboxes:
         if inbox:
@@ -466,14 +471,15 @@ def take_one_off(network: "Network", channel: FaultyChannel, now: int, inbox: li
     waiting = network.due.pop(now)
     waiting.sort(key=_RANK_AND_SERIAL)
     network.due[now] = [what for what in waiting if what[2] is not channel]
-    for _, _, channel, kind, size, message, packet, late in [what for what in waiting if what[2] is channel]:
-        if take(network, channel, kind, size, message, packet, late, now):
+    for _, _, channel, kind, size, message, packet, waits in [what for what in waiting if what[2] is channel]:
+        if take(network, channel, kind, size, message, packet, waits, now):
             inbox.append((now, channel.sender, message))
 
 
 class Hops(NamedTuple):
-    """Texts, written out for one kind of network."""
+    """Texts, written out for one kind of network; and whether they count deliveries."""
 
+    counts_deliveries: bool
     send: FunctionType
     send_over_uplinks: FunctionType
     broadcast: FunctionType
@@ -493,19 +499,24 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
     both = (faults.peer, network.peer_class), (faults.uplink, network.uplink_class)
     common = {
         "TRACES": network.trace is not None,
-        "FAULTS": bool(faults),
         "LINKS_FAIL": outages is not None and outages.any_links,
         "NODES_FAIL": outages is not None and outages.any_nodes,
         "FORGETS": outages is not None and outages.forgets,
     }
-    flags = [tuple((common | _flags(*classes)).items()) for classes in (both[:1], both[1:], both)]
     repeats_at_once = any(one.retry is not None for one, _ in both) and network.instantaneous
     in_order = all(one.in_order for one, _ in both) and not repeats_at_once
-    return _hops(*flags, in_order=in_order, outside=outside)
+    flags = partial(_flags, faulty=bool(faults))
+    union = flags(*both)
+    common |= {
+        "PROMPT": in_order and not union["QUEUES"] and not common["NODES_FAIL"],
+        "COUNTS_DELIVERIES": not in_order,
+    }
+    of_classes = flags(*both[:1]), flags(*both[1:]), union
+    return _hops(*(tuple((found | common).items()) for found in of_classes), in_order=in_order, outside=outside)
 
 
-def _flags(*classes: tuple[ChannelFaults, LinkClass]) -> dict[str, bool]:
-    """Return what can happen on the links of some classes."""
+def _flags(*classes: tuple[ChannelFaults, LinkClass], faulty: bool) -> dict[str, bool]:
+    """Return what can happen on the links of some classes; *faulty*: whether anything can go wrong anywhere."""
     laws = [Law.of(faults) for faults, _ in classes]
     return {
         "QUEUES": any(links.bandwidth is not None for _, links in classes),
@@ -513,7 +524,7 @@ def _flags(*classes: tuple[ChannelFaults, LinkClass]) -> dict[str, bool]:
         "LOSES_BITS": any(law.loses_bits for law in laws),
         "LOSES_IN_BURSTS": any(law.loses_in_bursts for law in laws),
         "JITTERS": any(faults.jitter is not None for faults, _ in classes),
-        "OVERTAKES": any(law.overtaking for law in laws),
+        "OVERTAKES": any(law.overtaking for law in laws if faulty),
         "DOUBLES": any(law.duplicate > 0 for law in laws),
         "REPEATS": any(law.attempts > 0 for law in laws),
     }
@@ -536,11 +547,17 @@ def _hops(
     if not in_order:
         names |= {"hand_over_pass": hand_over_one_by_one, "take_off": take_one_off}
     one_class = names | {"repeats_on": surely, "is_acknowledgement": never}  # nobody sends these but hops
-    on_peers = one_class | dict(peer) | {"UPLINKS": False, "transmission_of": transmission_of_peer}
+    on_peers = one_class | dict(peer) | {"UPLINKS": False, "duration_of": peer_duration}
     on_uplinks = one_class | dict(uplink)
-    on_uplinks |= {"UPLINKS": True, "is_uplink": surely, "transmission_of": transmission_of_uplink}
+    on_uplinks |= {
+        "UPLINKS": True,
+        "is_uplink": surely,
+        "duration_of": uplink_duration,
+        "transmission_of": air_transmission,
+    }
     on_both = names | dict(both) | {"UPLINKS": True}
     return Hops(
+        counts_deliveries=not in_order,
         send=written_out(hop.send, on_peers),
         send_over_uplinks=written_out(hop.send, on_uplinks),
         broadcast=written_out(hop.broadcast, on_uplinks),

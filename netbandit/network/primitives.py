@@ -117,6 +117,12 @@ def transmission_of(network: Network, channel: Channel, size: int) -> int:
 
 
 @primitive
+def duration_of(network: Network, size: int) -> int:
+    """As `transmission_of`, on all channels of the class over which is sent."""
+    raise NotImplementedError
+
+
+@primitive
 def book(network: Network, channel: Channel, slot: int, now: int) -> None:
     """Count an activation of the link of *channel* in a *slot* that may lie behind what its other direction books."""
     raise NotImplementedError
@@ -245,7 +251,7 @@ def deliver_at(
     size: int,
     message: Message,
     packet: Packet,
-    late: bool,
+    waits: int,
 ) -> None:
     """Let `netbandit.network.hop.take` happen when what was put on *channel* arrives (ns)."""
     raise NotImplementedError

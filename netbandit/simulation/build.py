@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from netbandit.network.clock import Clock
 from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
+from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.message import HEADER_BYTES
-from netbandit.network.network import Network
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.communication import Communication, Learners
@@ -23,7 +22,7 @@ def fits(stage: ReplicationContext) -> bool:
     protocol, network = stage.point.protocol, stage.network
     if stage.point.scenario.run.activity != "every":
         return False
-    if type(protocol) is not Consensus or type(network) is not Network or network.trace is not None:
+    if type(protocol) is not Consensus or network.faults or network.trace is not None:
         return False
     if network.transmission(10**6) or protocol.deadline is not None:
         return False

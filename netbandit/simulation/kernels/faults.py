@@ -1,6 +1,6 @@
 """What goes wrong with messages, compiled: they are lost, late, doubled and sent again.
 
-The rules are those of `netbandit.network.unreliable_network` where no node fails, which is the reference. What arrives
+The rules are those of `netbandit.network.hop` where no node fails, which is the reference. What arrives
 is in a heap, in order of time, channel and sending; what senders wait for in vain is in another. What messages draw is
 given to the loop in advance, a window of each channel's numbers.
 """

@@ -23,8 +23,8 @@ class Dducb(ExchangingLearner):
     once, alpha = beta / M = first pulls / M, and in every slot an agent pulls the arm with the largest
     ``alpha / a + sigma sqrt(2 eta ln s / (M a))`` (infinite where a is not positive), adds the pull to gamma, and with
     weight 1/M to alpha, and lets beta make a step. After C steps delta += beta, alpha = delta, s is M times the slots
-    played when the stage began, beta = gamma, gamma = 0. In between s grows by 1 a slot; the authors' code raises it by M,
-    and begins with alpha = first pulls / K.
+    played when the stage began, beta = gamma, gamma = 0. In between s grows by 1 a slot; the authors' code raises it
+    by M, and begins with alpha = first pulls / K.
 
     A step is that of Chebyshev's polynomials, ``q_{r+1} = 2 w_r / (w_{r+1} |lambda_2|) P q_r - w_{r-1} / w_{r+1}
     q_{r-1}``, with ``w_0 = 1``, ``w_1 = 1 / |lambda_2|``, ``w_{r+1} = 2 w_r / |lambda_2| - w_{r-1}``; the first one

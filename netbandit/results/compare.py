@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.arguments import by_name, inside
 from netbandit.key_paths import CASE
 from netbandit.plural import counted
+from netbandit.results.columns import column, marked, parameter_cells, short_names
 from netbandit.results.failures import MARKED, MEDIANS, Failures, is_regret, too_few
 from netbandit.results.levels import holm, p_value
 from netbandit.results.numbers import level_text
@@ -33,6 +34,7 @@ from netbandit.results.telling import without_case_keys
 if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import Console
+    from rich.table import Table
 
 
 class CompareError(ValueError):
@@ -338,59 +340,36 @@ def as_json(found: Comparison) -> dict[str, Any]:
 
 
 def show_comparison(comparison: Comparison, console: "Console") -> None:
-    """Print a *comparison*, a line for each point, and which points it leaves out."""
+    """Print a *comparison*, a line for each point, and which points it leaves out.
+
+    No number or mark is cut off: where there is no room for both p-values Holm's is there alone, and a table that is
+    still wider than *console* goes on beyond its edge.
+    """
+    from rich.measure import Measurement
     from rich.text import Text
 
-    from netbandit.results.columns import column, marked, parameter_cells, short_names
-    from netbandit.results.display import plain_table, sign_of
+    from netbandit.results.display import sign_of
 
     sign = sign_of(console)
     metric, against, found = comparison.metric, comparison.against, comparison.differences
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
-    baseline = column(metric, [Estimate(each.baseline) for each in found])
-    pairs = [str(each.interval.replications) for each in found]
     title = f"{metric}, with {first} as the baseline"
-    alike = len(found) > 1 and len(set(baseline.values)) == 1  # what is the same in each line is said once, above
-    if alike:
-        title += f" ({' '.join(f'{baseline.values[0]} {baseline.unit}'.split())})"
+    alike = _alike_baseline(comparison)
+    if alike is not None:
+        title += f" ({alike})"
     console.print(Text(title), soft_wrap=True)
-    # What is the same for all is no news, unless it was asked for.
-    names = [name for name in found[0].parameters if name in (against or {}) or _several(found, name)]
-    table = plain_table()
-    for name in short_names(names):
-        table.add_column(Text(name), no_wrap=True)
-    cells = [parameter_cells([each.parameters[name] for each in found]) for name in names]
-    mean = comparison.statistic.is_mean
-    for heading, values, stalled in (
-        (None, [Estimate(each.value) for each in found], [each.stalled[0] for each in found]),
-        ("baseline", [Estimate(each.baseline) for each in found], [each.stalled[1] for each in found]),
-        (
-            "difference",
-            [Estimate.of(each.interval, around=mean) for each in found],
-            [any(each.stalled) for each in found],
-        ),
-    ):
-        if heading == "baseline" and alike:
-            continue
-        texts = column(metric, values)
-        unit = f"\n({texts.unit})" if texts.unit else ""
-        table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
-        cells.append(marked(texts.cells(sign), stalled))
     family = any(each.p_holm != each.p for each in found)
-    for heading, levels in (("p", [each.p for each in found]), ("p (Holm)", [each.p_holm for each in found])):
-        if any(level is not None for level in levels) and (family or heading == "p"):
-            table.add_column(heading, justify="right", no_wrap=True)
-            cells.append(["-" if level is None else level_text(level) for level in levels])
-    if len(set(pairs)) > 1:
-        table.add_column("pairs", justify="right", no_wrap=True)
-        cells.append(pairs)
-    for row in zip(*cells, strict=True):
-        table.add_row(*map(Text, row))
-    console.print(table)
+    for single in [True, False][: 1 + family]:
+        table = _table(comparison, sign, single=single, family=family, baseline=alike is None)
+        table.width = Measurement.get(console, console.options.update(max_width=100_000), table).maximum
+        if table.width <= console.width:
+            break
+    console.print(table, crop=False)
+    pairs = _pairs(comparison)
     many = "" if len(set(pairs)) > 1 or pairs[0] == "1" else f"{pairs[0]} "
     over = f"over {many}pairs of replications with the same seed"
     missing = next((each.interval.why_none for each in found if each.interval.why_none), "")
-    if mean:
+    if comparison.statistic.is_mean:
         what = f"difference {sign} half-width of its 95 % interval {over}"
         without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if missing else ""
     else:
@@ -400,6 +379,68 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
         console.print(Text("p (Holm): corrected for all comparisons made here; intervals are not"), soft_wrap=True)
     for line in [*left_out_lines(comparison), *comparison.remarks]:
         console.print(Text(line), soft_wrap=True)
+
+
+def _alike_baseline(comparison: Comparison) -> str | None:
+    """Return what all points are compared with, which is then said once, above; None if they are with several."""
+    found = comparison.differences
+    baseline = column(comparison.metric, [Estimate(each.baseline) for each in found])
+    if len(found) < 2 or len(set(baseline.values)) > 1:
+        return None
+    return " ".join(f"{baseline.values[0]} {baseline.unit}".split())
+
+
+def _pairs(comparison: Comparison) -> list[str]:
+    return [str(each.interval.replications) for each in comparison.differences]
+
+
+def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, baseline: bool) -> "Table":
+    """Return a line for each point.
+
+    Args:
+        comparison: What was compared.
+        sign: What stands between a difference and its half-width.
+        single: Whether there is a p-value of each comparison by itself.
+        family: Whether there is one that is corrected for all.
+        baseline: Whether each line has what its point is compared with.
+    """
+    from rich.text import Text
+
+    from netbandit.results.display import plain_table
+
+    metric, found = comparison.metric, comparison.differences
+    # What is the same for all is no news, unless it was asked for.
+    names = [name for name in found[0].parameters if name in (comparison.against or {}) or _several(found, name)]
+    table = plain_table()
+    for name in short_names(names):
+        table.add_column(Text(name), no_wrap=True)
+    cells = [parameter_cells([each.parameters[name] for each in found]) for name in names]
+    differences = [Estimate.of(each.interval, around=comparison.statistic.is_mean) for each in found]
+    for heading, values, stalled in (
+        (None, [Estimate(each.value) for each in found], [each.stalled[0] for each in found]),
+        ("baseline", [Estimate(each.baseline) for each in found], [each.stalled[1] for each in found]),
+        ("difference", differences, [any(each.stalled) for each in found]),
+    ):
+        if heading == "baseline" and not baseline:
+            continue
+        texts = column(metric, values)
+        unit = f"\n({texts.unit})" if texts.unit else ""
+        table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
+        cells.append(marked(texts.cells(sign), stalled))
+    for heading, levels, shown in (
+        ("p", [each.p for each in found], single),
+        ("p (Holm)", [each.p_holm for each in found], family),
+    ):
+        if shown and any(level is not None for level in levels):
+            table.add_column(heading, justify="right", no_wrap=True)
+            cells.append(["-" if level is None else level_text(level) for level in levels])
+    pairs = _pairs(comparison)
+    if len(set(pairs)) > 1:
+        table.add_column("pairs", justify="right", no_wrap=True)
+        cells.append(pairs)
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(Text, row))
+    return table
 
 
 _FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")

@@ -163,7 +163,7 @@ def _without_pictures() -> Iterator[None]:
     except ImportError:
         yield
         return
-    with patch.object(plots, "plot_folder", lambda *_: [], create=True):
+    with patch.object(plots, "plot_folder", lambda *_, **__: [], create=True):
         yield
 
 

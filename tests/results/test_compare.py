@@ -18,6 +18,7 @@ import netbandit
 from netbandit.cli import main
 from netbandit.plots.grouping import arrange
 from netbandit.results.compare import CompareError, compare, comparison, show_comparison, together
+from netbandit.results.numbers import level_text
 from netbandit.running import sweeps as sweep
 
 
@@ -338,6 +339,23 @@ def test_regrets_of_points_at_which_agents_stalled_are_marked():
     out = io.StringIO()
     show_comparison(comparison(both, "cost"), Console(file=out, width=90))
     assert "*" not in out.getvalue()  # they did cost less
+
+
+@pytest.mark.parametrize("width", [30, 60, 200])
+def test_no_number_and_no_mark_is_cut_off_where_the_terminal_is_narrow(width):
+    values = {"star": 5_000_000.0, "ring": 3.25, "complete": 4.5}
+    noise = np.random.default_rng(0)
+    rows = [(family, 1, run, value + noise.normal()) for family, value in values.items() for run in range(30)]
+    found = table(rows)
+    both = pandas.concat([found, found.assign(metric="stalled", value=1.0)])
+    asked = comparison(both, "regret")
+    out = io.StringIO()
+    show_comparison(asked, Console(file=out, width=width))
+    shown = out.getvalue()
+    assert "…" not in shown
+    assert shown.count(" *") == 2 * len(asked.differences)  # of each point, and of its difference
+    assert all(level_text(each.p_holm) in shown for each in asked.differences if each.p_holm is not None)
+    assert shown.split("─")[0].split().count("p") == (2 if width == 200 else 1)
 
 
 def test_levels_and_remarks_are_in_json(tmp_path):

@@ -78,7 +78,7 @@ def test_the_command_refuses_before_the_first_of_several_scenarios_runs(tmp_path
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.toml").write_text(SCENARIO)
-    monkeypatch.setattr("netbandit.plots.plot_folder", lambda folder: [])
+    monkeypatch.setattr("netbandit.plots.plot_folder", lambda folder, **how: [])
     call = CliRunner().invoke
     assert call(main, ["run", "b.toml", "--out", "out/c"]).exit_code == 0
     before = files(tmp_path)

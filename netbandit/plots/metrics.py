@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -94,6 +95,12 @@ class Estimates:
     def of(self, point: PointResult) -> Band | None:
         """Return what stands for the replications of *point*; None where some of them does not know the metric."""
         return self._bands.get(id(point))
+
+    def only(self, points: Sequence[PointResult]) -> "Estimates":
+        """Return the same of some of the points."""
+        some = copy(self)
+        some._bands = {id(point): self._bands[id(point)] for point in points if id(point) in self._bands}
+        return some
 
     @property
     def bands(self) -> list[Band]:

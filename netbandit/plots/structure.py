@@ -44,11 +44,13 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     longest = max((wait for wait in waits.values() if wait is not None), default=0.0)
     sizes = f"area of a mark: slots waited per round, up to {scaled(rounded(longest, 3))}" if longest > 0 else ""
     unknown = left_out(shown, _WAITING, arrangement.keys).replace("left out", "not drawn as size (dotted)")
-    parts = (means(shown, cost, regret), sizes, unknown, shapes.note, privacy_differs(shown))
-    drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
     pairs = [(point, _mark(point, shapes, arrangement, cost, regret)) for point in shown]
     away = far_off([mark for _, mark in pairs])
     near = [(point, mark) for point, mark in pairs if mark not in away]
+    with_runs = [point for point, _ in near]
+    drawn_means = means(shown, cost.only(with_runs), regret.only(with_runs))
+    parts = (drawn_means, sizes, unknown, shapes.note, privacy_differs(shown))
+    drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
     zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)
     for point, mark in near:
         x = at_zero_place(mark.x, zero)

@@ -95,6 +95,17 @@ def test_structures_are_marked_too():
     assert "* agents stalled" in subtitle(figure)
 
 
+def test_crosses_are_told_only_where_they_are_drawn():
+    runs = sweep(stalled=("silent",), key="protocol.kind", values=("gis", "flooding", "silent"))
+    for run in runs:
+        if run.metrics["stalled"]:
+            run.metrics.update(cost=0, regret=1e9 + run.replication)  # at the upper edge of the picture
+    figure = draw_structures(arranged(runs))
+    assert not dots(figure.axes[0], "x")
+    assert "dots: all runs" in subtitle(figure)
+    assert "crosses" not in subtitle(figure)
+
+
 def test_cells_of_a_map_are_marked():
     runs = [
         made_up(parameters={"a": a, "b": b}, replication=run, metrics={"stalled": a * b - 3, "regret": 10.0 * a + b})

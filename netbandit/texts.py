@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from types import FunctionType
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,52 +56,79 @@ def is_text(value: Any) -> bool:
     return isinstance(value, FunctionType) and getattr(value, "__is_text__", False)
 
 
-def written_out(function: Callable[..., Any], names: Mapping[str, Any]) -> FunctionType:
+def written_out(
+    function: Callable[..., Any], names: Mapping[str, Any], called: Callable[[FunctionType], Any] | None = None
+) -> FunctionType:
     """Return *function* with all texts that it calls written out, and what cannot happen left out.
 
     Args:
         function: A text.
         names: What primitives and constants stand for, by their names in the texts.
+        called: Returns what is called in place of a text that cannot be written out where it is called, or is not worth
+            it because there are several such places; None: it is written out wherever that can be, for who cannot call
+            it for less.
 
     Raises:
         TextError: It is none, or a primitive has nothing to stand for.
     """
     assert isinstance(function, FunctionType)
-    return _Writer(names).function(function)
+    return _Writer(names, called).function(function)
 
 
 class _Writer:
     """Writes one function out."""
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, Any], called: Callable[[FunctionType], Any] | None) -> None:
         self._names = names
+        self._called_for = called or (lambda text: written_out(text, names))
+        self._calls_often = called is not None
+        self._times: Counter[FunctionType] = Counter()  # how often a text is called
+        self._sources: set[str] = set()
         self._space: dict[str, Any] = {}
         self._called: dict[FunctionType, str] = {}
+        self._root: FunctionType | None = None
         self._own: set[str] = set()  # the names of the function itself, which keep theirs
         self._fresh: set[str] = set()  # the names of what is written out
 
     def function(self, function: FunctionType) -> FunctionType:
-        tree = _tree_of(function)
-        scope: Scope = {name: ast.Name(name, ast.Load()) for name in _locals_of(tree)}
-        self._own, self._fresh = set(scope), set()
-        tree.body = self._block(_without_docstring(tree.body), function, scope) or [ast.Pass()]
+        source = _source_of(function)
+        scope: Scope = {name: ast.Name(name, ast.Load()) for name in source.locals}
+        self._root, self._own, self._fresh = function, set(scope), set()
+        arguments = ast.arguments(
+            posonlyargs=[],
+            args=[ast.arg(name) for name in source.arguments],
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[ast.Constant(None) for _ in source.tree.args.defaults],  # it is given those of *function*
+        )
+        if self._calls_often:
+            self._count_calls(function)
+        body = self._block(source.body, function, scope) or [ast.Pass()]
+        tree = ast.copy_location(ast.FunctionDef(function.__name__, arguments, body, []), source.tree)
         _simplify(tree, self._fresh)
-        tree.decorator_list = []
-        tree.args.defaults = [ast.Constant(None) for _ in tree.args.defaults]  # it is given those of *function*
-        tree.returns = None
-        for argument in tree.args.args:
-            argument.annotation = None
         module = ast.fix_missing_locations(ast.Module([tree], []))
         exec(compile(module, function.__code__.co_filename, "exec"), self._space)
         made = cast(FunctionType, self._space.pop(tree.name))
         made.__defaults__ = function.__defaults__
         made.__module__ = function.__module__
         made.__doc__ = ast.unparse(tree)
+        made.__written_from__ = frozenset(self._sources)  # type: ignore[attr-defined]
         return made
+
+    def _count_calls(self, function: FunctionType) -> None:
+        """Count how often each text would be written out in *function*."""
+        source = _source_of(function)
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Call):
+                text = self._text_called(node, function, dict.fromkeys(source.locals, ast.Constant(None)))
+                if text is not None:
+                    self._times[text] += 1
+                    self._count_calls(text)
 
     # Statements.
 
     def _block(self, statements: Sequence[ast.stmt], owner: FunctionType, scope: Scope) -> list[ast.stmt]:
+        self._sources.add(owner.__code__.co_filename)
         return [written for one in statements for written in self._statement(one, owner, scope)]
 
     def _statement(self, statement: ast.stmt, owner: FunctionType, scope: Scope) -> Iterator[ast.stmt]:
@@ -125,7 +152,10 @@ class _Writer:
         else:
             written = self._simple_statement(statement, owner, scope, before)
         for one in (*before, *written):
-            yield ast.copy_location(one, statement)
+            if owner is self._root:  # else it has the line of its caller
+                one.lineno = one.end_lineno = statement.lineno
+                one.col_offset = one.end_col_offset = 0
+            yield one
 
     def _simple_statement(
         self, statement: ast.stmt, owner: FunctionType, scope: Scope, before: list[ast.stmt]
@@ -136,7 +166,7 @@ class _Writer:
             statement = ast.copy_location(ast.Assign([statement.target], statement.value), statement)
         if isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call):
             text = self._text_called(statement.value, owner, scope)
-            if text is not None and _single_expression(text) is None:
+            if text is not None and _source_of(text).single_expression is None:
                 target = None
                 if isinstance(statement, ast.Assign):
                     (only,) = statement.targets
@@ -161,9 +191,8 @@ class _Writer:
         if isinstance(node, _Written):
             return node.node
         if isinstance(node, ast.Name):
-            found = deepcopy(scope[node.id]) if node.id in scope else self._global(node.id, owner)
-            if isinstance(found, ast.Name):
-                found.ctx = node.ctx
+            found = scope[node.id] if node.id in scope else self._global(node.id, owner)
+            found = ast.Name(found.id, node.ctx) if isinstance(found, ast.Name) else deepcopy(found)
         elif isinstance(node, ast.Call) and (text := self._text_called(node, owner, scope)) is not None:
             found = self._call(text, node, owner, scope, before)
         elif isinstance(node, ast.BoolOp):
@@ -176,7 +205,7 @@ class _Writer:
             found = ast.IfExp(test, body, orelse)
         else:
             found = _folded(cast(ast.expr, self._each_field(node, owner, scope, before)))
-        return ast.copy_location(found, node)
+        return found
 
     def _each_field(self, node: ast.AST, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None) -> ast.AST:
         """Return *node* with what stands for each expression in it."""
@@ -231,7 +260,7 @@ class _Writer:
         self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None
     ) -> ast.expr:
         """Return what stands for a call of *text* within an expression."""
-        expression = _single_expression(text)
+        expression = _source_of(text).single_expression
         if expression is not None:
             uses = Counter(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
             given: Scope = {}
@@ -249,7 +278,7 @@ class _Writer:
                 return target
         if text not in self._called:
             self._called[text] = f"{text.__name__}_{len(self._called)}"
-            self._space[self._called[text]] = written_out(text, self._names)
+            self._space[self._called[text]] = self._called_for(text)
         arguments = [self._expression(one, owner, scope, before) for one in _arguments(text, call).values()]
         return ast.Call(ast.Name(self._called[text], ast.Load()), arguments, [])
 
@@ -257,25 +286,19 @@ class _Writer:
         self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, target: ast.expr | None
     ) -> list[ast.stmt] | None:
         """Return the statements of *text* for a call, which put its result into *target*; None: it ends in a loop."""
-        tree = _tree_of(text)
-        if any(isinstance(node, ast.For | ast.While) and _returns(node) for node in ast.walk(tree)):
+        source = _source_of(text)
+        if source.returns_in_loop or (self._times[text] > 1 and source.statements >= _LONG):
             return None
         before: list[ast.stmt] = []
-        assigned = _assigned(tree)
         given: Scope = {}
         for name, argument in _arguments(text, call).items():
             value = self._expression(argument, owner, scope, before)
-            stays = name not in assigned and isinstance(value, ast.Name | ast.Constant)
+            stays = name not in source.assigned and isinstance(value, ast.Name | ast.Constant)
             given[name] = value if stays else self._kept(name, value, before)
-        for name in _locals_of(tree):
+        for name in source.locals:
             if name not in given:
                 given[name] = self._new_name(name)
-        body = _without_returns(_without_docstring(tree.body), target)
-        written = [*before, *self._block(body, text, given)]
-        for statement in written:
-            for node in ast.walk(statement):
-                ast.copy_location(node, call)
-        return written
+        return [*before, *self._block(_without_returns(source.body, target), text, given)]
 
     def _kept(self, name: str, value: ast.expr, before: list[ast.stmt]) -> ast.Name:
         """Return a new name for *value*, which it is given in *before*."""
@@ -290,7 +313,11 @@ class _Writer:
 
 
 _NOTHING = object()
-_TREES: dict[Any, ast.FunctionDef] = {}
+
+_LONG = 6
+"""So many statements are worth a call."""
+
+_SOURCES: dict[Any, "_Source"] = {}
 
 
 class _Written(ast.expr):
@@ -301,25 +328,50 @@ class _Written(ast.expr):
         self.node = node
 
 
-def _tree_of(function: FunctionType) -> ast.FunctionDef:
-    """Return the syntax tree of *function*, which one may change."""
-    tree = _TREES.get(function.__code__)
-    if tree is None:
+class _Source(NamedTuple):
+    """What is read of a text; nobody changes it."""
+
+    tree: ast.FunctionDef
+    body: list[ast.stmt]
+    arguments: list[str]
+    assigned: set[str]
+    single_expression: ast.expr | None
+    returns_in_loop: bool
+    statements: int
+
+    @property
+    def locals(self) -> list[str]:
+        return [*self.arguments, *sorted(self.assigned - set(self.arguments))]
+
+
+def _source_of(function: FunctionType) -> _Source:
+    source = _SOURCES.get(function.__code__)
+    if source is None:
         try:
             lines, first = inspect.getsourcelines(function)
-            (found,) = ast.parse(textwrap.dedent("".join(lines))).body
+            (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
         except (OSError, SyntaxError, ValueError) as error:
             raise TextError(f"{function.__qualname__} has no source to be read: {error}") from None
-        if not isinstance(found, ast.FunctionDef) or function.__code__.co_freevars:
+        if not isinstance(tree, ast.FunctionDef) or function.__code__.co_freevars:
             raise TextError(f"{function.__qualname__} is no plain function of a module")
-        ast.increment_lineno(found, first - 1)
-        tree = _TREES[function.__code__] = found
-    return deepcopy(tree)
+        ast.increment_lineno(tree, first - 1)
+        body = [one for one in tree.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        source = _SOURCES[function.__code__] = _Source(
+            tree=tree,
+            body=body,
+            arguments=[argument.arg for argument in tree.args.args],
+            assigned={node.id for node in names if not isinstance(node.ctx, ast.Load)},
+            single_expression=body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None,
+            returns_in_loop=any(isinstance(node, ast.For | ast.While) and _returns(node) for node in ast.walk(tree)),
+            statements=sum(isinstance(node, ast.stmt) for one in body for node in ast.walk(one)),
+        )
+    return source
 
 
 def _arguments(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
     """Return what each argument of *text* is in a *call*, in their order."""
-    names = [argument.arg for argument in _tree_of(text).args.args]
+    names = _source_of(text).arguments
     defaults = text.__defaults__ or ()
     given: dict[str, ast.expr] = dict(
         zip(names[len(names) - len(defaults) :], map(ast.Constant, defaults), strict=True)
@@ -329,25 +381,6 @@ def _arguments(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
     if set(given) != set(names) or len(call.args) > len(names):
         raise TextError(f"line {call.lineno}: {text.__name__} takes {', '.join(names)}")
     return {name: given[name] for name in names}
-
-
-def _assigned(tree: ast.FunctionDef) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-
-
-def _locals_of(tree: ast.FunctionDef) -> list[str]:
-    arguments = [argument.arg for argument in tree.args.args]
-    return [*arguments, *sorted(_assigned(tree) - set(arguments))]
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    return [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
-
-
-def _single_expression(text: FunctionType) -> ast.expr | None:
-    """Return the expression that is all that *text* returns, if it does nothing else."""
-    body = _without_docstring(_tree_of(text).body)
-    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
 def _is_known(node: ast.expr) -> TypeGuard[ast.Constant]:
@@ -392,9 +425,9 @@ def _simplify(tree: ast.FunctionDef, fresh: set[str]) -> None:
 
         given = {name: value for name, (place, value) in aliases.items() if _stays(name, place, value, stored, loaded)}
         unused = {name for name in fresh if name in stored and name not in loaded}
-        before = ast.dump(tree)
-        _Simplifier(given, unused).visit(tree)
-        if ast.dump(tree) == before:
+        simplifier = _Simplifier(given, unused)
+        simplifier.visit(tree)
+        if not simplifier.changed:
             return
 
 
@@ -439,18 +472,23 @@ class _Simplifier(ast.NodeTransformer):
 
     def __init__(self, given: Mapping[str, ast.expr], unused: set[str]) -> None:
         self._given, self._unused = given, unused
+        self.changed = False
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        value = node
-        while isinstance(value, ast.Name) and isinstance(node.ctx, ast.Load) and value.id in self._given:
-            value = self._given[value.id]  # type: ignore[assignment]
-        return ast.copy_location(deepcopy(value), node)
+        if node.id not in self._given or not isinstance(node.ctx, ast.Load):
+            return node
+        self.changed = True
+        value: ast.expr = node
+        while isinstance(value, ast.Name) and value.id in self._given:
+            value = self._given[value.id]
+        return deepcopy(value)
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
         target = node.targets[0]
         if len(node.targets) == 1 and isinstance(target, ast.Name):
             pure = not any(isinstance(one, ast.Call) for one in ast.walk(node.value))
             if target.id in self._given or (target.id in self._unused and pure):
+                self.changed = True
                 return None
         self.generic_visit(node)
         return node
@@ -458,9 +496,10 @@ class _Simplifier(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)
         if isinstance(node.test, ast.Constant):
+            self.changed = True
             return node.body if node.test.value else node.orelse
         if all(isinstance(one, ast.Pass) for one in node.body):
-            node.body = [ast.copy_location(ast.Pass(), node)]
+            node.body = [ast.Pass()]
         return node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
@@ -468,7 +507,11 @@ class _Simplifier(ast.NodeTransformer):
         for name in ("body", "orelse"):
             if getattr(node, name, None) == [] and name == "body":
                 node.body = [ast.Pass()]  # type: ignore[attr-defined]
-        return ast.copy_location(_folded(node), node) if isinstance(node, ast.expr) else node
+        folded = _folded(node) if isinstance(node, ast.expr) else node
+        if folded is node:
+            return node
+        self.changed |= ast.dump(folded) != ast.dump(node)
+        return folded
 
 
 def _returns(node: ast.AST) -> bool:

@@ -27,7 +27,6 @@ from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.compiled_rounds.flooding import CompiledFlooding
-from netbandit.simulation.compiled_rounds.flooding_over_queues import CompiledQueuedFlooding
 from netbandit.streams import Streams
 
 ROUNDS = 7
@@ -49,11 +48,7 @@ _CASES: dict[str, Faults] = {
 }
 
 
-_ENGINES: dict[str, tuple[type[CallbackRoundProtocol], type[CallbackRoundProtocol]]] = {
-    "event": (Flooding, Flooding),
-    "compiled": (CompiledFlooding, CompiledQueuedFlooding),
-}
-"""For each engine the protocol over a network in which nothing goes wrong, and over others."""
+_ENGINES: dict[str, type[CallbackRoundProtocol]] = {"event": Flooding, "compiled": CompiledFlooding}
 
 
 def bench() -> list[Row]:
@@ -64,8 +59,8 @@ def bench() -> list[Row]:
     quartiles of the ratio are over all rounds, as a part of it.
     """
     rows: list[Row] = []
-    for engine, kinds in _ENGINES.items():
-        subjects = [partial(_flood, kinds[bool(faults)], faults) for faults in _CASES.values()]
+    for engine, protocol in _ENGINES.items():
+        subjects = [partial(_flood, protocol, faults) for faults in _CASES.values()]
         for subject in subjects:
             subject()  # so that all is compiled, and warm
         rates = rates_in_turns(subjects, ROUNDS, SECONDS)

@@ -36,6 +36,7 @@ from netbandit.network.primitives import (
     duplicate_number_of,
     duration_of,
     end_of,
+    forget,
     is_acknowledgement,
     is_air,
     is_bad,
@@ -51,6 +52,7 @@ from netbandit.network.primitives import (
     message_of,
     new_packet,
     now_of,
+    originate,
     packet_of,
     record,
     repeating_channel,
@@ -186,8 +188,8 @@ def put(
     lost = False
     if LOSES:
         lost = loss_number_of(network, channel) < chance_of(network, channel, size, start)
-    if LINKS_FAIL or NODES_FAIL:
-        lost = lost or is_cut(network, channel, start, arrival)
+    if (LINKS_FAIL or NODES_FAIL) and not lost:
+        lost = is_cut(network, channel, start, arrival)
     if DOUBLES:  # drawn for each message, whatever becomes of it
         doubled = duplicate_number_of(network, channel) < law_of(network, channel).duplicate
         copy_arrival = sent + row.latency
@@ -201,19 +203,20 @@ def put(
             waits = place  # of what may be acknowledged in time nothing is kept
         else:
             if first:
-                packet = new_packet(network, message)
-                packet_of(network, packet).origin = channel
-                packet_of(network, packet).place = place
+                packet = new_packet(network, kind, message)
+                originate(network, packet, channel, place)
             waits = wait_for_arrival(network, channel, packet, sent, arrival, lost)
     if lost:
         row.lost += 1
         tally_of(network).lost += 1
+        if REPEATS:
+            forget(network, packet)
         return LOST
     if JITTERS and first:
         row.latest = arrival
     if DOUBLES and doubled:
         if is_nothing(packet):
-            packet = new_packet(network, message)
+            packet = new_packet(network, kind, message)
         put_copy(network, channel, kind, size, message, packet, start, arrival, copy_arrival)
     deliver_at(network, arrival, channel, kind, size, message, packet, waits)
     return arrival
@@ -235,7 +238,10 @@ def put_copy(
     tally_of(network).duplicates += 1
     if not (OVERTAKES and law_of(network, channel).overtaking):
         arrival = max(arrival, original)
-    if (LINKS_FAIL or NODES_FAIL) and is_cut(network, channel, start, arrival):
+    cut = False
+    if LINKS_FAIL or NODES_FAIL:
+        cut = is_cut(network, channel, start, arrival)
+    if cut:
         tally_of(network).lost += 1
     else:
         deliver_at(network, arrival, channel, kind, size, message, packet, LATE)
@@ -266,7 +272,10 @@ def chance_of(network: Network, channel: Channel, size: int, start: int) -> floa
     chance: float = law.chance
     if LOSES_BITS and law.loses_bits:
         chance = 1.0 - (1.0 - law.chance) ** float(8 * size)
-    if LOSES_IN_BURSTS and law.loses_in_bursts and is_bad(network, channel, start):
+    bad = False
+    if LOSES_IN_BURSTS and law.loses_in_bursts:
+        bad = is_bad(network, channel, start)
+    if LOSES_IN_BURSTS and bad:
         chance = law.chance_while_bad
     return chance
 
@@ -277,8 +286,8 @@ def is_cut(network: Network, channel: Channel, start: int, arrival: int) -> bool
     cut = False
     if LINKS_FAIL:
         cut = is_link_down(network, channel, start, arrival)
-    if NODES_FAIL:
-        cut = cut or is_node_down(network, channel_of(network, channel).receiver, arrival, arrival)
+    if NODES_FAIL and not cut:
+        cut = is_node_down(network, channel_of(network, channel).receiver, arrival, arrival)
     return cut
 
 
@@ -301,7 +310,10 @@ def wait_for_arrival(network: Network, channel: Channel, packet: Packet, sent: i
     row.since = sent
     row.sent += 1
     waits: int = row.place
-    if lost or is_late(network, packet, arrival):
+    late = lost
+    if not lost:
+        late = is_late(network, packet, arrival)
+    if late:
         waits = LATE
         wait_in_vain(network, channel, packet)
     elif NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now_of(network), arrival):
@@ -312,10 +324,11 @@ def wait_for_arrival(network: Network, channel: Channel, packet: Packet, sent: i
 @text
 def is_late(network: Network, packet: Packet, time: int) -> bool:
     """Return whether the sender of *packet* waits no longer at a *time* (ns); mostly nothing has to be drawn."""
-    return (  # type: ignore[no-any-return]
-        time - packet_of(network, packet).since > law_of(network, packet_of(network, packet).origin).least_patience
-        and time - packet_of(network, packet).since > patience_of(network, packet)
-    )
+    row = packet_of(network, packet)
+    late = False
+    if time - row.since > law_of(network, row.origin).least_patience:
+        late = time - row.since > patience_of(network, packet)
+    return late
 
 
 @text
@@ -323,7 +336,7 @@ def patience_of(network: Network, packet: Packet) -> int:
     """Return how long (ns) the sender of *packet* waits after its latest transmission; see `Retry`."""
     row = packet_of(network, packet)
     law = law_of(network, row.origin)
-    drawn = 1.0 + spread_number_of(network, row.origin, row.place) * (law.spread - 1.0)
+    drawn = 1.0 + spread_number_of(network, packet) * (law.spread - 1.0)
     wait = law.timeout * drawn * timeout_factor(network, row.origin, row.sent - 1)
     patience = _LONGEST
     if wait < _LONGEST_WAIT:
@@ -418,7 +431,10 @@ def acknowledge(network: Network, channel: Channel, message: Message, packet: Pa
         if arrival < 0:
             wait_in_vain(network, channel, arrived_packet(network, channel, message, waits, now))
     elif waits != LATE and not packet_of(network, packet).settled:
-        if arrival < 0 or is_late(network, packet, arrival):
+        late = arrival < 0
+        if not late:
+            late = is_late(network, packet, arrival)
+        if late:
             wait_in_vain(network, channel, packet)
         elif NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now, arrival):
             give_up(network, channel, packet)
@@ -427,10 +443,9 @@ def acknowledge(network: Network, channel: Channel, message: Message, packet: Pa
 @text
 def arrived_packet(network: Network, channel: Channel, message: Message, place: int, now: int) -> Packet:
     """Return a packet for *message*, of which there was no record: it has arrived on *channel* now."""
-    packet = new_packet(network, message)
+    packet = new_packet(network, message_of(network, message).kind, message)
+    originate(network, packet, channel, place)
     row = packet_of(network, packet)
-    row.origin = channel
-    row.place = place
     row.since = now - channel_of(network, channel).latency
     row.sent = 1
     row.taken = 0
@@ -495,9 +510,8 @@ def broadcast(network: Network, message: Message, agents: Iterable[int]) -> None
         packet = NOTHING
         waits = LATE
         if REPEATS and repeats_on(network, channel):
-            packet = new_packet(network, message)
-            packet_of(network, packet).origin = channel
-            packet_of(network, packet).place = place
+            packet = new_packet(network, row.kind, message)
+            originate(network, packet, channel, place)
             waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
         if missed:
             tally_of(network).copies_missed += 1

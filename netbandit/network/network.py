@@ -1,6 +1,7 @@
 """The network: nodes, links between them, what is under way, and what was counted."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from math import inf
 from types import MethodType
@@ -159,11 +160,6 @@ class Network:
         """Have these functions do what hops are."""
         self._hops = hops
         self.send: Send = MethodType(hops.send, self)
-        self._send_over_uplinks: Send = MethodType(hops.send_over_uplinks, self)
-        self._broadcast: Callable[[Message, Sequence[int]], None] = MethodType(hops.broadcast, self)
-        self._take: Callable[[Channel, int, list[Arrival]], None] = MethodType(hops.take_off, self)
-        self._repeat: Callable[[Channel, Any], None] = MethodType(hops.repeat, self)
-        self._callbacks: list[Callable[[Event], None]] = [MethodType(hops.hand_over, self)]
 
     @property
     def ledger(self) -> Ledger:
@@ -248,17 +244,17 @@ class Network:
 
     def send_up(self, message: Message, agent: int) -> None:
         """Send *message* from *agent* to the server."""
-        self._send_over_uplinks(message, (self.uplink(agent),))
+        self._hops.send_over_uplinks(self, message, (self.uplink(agent),))
 
     def send_down(self, message: Message, agents: Sequence[int]) -> None:
         """Send *message* from the server to *agents*, each over its own uplink."""
-        self._send_over_uplinks(message, [self.downlink(agent) for agent in agents])
+        self._hops.send_over_uplinks(self, message, [self.downlink(agent) for agent in agents])
 
     def broadcast(self, message: Message, agents: Sequence[int]) -> None:
         """Let *agents* hear *message* of the server; see `netbandit.network.hop.broadcast`."""
         if self.clock.now < self.end and agents and not self.is_down(self.server):
             self.ledger.broadcasts += 1
-            self._broadcast(message, agents)
+            self._hops.broadcast(self, message, agents)
 
     def expect_with(self, expect: Callable[[int, Channel | None], None]) -> None:
         """Have *expect* told of each channel when something arrives on it, in place of the calendar here.
@@ -272,12 +268,16 @@ class Network:
 
     def take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
         """Move what arrives *now* (ns) from *channel* to *inbox*, and expect what follows; see :meth:`expect_with`."""
-        self._take(channel, now, inbox)
+        self._hops.take_off(self, channel, now, inbox)
 
     def stop_waiting(self, now: int) -> None:
         """Let senders that wait *now* (ns) in vain for an acknowledgement send again; see :meth:`expect_with`."""
         for packet, channel in self.timers.pop(now, ()):
-            self._repeat(channel, packet)
+            self._hops.repeat(self, channel, packet)
+
+    @cached_property
+    def _callbacks(self) -> list[Callable[[Event], None]]:
+        return [MethodType(self._hops.hand_over, self)]
 
     def appoint(self, arrival: int) -> None:
         """Let SimPy wake the network at *arrival*; this overtakes an appointment for later."""

@@ -9,11 +9,11 @@ this grows with the channels in use, not with the messages under way; else each 
 
 from collections import deque
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from heapq import heappop, heappush
 from operator import itemgetter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from simpy import Event
 from simpy.core import Infinity
@@ -29,6 +29,8 @@ from netbandit.texts import is_text, text, written_out
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
+
+_WhatHappens = Sequence[tuple[str, bool]]
 
 WITH_PACKETS = True
 """Whether packets may be under way: something is repeated."""
@@ -70,10 +72,21 @@ def is_nothing(packet: Packet | None) -> bool:
 
 
 @text
-def new_packet(network: "Network", message: Message) -> Packet:
+def new_packet(network: "Network", kind: Kind, message: Message) -> Packet:
     packet = Packet()
     packet.message = message
     return packet
+
+
+@text
+def originate(network: "Network", packet: Packet, channel: FaultyChannel, place: int) -> None:
+    packet.origin = channel
+    packet.place = place
+
+
+@text
+def forget(network: "Network", packet: Packet | None) -> None:
+    pass
 
 
 # Channels.
@@ -185,8 +198,8 @@ def copy_jitter_of(network: "Network", channel: FaultyChannel) -> int:
 
 
 @text
-def spread_number_of(network: "Network", channel: FaultyChannel, place: int) -> float:
-    return channel.spreads.number(channel.column, place - channel.undrawn)
+def spread_number_of(network: "Network", packet: Packet) -> float:
+    return packet.origin.spreads.number(packet.origin.column, packet.place - packet.origin.undrawn)  # type: ignore[no-any-return]
 
 
 @text
@@ -476,16 +489,76 @@ def take_one_off(network: "Network", channel: FaultyChannel, now: int, inbox: li
             inbox.append((now, channel.sender, message))
 
 
-class Hops(NamedTuple):
-    """Texts, written out for one kind of network; and whether they count deliveries."""
+class Hops:
+    """Texts for one kind of network, each written out when it is first asked for.
 
-    counts_deliveries: bool
-    send: FunctionType
-    send_over_uplinks: FunctionType
-    broadcast: FunctionType
-    hand_over: FunctionType
-    take_off: FunctionType
-    repeat: FunctionType
+    Args:
+        peer: What can happen on links between agents,
+        uplink: on uplinks,
+        both: and on any of them.
+        in_order: Whether channels bring all in the order of sending.
+        outside: Whether somebody else keeps the calendar.
+    """
+
+    def __init__(
+        self, peer: _WhatHappens, uplink: _WhatHappens, both: _WhatHappens, *, in_order: bool, outside: bool
+    ) -> None:
+        self.counts_deliveries = not in_order
+        self._peer, self._uplink, self._both = dict(peer), dict(uplink), dict(both)
+        self._names = {name: value for name, value in globals().items() if is_text(value)}
+        self._names["deliver_at"] = deliver_in_order if in_order else deliver_one_by_one
+        self._names["WITH_PACKETS"] = self._both["REPEATS"]
+        if outside:
+            self._names |= {"expect": expect_outside if in_order else expect_one_outside, "wake_at": wake_outside}
+        if not in_order:
+            self._names |= {"hand_over_pass": hand_over_one_by_one, "take_off": take_one_off}
+
+    @cached_property
+    def send(self) -> FunctionType:
+        """Put a message on channels between agents."""
+        return written_out(hop.send, self._one_class | self._peer | {"UPLINKS": False, "duration_of": peer_duration})
+
+    @cached_property
+    def send_over_uplinks(self) -> FunctionType:
+        """Put a message on uplinks."""
+        return written_out(hop.send, self._on_uplinks)
+
+    @cached_property
+    def broadcast(self) -> FunctionType:
+        """Let agents hear a message of the server."""
+        return written_out(hop.broadcast, self._on_uplinks)
+
+    @cached_property
+    def hand_over(self) -> FunctionType:
+        """Deliver what is due."""
+        return written_out(hand_over, self._on_both)
+
+    @cached_property
+    def take_off(self) -> FunctionType:
+        """Take what arrives off a channel."""
+        return written_out(self._names["take_off"], self._on_both)
+
+    @cached_property
+    def repeat(self) -> FunctionType:
+        """Send a packet again."""
+        return written_out(repeat, self._on_both)
+
+    @property
+    def _one_class(self) -> dict[str, Any]:
+        return self._names | {"repeats_on": surely, "is_acknowledgement": never}  # nobody sends these but hops
+
+    @property
+    def _on_uplinks(self) -> dict[str, Any]:
+        here = {"UPLINKS": True, "is_uplink": surely, "duration_of": uplink_duration}
+        return self._one_class | self._uplink | here | {"transmission_of": air_transmission}
+
+    @property
+    def _on_both(self) -> dict[str, Any]:
+        return self._names | self._both | {"UPLINKS": True}
+
+
+_written_for = cache(Hops)
+"""The same for all networks in which the same can happen."""
 
 
 def hops_of(network: "Network", *, outside: bool = False) -> Hops:
@@ -512,7 +585,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
         "COUNTS_DELIVERIES": not in_order,
     }
     of_classes = flags(*both[:1]), flags(*both[1:]), union
-    return _hops(*(tuple((found | common).items()) for found in of_classes), in_order=in_order, outside=outside)
+    return _written_for(*(tuple((found | common).items()) for found in of_classes), in_order=in_order, outside=outside)
 
 
 def _flags(*classes: tuple[ChannelFaults, LinkClass], faulty: bool) -> dict[str, bool]:
@@ -528,40 +601,3 @@ def _flags(*classes: tuple[ChannelFaults, LinkClass], faulty: bool) -> dict[str,
         "DOUBLES": any(law.duplicate > 0 for law in laws),
         "REPEATS": any(law.attempts > 0 for law in laws),
     }
-
-
-@cache
-def _hops(
-    peer: Sequence[tuple[str, bool]],
-    uplink: Sequence[tuple[str, bool]],
-    both: Sequence[tuple[str, bool]],
-    *,
-    in_order: bool,
-    outside: bool,
-) -> Hops:
-    """Write the texts out, once for all networks in which the same can happen."""
-    names = {name: value for name, value in globals().items() if is_text(value)}
-    names |= {"deliver_at": deliver_in_order if in_order else deliver_one_by_one, "WITH_PACKETS": dict(both)["REPEATS"]}
-    if outside:
-        names |= {"expect": expect_outside if in_order else expect_one_outside, "wake_at": wake_outside}
-    if not in_order:
-        names |= {"hand_over_pass": hand_over_one_by_one, "take_off": take_one_off}
-    one_class = names | {"repeats_on": surely, "is_acknowledgement": never}  # nobody sends these but hops
-    on_peers = one_class | dict(peer) | {"UPLINKS": False, "duration_of": peer_duration}
-    on_uplinks = one_class | dict(uplink)
-    on_uplinks |= {
-        "UPLINKS": True,
-        "is_uplink": surely,
-        "duration_of": uplink_duration,
-        "transmission_of": air_transmission,
-    }
-    on_both = names | dict(both) | {"UPLINKS": True}
-    return Hops(
-        counts_deliveries=not in_order,
-        send=written_out(hop.send, on_peers),
-        send_over_uplinks=written_out(hop.send, on_uplinks),
-        broadcast=written_out(hop.broadcast, on_uplinks),
-        hand_over=written_out(hand_over, on_both),
-        take_off=written_out(names["take_off"], on_both),
-        repeat=written_out(repeat, on_both),
-    )

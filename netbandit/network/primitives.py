@@ -99,8 +99,20 @@ def message_of(network: Network, message: Message) -> Row:
 
 
 @primitive
-def new_packet(network: Network, message: Message) -> Packet:
+def new_packet(network: Network, kind: Kind, message: Message) -> Packet:
     """Return a packet for *message*, of which nothing is known yet; see `netbandit.network.retry.Packet`."""
+    raise NotImplementedError
+
+
+@primitive
+def originate(network: Network, packet: Packet, channel: Channel, place: int) -> None:
+    """Note of *packet* the channel on which it was put first, and its place among all that were put on it."""
+    raise NotImplementedError
+
+
+@primitive
+def forget(network: Network, packet: Packet) -> None:
+    """Note that *packet* is not under way: if nobody waits for it to be acknowledged either, nobody asks for it."""
     raise NotImplementedError
 
 
@@ -153,8 +165,8 @@ def copy_jitter_of(network: Network, channel: Channel) -> int:
 
 
 @primitive
-def spread_number_of(network: Network, channel: Channel, place: int) -> float:
-    """Return what the message in a *place* of all that were put on *channel* has drawn for its timeouts."""
+def spread_number_of(network: Network, packet: Packet) -> float:
+    """Return what *packet* has drawn for its timeouts, uniform on [0, 1)."""
     raise NotImplementedError
 
 

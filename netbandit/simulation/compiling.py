@@ -64,7 +64,8 @@ def _let_go(loop: Any, known: dict[Any, float]) -> float:
     if loop in known:
         return known[loop]
     function = loop.py_func
-    changed = known[loop] = Path(function.__code__.co_filename).stat().st_mtime
+    sources = getattr(function, "__written_from__", (function.__code__.co_filename,))
+    changed = known[loop] = max(Path(source).stat().st_mtime for source in sources)
     for name in function.__code__.co_names:
         called = function.__globals__.get(name)
         if hasattr(called, "py_func") and hasattr(called, "stats"):

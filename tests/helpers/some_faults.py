@@ -1,6 +1,6 @@
 """What can go wrong on the links between agents, drawn at random, and loops that have little room for it."""
 
-from netbandit.simulation.compiled_rounds import faults, links, luck, queued
+from netbandit.simulation.compiled_rounds import faults, links, luck
 
 LOSSES = [
     "links.peer.loss = 0.1",
@@ -48,6 +48,5 @@ def with_little_room(monkeypatch):
     monkeypatch.setattr(links, "_EVENTS", 3)
     for module in (links, faults):
         monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(queued, "_ROOM_FOR", 1)
     monkeypatch.setattr(luck, "_WINDOW", 1)
     monkeypatch.setattr(luck, "_STAYS", 1)

@@ -39,6 +39,7 @@ SLOW = '''\
 
 import os
 import re
+import signal
 import time
 from pathlib import Path
 
@@ -53,9 +54,9 @@ class Slow(Bernoulli):
         if "POISON" in os.environ and agents == 7:
             raise ArithmeticError("poisoned")
         if "POISON" in os.environ and agents == 8:
-            os._exit(3)
+            os.kill(os.getpid(), signal.SIGKILL)
         if "POISON" in os.environ and agents == 6 and len(re.findall(" 6$", said.read_text(), re.MULTILINE)) <= 2:
-            os._exit(3)
+            os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.02)
         super().start(agents, generator)
 '''

@@ -1,7 +1,7 @@
 """Synchronisations over compiled rounds, for which agents call by messages in the same loop."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,23 +10,22 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Message
 from netbandit.network.network import Network
 from netbandit.protocols.triggered_rounds import CALL, FloodedCall, Signal, TriggeredRounds
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
 from netbandit.simulation.kernels import calls as kernel
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.compiled import machine_code
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.execution import Loop
 
 
-class CalledRounds(QueuedLoop, CompiledRounds):
+class CalledRounds(CompiledRounds):
     """Compiled rounds for which agents may call; see `CompiledRounds`. The last of its kinds is that of calls."""
 
-    compiled_beside: ClassVar[tuple[Any, ...]] = (kernel.call,)
+    calling: ClassVar[Loop] = Loop(kernel.call)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (calling,)
 
     def hear_calls(self, hear: Callable[[int, Arrival], None]) -> None:
         """Have *hear* told of each agent that a call to a round reaches for the first time, and of the call."""
         assert self.kinds[-1] is CALL
         self._hear = hear
-        self._call: Callable[..., int] | None = None
-        self.queues = self.queues._replace(called=np.zeros(self.network.agents, dtype=np.int64))
+        self.machine = self.machine._replace(called=np.zeros(self.network.agents, dtype=np.int64))
 
     def call(self, agent: int, told_by: int, round: int) -> None:
         """Let *agent*, who has heard of a *round*, call all its neighbours but *told_by* to it, from now on."""
@@ -34,21 +33,19 @@ class CalledRounds(QueuedLoop, CompiledRounds):
 
     def _put(self, agent: int, told_by: int, round: int) -> int:
         kind, size = len(self.kinds) - 1, HEADER_BYTES + LABEL_BYTES
-        given = self.traffic, self.queues, agent, told_by, kind, size, round, self.clock.now
-        if self._call is None:
-            self._call = machine_code(kernel.call, *given)
-        return self._call(*given)
+        return self.run(self.calling, self.machine, agent, told_by, kind, size, round, self.clock.now)
 
     def react(self, why: int) -> None:
         """See `CompiledLoop.react`."""
-        if why != columns.HEARD_CALL:
+        if why != rows.HEARD_CALL:
             super().react(why)
             return
-        state = self.traffic.state
+        state = self.machine.state
         # Nodes act on what came before the call before they act on the call, if it is at the same boundary.
         self.appoint_steps()
-        receiver, sender = self.traffic.channels[state[columns.HEARD_OVER], [columns.RECEIVER, columns.SENDER]].tolist()
-        begun, round = int(state[columns.HEARD_BEGUN]), int(self.queues.called[receiver])
+        channel = self.machine.channels[state[rows.HEARD_OVER]]
+        receiver, sender = int(channel["receiver"]), int(channel["sender"])
+        begun, round = int(state[rows.HEARD_BEGUN]), int(self.machine.called[receiver])
         message = Message(CALL, HEADER_BYTES + LABEL_BYTES, begun, round)
         self._hear(receiver, (self.clock.now, sender, message))
 

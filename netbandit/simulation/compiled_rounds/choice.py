@@ -197,7 +197,7 @@ def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: S
         return None
     from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
 
-    rounds = _compiled(protocol, network, called=True)
+    rounds = _compiled(protocol, network)
     return _started(TriggeredCompiledRounds.over(rounds), network, sync_handler)
 
 
@@ -312,14 +312,10 @@ def _slowest(network: Network) -> int:
     return max(network.slowest_uplink, max(peers, default=0))
 
 
-def _compiled(protocol: NetworkProtocol, network: Network, called: bool = False) -> CallbackRoundProtocol:
+def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding) and (network.unreliable or called):
-        from netbandit.simulation.compiled_rounds import flooding_over_queues
-
-        kind = flooding_over_queues.CompiledQueuedFlooding
-    elif isinstance(protocol, Flooding):
+    if isinstance(protocol, Flooding):
         from netbandit.simulation.compiled_rounds import flooding
 
         kind = flooding.CompiledFlooding
@@ -347,7 +343,7 @@ def _compiled(protocol: NetworkProtocol, network: Network, called: bool = False)
 
 def _announce(kind: "type[CompiledLoop]", network: Network, what: str) -> None:
     """Say if the loop of *kind* has to be compiled first; *what*: its name for the reader."""
-    announce(kind.loop_over(network), what, *kind.compiled_beside)
+    announce(kind.loop.over(network), what, *(one.over(network) for one in kind.compiled_beside))
 
 
 def _each_item_over_each_link(network: Network) -> int:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from netbandit.simulation.kernels.fresh_items import Fresh
-from netbandit.simulation.kernels.traffic import Traffic
+from netbandit.simulation.machine.rows import Machine
 
 
-def nothing_fresh(traffic: Traffic, agents: int) -> Fresh:
+def nothing_fresh(machine: Machine, agents: int) -> Fresh:
     """Return the arrays, in which nothing is fresh to anybody."""
     return Fresh(
         labels=np.empty(agents, dtype=np.int64),
@@ -14,13 +14,13 @@ def nothing_fresh(traffic: Traffic, agents: int) -> Fresh:
         last=np.full(agents, -1, dtype=np.int64),
         tellers=np.empty(0, dtype=np.int64),
         following=np.empty(0, dtype=np.int64),
-        told_by=np.zeros(len(traffic.channels), dtype=np.uint8),
+        told_by=np.zeros(len(machine.channels), dtype=np.uint8),
     )
 
 
-def roomy(fresh: Fresh, traffic: Traffic) -> Fresh:
+def roomy(fresh: Fresh, machine: Machine) -> Fresh:
     """Return the arrays with room for as many messages as may reach a node at once."""
-    more = max(len(traffic.inbox), len(traffic.steps)) - len(fresh.tellers)
+    more = max(len(machine.inbox), len(machine.steps)) - len(fresh.tellers)
     if more <= 0:
         return fresh
     lists = (np.concatenate([array, np.empty(more, dtype=np.int64)]) for array in (fresh.tellers, fresh.following))

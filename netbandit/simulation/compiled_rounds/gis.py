@@ -1,6 +1,6 @@
 """Compiled rounds of `gis`."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,10 @@ from netbandit.protocols.protocol import Aggregation
 from netbandit.protocols.triggered_rounds import CALL
 from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.overlapping import Agents, OverlappingRounds
-from netbandit.simulation.kernels import message_rows as rows
 from netbandit.simulation.kernels import open_rounds
-from netbandit.simulation.kernels import synchronization as loop
-from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.kernels import synchronization as kernel
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.execution import Loop
 
 
 class CompiledGis(CalledRounds, OverlappingRounds):
@@ -24,11 +24,10 @@ class CompiledGis(CalledRounds, OverlappingRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (ADV, REQ, DATA, CALL)
     name: ClassVar[str] = "gis"
-    compiled: ClassVar[Any] = loop.play
-    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
-    step_columns: ClassVar[int] = loop.STEP_COLUMNS
+    loop: ClassVar[Loop] = Loop(kernel.play)
+    step_columns: ClassVar[int] = kernel.STEP_COLUMNS
 
-    handshakes: loop.Handshakes = state()
+    handshakes: kernel.Handshakes = state()
     """Who has asked for what."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
@@ -37,7 +36,7 @@ class CompiledGis(CalledRounds, OverlappingRounds):
         agents = network.agents
         labels = np.empty(2 * agents, dtype=np.int32)
         labels[:agents] = np.arange(agents)
-        self.handshakes = loop.Handshakes(
+        self.handshakes = kernel.Handshakes(
             rounds=self.rounds,
             state=np.array([agents, 0]),
             asked=np.zeros((1, agents * agents), dtype=np.uint8),
@@ -49,16 +48,16 @@ class CompiledGis(CalledRounds, OverlappingRounds):
         """See `OverlappingRounds.clear`."""
         self.handshakes.asked[place] = 0
         if np.count_nonzero(self.rounds.table[:, open_rounds.NUMBER]) == 1:
-            self.handshakes.state[loop.USED] = self.network.agents  # no list of another round is needed any more
+            self.handshakes.state[kernel.USED] = self.network.agents  # no list of another round is needed any more
 
     def take(self, place: int, agents: Agents) -> NDArray[np.int64]:
         """See `OverlappingRounds.take`."""
-        self.handshakes.asked[place, agents * (self.network.agents + 1)] = loop.ASKED
+        self.handshakes.asked[place, agents * (self.network.agents + 1)] = kernel.ASKED
         return np.column_stack([agents, np.ones_like(agents)])
 
     def holders(self, place: int) -> NDArray[np.bool_]:
         """See `OverlappingRounds.holders`."""
-        found: NDArray[np.bool_] = self.handshakes.asked[place].reshape(self.network.agents, -1) == loop.HAS
+        found: NDArray[np.bool_] = self.handshakes.asked[place].reshape(self.network.agents, -1) == kernel.HAS
         return found
 
     def holds(self, place: int, agent: int) -> NDArray[np.bool_]:
@@ -76,21 +75,22 @@ class CompiledGis(CalledRounds, OverlappingRounds):
             heard = np.empty((len(self.handshakes.labels), open_rounds.HEARD_COLUMNS), dtype=np.int64)
             self.rounds = self.rounds._replace(heard=heard)
         self.handshakes = self.handshakes._replace(rounds=self.rounds)
-        return self.run(self.traffic, self.queues, self.handshakes, arrivals_until, steps_until, self.slotted)
+        return self.run(self.loop, self.machine, self.handshakes, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
-        if why == columns.LISTS_FULL:
+        if why == rows.LISTS_FULL:
             self._forget_lists()
         else:
             super().make_room(why)
 
     def _forget_lists(self) -> None:
         """Keep the lists of labels that something under way names alone; if most are, make room for as many again."""
-        messages, agents = self.queues.messages, self.network.agents
-        steps = self.traffic.steps[: self.traffic.state[columns.STEPS]]
-        used = np.flatnonzero(self.used_rows())
-        named = np.concatenate([messages[used][:, [rows.LABELS, rows.COUNT]], steps[:, 1:3]])
+        messages, agents = self.machine.messages, self.network.agents
+        steps = self.machine.steps[: self.machine.state[rows.STEPS]]
+        used = np.flatnonzero(messages["round"] >= 0)
+        lists_of = np.column_stack([messages["labels"][used], messages["count"][used]])
+        named = np.concatenate([lists_of, steps[:, 1:3]])
         longer = named[:, 0] >= agents  # else it is among those that are always there
         lists, which = np.unique(named[longer], axis=0, return_inverse=True)
         ends = np.cumsum(lists[:, 1])
@@ -98,12 +98,12 @@ class CompiledGis(CalledRounds, OverlappingRounds):
         old = self.handshakes.labels
         kept = old[places + np.repeat(lists[:, 0] - ends + lists[:, 1], lists[:, 1])]
         end = agents + len(kept)
-        full = 2 * end > len(old) or end == self.handshakes.state[loop.USED]
+        full = 2 * end > len(old) or end == self.handshakes.state[kernel.USED]
         labels = np.empty(len(old) << full, dtype=np.int32)
         labels[:agents] = old[:agents]
         labels[agents:end] = kept
         named[longer, 0] = agents + (ends - lists[:, 1])[which.reshape(-1)]
-        messages[used, rows.LABELS] = named[: len(used), 0]
+        messages["labels"][used] = named[: len(used), 0]
         steps[:, 1] = named[len(used) :, 0]
-        self.handshakes.state[loop.USED] = end
+        self.handshakes.state[kernel.USED] = end
         self.handshakes = self.handshakes._replace(labels=labels)

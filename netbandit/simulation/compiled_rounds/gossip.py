@@ -1,6 +1,6 @@
 """Compiled rounds of `gossip`."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from netbandit.protocols.gossip import CHOICES, GOSSIP
 from netbandit.protocols.protocol import Aggregation
 from netbandit.protocols.triggered_rounds import CALL
 from netbandit.simulation.compiled_rounds.calls import CalledRounds
-from netbandit.simulation.compiled_rounds.links import doubled
+from netbandit.simulation.compiled_rounds.links import extended_rows
 from netbandit.simulation.compiled_rounds.overlapping import Agents, OverlappingRounds
-from netbandit.simulation.kernels import gossip as loop
+from netbandit.simulation.kernels import gossip as kernel
 from netbandit.simulation.kernels import open_rounds
-from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.execution import Loop
 
 
 class CompiledGossip(CalledRounds, OverlappingRounds):
@@ -24,11 +25,10 @@ class CompiledGossip(CalledRounds, OverlappingRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (GOSSIP, CALL)
     name: ClassVar[str] = "gossip"
-    compiled: ClassVar[Any] = loop.play
-    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
-    step_columns: ClassVar[int] = loop.STEP_COLUMNS
+    loop: ClassVar[Loop] = Loop(kernel.play)
+    step_columns: ClassVar[int] = kernel.STEP_COLUMNS
 
-    rumours: loop.Rumours = state()
+    rumours: kernel.Rumours = state()
     """Who knows and says what."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
@@ -40,21 +40,21 @@ class CompiledGossip(CalledRounds, OverlappingRounds):
         self.rounds = self.rounds._replace(
             heard=np.empty((agents if self.told else 0, open_rounds.HEARD_COLUMNS), dtype=np.int64)
         )
-        self.rumours = loop.Rumours(
+        self.rumours = kernel.Rumours(
             rounds=self.rounds,
-            state=np.zeros(loop.RUMOUR_STATES, dtype=np.int64),
+            state=np.zeros(kernel.RUMOUR_STATES, dtype=np.int64),
             known=np.zeros((1, agents, words), dtype=np.int64),
             held=np.zeros((1, agents, 2), dtype=np.int64),
             next_slot=np.zeros((1, agents), dtype=np.int64),
             dealt=np.zeros((1, agents), dtype=np.int64),
             used=np.full(agents, -1, dtype=np.int64),
-            copies=np.empty((len(self.queues.messages), words), dtype=np.int64),
+            copies=np.empty((len(self.machine.messages), words), dtype=np.int64),
             choices=np.empty((agents, CHOICES), dtype=np.int64),
             left=np.zeros(agents, dtype=np.int64),
             header=HEADER_BYTES,
             last_slot=self.clock.horizon,
         )
-        self.rumours.state[loop.KEPT_DUE] = columns.NEVER
+        self.rumours.state[kernel.KEPT_DUE] = rows.NEVER
 
     def clear(self, place: int) -> None:
         """See `OverlappingRounds.clear`."""
@@ -63,7 +63,7 @@ class CompiledGossip(CalledRounds, OverlappingRounds):
 
     def take(self, place: int, agents: Agents) -> NDArray[np.int64]:
         """See `OverlappingRounds.take`."""
-        return np.full((len(agents), 1), loop.OWN)
+        return np.full((len(agents), 1), kernel.OWN)
 
     def holders(self, place: int) -> NDArray[np.bool_]:
         """See `OverlappingRounds.holders`."""
@@ -87,16 +87,21 @@ class CompiledGossip(CalledRounds, OverlappingRounds):
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
         self.rumours = self.rumours._replace(rounds=self.rounds)
-        return self.run(self.traffic, self.queues, self.rumours, arrivals_until, steps_until, self.slotted)
+        return self.run(self.loop, self.machine, self.rumours, arrivals_until, steps_until, self.slotted)
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
-        if why == columns.CHOICES_USED:
+        if why == rows.CHOICES_USED:
             self._draw()
-            return
-        super().make_room(why)
-        if len(self.rumours.copies) < len(self.queues.messages):
-            self.rumours = self.rumours._replace(copies=doubled(self.rumours.copies))
+        else:
+            super().make_room(why)
+
+    def more(self, why: int) -> None:
+        """See `CompiledLoop.more`; what messages tell needs room too."""
+        super().more(why)
+        lacking = len(self.machine.messages) - len(self.rumours.copies)
+        if lacking:
+            self.rumours = self.rumours._replace(copies=extended_rows(self.rumours.copies, lacking))
 
     def _draw(self) -> None:
         """Let all nodes draw that have used what they had drawn; each has a stream of its own."""

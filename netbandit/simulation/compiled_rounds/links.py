@@ -1,23 +1,25 @@
 """The links of a network as arrays, and what was counted on them written back."""
 
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.sorting import STACK
-from netbandit.simulation.kernels.traffic import Traffic
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.rows import Machine
+from netbandit.simulation.machine.sorting import STACK
 
 _EVENTS = 1 << 14
 _LEAST_ROOM = 1 << 10
 _WIDEST_BITS = 30
+_BITS = 63
+"""Of an entry of `Machine.window`."""
 
 
-def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
-    """Return the peer links of *network*, over which nothing has been sent, as arrays.
+def machine_of(network: Network, kinds: tuple[Kind, ...]) -> Machine:
+    """Return the peer links of *network*, over which nothing has been sent, as arrays; nothing goes wrong.
 
     Args:
         network: The network.
@@ -35,60 +37,152 @@ def traffic_of(network: Network, kinds: tuple[Kind, ...]) -> Traffic:
     table = table[order]
     out = np.empty(len(table), dtype=np.int64)
     out[table[:, 3]] = np.arange(len(table))
-    channels = np.zeros((len(table), columns.CHANNEL_COLUMNS), dtype=np.int64)
-    channels[:, columns.RECEIVER] = table[:, 0]
-    channels[:, columns.SENDER] = table[:, 1]
-    channels[:, columns.LATENCY] = table[:, 2]
-    channels[:, columns.FIRST] = -1
-    channels[:, columns.BOOKED] = -1
-    channels[:, columns.LINK] = _link_of(network, table[:, :2])
-    channels[:, columns.REVERSE] = np.lexsort((table[:, 0], table[:, 1]))  # every link has both directions
+    channels = np.zeros(len(table), dtype=rows.CHANNEL_ROW)
+    channels["receiver"], channels["sender"], channels["latency"] = table[:, :3].T
+    channels["booked"] = channels["last"] = -1
+    channels["link"] = _link_of(network, table[:, :2])
+    channels["reverse"] = np.lexsort((table[:, 0], table[:, 1]))  # every link has both directions
+    links = np.zeros(len(network.links), dtype=rows.LINK_ROW)
+    links["latest"] = -1
     buckets = 1 << max(4, len(table)).bit_length()
     longest = int(table[:, 2].max(initial=0))
-    state = np.zeros(columns.STATES + STACK, dtype=np.int64)
-    state[columns.SLOT_NS] = clock.slot
-    state[columns.END] = clock.end
-    state[columns.BANDWIDTH] = network.peer_bandwidth or 0
-    state[columns.WIDTH_BITS] = min((2 * longest // buckets).bit_length(), _WIDEST_BITS)
-    state[columns.STEP_TIME] = columns.NEVER
-    counts = np.zeros((len(kinds), 3), dtype=np.int64)
-    counts[:, columns.CODE] = [kind.code for kind in kinds]
-    rows = max(_LEAST_ROOM, 2 * len(table))
-    return Traffic(
+    state = np.zeros(rows.STATES + STACK, dtype=np.int64)
+    state[rows.SLOT_NS] = clock.slot
+    state[rows.END] = clock.end
+    state[rows.BANDWIDTH] = network.peer_bandwidth or 0
+    state[rows.WIDTH_BITS] = min((2 * longest // buckets).bit_length(), _WIDEST_BITS)
+    state[rows.STEP_TIME] = rows.NEVER
+    counts = np.zeros(len(kinds), dtype=rows.KIND_ROW)
+    counts["code"] = [kind.code for kind in kinds]
+    room = max(_LEAST_ROOM, 2 * len(table))
+    machine = Machine(
         state=state,
         channels=channels,
-        links=np.column_stack([np.full(len(network.links), -1), np.zeros(len(network.links))]).astype(np.int64),
+        links=links,
+        kinds=counts,
         starts=starts,
         out=out,
+        messages=np.empty(0, dtype=rows.MESSAGE_ROW),
+        entries=np.empty(0, dtype=rows.ENTRY_ROW),
         buckets=np.full(buckets, -1, dtype=np.int64),
-        window=np.zeros(2 * len(table) + 2, dtype=np.int64),
-        inbox=np.empty((rows, 2), dtype=np.int64),
+        window=np.empty(0, dtype=np.int64),
+        due=np.empty(0, dtype=np.int64),
+        inbox=np.empty((room, 2), dtype=np.int64),
         events=np.empty((_EVENTS, 4), dtype=np.int64),
-        kinds=counts,
-        steps=np.empty((rows, 3), dtype=np.int64),
-        order=np.empty(rows, dtype=np.int64),
-        booked=np.empty((max(_EVENTS, rows) if network.peer_bandwidth else 0, 2), dtype=np.int64),
+        steps=np.empty((room, 3), dtype=np.int64),
+        order=np.empty(room, dtype=np.int64),
+        booked=np.empty((max(_EVENTS, room) if network.peer_bandwidth else 0, 2), dtype=np.int64),
+        called=np.empty(0, dtype=np.int64),
+        faults=None,
     )
+    machine.state[[rows.UNUSED_MESSAGE, rows.UNUSED_ENTRY]] = -1
+    return more_entries(more_messages(machine, room), room)
 
 
-def with_uplinks(traffic: Traffic, network: Network) -> Traffic:
-    """Return *traffic*, on which nothing is under way, with rows for uplinks, which have no link there and no latency.
+def with_uplinks(machine: Machine, network: Network) -> Machine:
+    """Return *machine*, on which nothing is under way, with rows for uplinks, which have no link there and no latency.
 
     Each agent has one up, one down, and behind that one for what is broadcast to it.
     """
     agents, server = np.arange(network.agents), np.full(network.agents, network.server)
-    more = np.zeros((3 * network.agents, columns.CHANNEL_COLUMNS), dtype=np.int64)
-    more[:, columns.RECEIVER] = np.concatenate([server, agents, agents])
-    more[:, columns.SENDER] = np.concatenate([agents, server, server])
-    more[:, [columns.FIRST, columns.LINK]] = -1
-    channels = np.concatenate([traffic.channels, more])
-    order = np.lexsort((channels[:, columns.SENDER], channels[:, columns.RECEIVER]))
-    rows = np.empty_like(order)
-    rows[order] = np.arange(len(order))
-    channels[:, columns.REVERSE] = rows[channels[:, columns.REVERSE]]
-    return traffic._replace(
-        channels=channels[order], out=rows[traffic.out], window=np.zeros(2 * len(channels) + 2, dtype=np.int64)
-    )
+    more = np.zeros(3 * network.agents, dtype=rows.CHANNEL_ROW)
+    more["receiver"] = np.concatenate([server, agents, agents])
+    more["sender"] = np.concatenate([agents, server, server])
+    more["link"] = more["last"] = -1
+    channels = np.concatenate([machine.channels, more])
+    order = np.lexsort((channels["sender"], channels["receiver"]))
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    channels["reverse"] = places[channels["reverse"]]
+    machine = machine._replace(channels=channels[order], out=places[machine.out])
+    _fit_keys(machine)
+    return machine
+
+
+def more_messages(machine: Machine, more: int) -> Machine:
+    """Return *machine* with room for so many messages more."""
+    before = len(machine.messages)
+    messages = _extended(machine.messages, more, machine.state, rows.UNUSED_MESSAGE, rows.MESSAGES_LEFT)
+    messages["round"][before:] = -1
+    return machine._replace(messages=messages)
+
+
+def more_entries(machine: Machine, more: int) -> Machine:
+    """Return *machine* with room for so many more messages that are under way."""
+    _put_back(machine)
+    entries = _extended(machine.entries, more, machine.state, rows.UNUSED_ENTRY, rows.ENTRIES_LEFT)
+    due = np.empty(len(entries), dtype=np.int64)
+    due[: len(machine.due)] = machine.due
+    machine = machine._replace(entries=entries, due=due, window=np.empty(2 * len(entries), dtype=np.int64))
+    if machine.faults is not None:
+        carried = extended_rows(machine.faults.carried, more)
+        machine = machine._replace(faults=machine.faults._replace(carried=carried))
+    _fit_keys(machine)
+    return machine
+
+
+def _fit_keys(machine: Machine) -> None:
+    """Divide the bits of an entry of the window, which is empty, between time, channel and entry."""
+    state = machine.state
+    assert state[rows.WINDOW_END] == 0
+    state[rows.ROW_BITS] = len(machine.entries).bit_length()
+    state[rows.KEY_BITS] = state[rows.ROW_BITS] + len(machine.channels).bit_length()
+    narrowest = min(int(state[rows.WIDTH_BITS]), _BITS - int(state[rows.KEY_BITS]))
+    if narrowest < state[rows.WIDTH_BITS]:
+        _rebuild(machine, narrowest)
+
+
+def _put_back(machine: Machine) -> None:
+    """Put what is in the window back into its bucket, which is looked at next."""
+    state = machine.state
+    window = machine.window[state[rows.WINDOW_AT] : state[rows.WINDOW_END]] & ((1 << int(state[rows.ROW_BITS])) - 1)
+    place = state[rows.WINDOW] & (len(machine.buckets) - 1)
+    for row in window.tolist():
+        machine.entries["next"][row] = machine.buckets[place]
+        machine.buckets[place] = row
+    state[rows.WAITING] += len(window)
+    state[rows.WINDOW] -= 1
+    state[[rows.WINDOW_AT, rows.WINDOW_SORTED, rows.WINDOW_END]] = 0
+
+
+def _rebuild(machine: Machine, width: int) -> None:
+    """Put all that is under way into buckets of 2^*width* ns; the window is empty."""
+    state, entries, buckets = machine.state, machine.entries, machine.buckets
+    waiting = []
+    for first in buckets.tolist():
+        while first >= 0:
+            waiting.append(first)
+            first = int(entries["next"][first])
+    buckets[:] = -1
+    state[rows.WINDOW] = int(state[rows.WINDOW]) << (int(state[rows.WIDTH_BITS]) - width)
+    state[rows.WIDTH_BITS] = width
+    for row in waiting:
+        place = int(entries["due"][row] >> width) & (len(buckets) - 1)
+        entries["next"][row] = buckets[place]
+        buckets[place] = row
+
+
+def _extended(array: NDArray[Any], more: int, state: NDArray[np.int64], unused: int, left: int) -> NDArray[Any]:
+    """Return *array* with so many more rows, all of them unused, of which *state* says the first and how many."""
+    found = extended_rows(array, more)
+    before = len(array)
+    found["next"][before:] = np.arange(before + 1, before + more + 1)
+    found["next"][-1] = state[unused]
+    state[unused] = before
+    state[left] += more
+    return found
+
+
+def extended_rows(array: NDArray[Any], more: int) -> NDArray[Any]:
+    """Return *array* with so many more rows, which are not filled."""
+    found = np.empty((len(array) + more, *array.shape[1:]), dtype=array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+def doubled(array: NDArray[Any]) -> NDArray[Any]:
+    """Return *array* with as many rows again, which are not filled."""
+    return extended_rows(array, len(array))
 
 
 def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -101,31 +195,23 @@ def _link_of(network: Network, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def rows_of(channels: NDArray[np.int64], senders: NDArray[np.int64], receivers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the row in `Traffic.channels` of each channel, given its ends, between which there is one; shape (n,)."""
-    nodes = channels[:, [columns.RECEIVER, columns.SENDER]].max(initial=0) + 1
-    keys = channels[:, columns.RECEIVER] * nodes + channels[:, columns.SENDER]  # ascending
-    rows: NDArray[np.int64] = np.searchsorted(keys, receivers * nodes + senders)
-    return rows
-
-
-Integer = TypeVar("Integer", np.int32, np.int64)
-
-
-def doubled(array: NDArray[Integer]) -> NDArray[Integer]:
-    """Return *array* with as many rows again, which are not filled."""
-    found = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
-    found[: len(array)] = array
+def rows_of(channels: NDArray[Any], senders: NDArray[np.int64], receivers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the row in `Machine.channels` of each channel, given its ends, between which there is one; shape (n,)."""
+    nodes = max(channels["receiver"].max(initial=0), channels["sender"].max(initial=0)) + 1
+    keys = channels["receiver"] * nodes + channels["sender"]  # ascending
+    found: NDArray[np.int64] = np.searchsorted(keys, receivers * nodes + senders)
     return found
 
 
-def write_back(traffic: Traffic, network: Network) -> None:
+def write_back(machine: Machine, network: Network) -> None:
     """Write what channels and links have carried to those of *network*."""
-    messages = traffic.channels[traffic.out, columns.MESSAGES].tolist()
-    size = traffic.channels[traffic.out, columns.BYTES].tolist()
+    carried = machine.channels[machine.out]
     leaving = (channel for near in network.channels for channel in near)
-    for channel, number, some in zip(leaving, messages, size, strict=True):
+    for channel, number, some, lost in zip(
+        leaving, carried["messages"].tolist(), carried["bytes"].tolist(), carried["lost"].tolist(), strict=True
+    ):
         channel.messages += number
         channel.bytes += some
-    for link, activations in zip(network.links, traffic.links[:, columns.ACTIVATIONS].tolist(), strict=True):
+        channel.lost += lost
+    for link, activations in zip(network.links, machine.links["activations"].tolist(), strict=True):
         link.activations += activations

@@ -1,7 +1,7 @@
 """Compiled synchronisations over `local`."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.calls import SyncHandler
 from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word, size_of
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
-from netbandit.simulation.kernels import local as loop
-from netbandit.simulation.kernels import message_rows
-from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
+from netbandit.simulation.kernels import local as kernel
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.execution import Loop
 
 
-class CompiledLocal(QueuedLoop, Local):
+class CompiledLocal(CompiledLoop, Local):
     """Stands for `Local` where agents never fail.
 
     The loop passes words on; who takes part in which meeting, releases and adopts is as there.
@@ -25,11 +25,11 @@ class CompiledLocal(QueuedLoop, Local):
 
     kinds: ClassVar[tuple[Kind, ...]] = (SYNC, RELEASE)
     name: ClassVar[str] = "local"
-    compiled: ClassVar[Any] = loop.play
-    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
-    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.say,)
+    loop: ClassVar[Loop] = Loop(kernel.play)
+    saying: ClassVar[Loop] = Loop(kernel.say)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (saying,)
 
-    words: loop.Words = state()
+    words: kernel.Words = state()
     """What is being told."""
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
@@ -43,16 +43,16 @@ class CompiledLocal(QueuedLoop, Local):
         self._rows: dict[Progress, dict[tuple[int, bool], int]] = {}
         self._unused_words: list[int] = []
         self._unused_rows: list[int] = []
-        self.words = loop.Words(
+        self.words = kernel.Words(
             state=np.zeros(3, dtype=np.int64),
-            words=np.empty((0, loop.WORD_COLUMNS), dtype=np.int64),
+            words=np.empty((0, kernel.WORD_COLUMNS), dtype=np.int64),
             furthest=np.empty((0, agents), dtype=np.int32),
             cliques=np.array(self.groups, dtype=np.int64),
             heard=np.empty((0, 2), dtype=np.int64),
             copies=np.empty((0, 3), dtype=np.int64),
             alike=np.empty((0, 4), dtype=np.int64),
             group=np.empty(0, dtype=np.int64),
-            told_by=np.zeros(len(self.traffic.channels), dtype=np.uint8),
+            told_by=np.zeros(len(self.machine.channels), dtype=np.uint8),
         )
 
     def call(self, agent: int, param_set: int) -> None:
@@ -75,24 +75,24 @@ class CompiledLocal(QueuedLoop, Local):
             return
         if len(self._unused_words) < len(said):
             self._let_go(len(said))
-        rows = np.array([self._row(word) for word in said])
+        places = np.array([self._row(word) for word in said])
         numbers = np.array([self._unused_words.pop() for _ in said])
         for number, word in zip(numbers.tolist(), said, strict=True):
             self._said[number] = word
         words = self.words
         sources = np.array([word.source for word in said])
-        words.words[numbers, loop.CLIQUE] = [word.meeting.clique for word in said]
-        words.words[numbers, loop.SOURCE] = sources
-        words.words[numbers, loop.KIND] = [loop.SYNC if word.item is None else loop.RELEASE for word in said]
-        words.words[numbers, loop.SIZE] = [size_of(word) for word in said]
-        words.words[numbers, loop.ROW] = rows
-        self.send(lambda: loop.say(self.traffic, self.queues, words, numbers, self.ttl, self.clock.now))
+        words.words[numbers, kernel.CLIQUE] = [word.meeting.clique for word in said]
+        words.words[numbers, kernel.SOURCE] = sources
+        words.words[numbers, kernel.KIND] = [kernel.SYNC if word.item is None else kernel.RELEASE for word in said]
+        words.words[numbers, kernel.SIZE] = [size_of(word) for word in said]
+        words.words[numbers, kernel.ROW] = places
+        self.send(lambda: self.run(self.saying, self.machine, words, numbers, self.ttl, self.clock.now))
 
     def _row(self, word: Word) -> int:
         """Return the row of *word*, of which nobody has heard unless its source has said the like in the meeting."""
-        rows = self._rows.setdefault(word.progress, {})
+        known = self._rows.setdefault(word.progress, {})
         key = word.source, word.item is None
-        row = rows.get(key)
+        row = known.get(key)
         if row is None:
             if not self._unused_rows:
                 before = self.words.furthest
@@ -102,7 +102,7 @@ class CompiledLocal(QueuedLoop, Local):
                     group=np.full(len(before) + more, -1, dtype=np.int64),
                 )
                 self._unused_rows += range(len(before), len(before) + more)
-            row = rows[key] = self._unused_rows.pop()
+            row = known[key] = self._unused_rows.pop()
             self.words.furthest[row] = -1
         return row
 
@@ -112,7 +112,7 @@ class CompiledLocal(QueuedLoop, Local):
         As many can be said then as are under way, and as many as are *needed*.
         """
         under_way = np.zeros(len(self._said) + 1, dtype=np.bool_)
-        under_way[self.queues.messages[:, message_rows.ROUND]] = True  # the last one is of rows that are not used
+        under_way[self.machine.messages["round"]] = True  # the last one is of rows that are not used
         self._said = [word if alive else None for word, alive in zip(self._said, under_way.tolist(), strict=False)]
         heard_of = {word.progress for word in self._said if word is not None}
         for progress in [one for one in self._rows if one not in heard_of and one.adopted == one.joined]:
@@ -121,27 +121,27 @@ class CompiledLocal(QueuedLoop, Local):
         lacking = kept + max(kept, needed, self.network.agents) - len(self._said)
         if lacking > 0:
             self._said += [None] * lacking
-            more = np.empty((lacking, loop.WORD_COLUMNS), dtype=np.int64)
+            more = np.empty((lacking, kernel.WORD_COLUMNS), dtype=np.int64)
             self.words = self.words._replace(words=np.concatenate([self.words.words, more]))
         self._unused_words = [number for number, word in enumerate(self._said) if word is None]
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        room = max(len(self.traffic.inbox), len(self.traffic.steps))
+        room = max(len(self.machine.inbox), len(self.machine.steps))
         if len(self.words.copies) < room:  # as many may reach a node at once
             self.words = self.words._replace(
                 heard=np.empty((room, 2), dtype=np.int64),
                 copies=np.empty((room, 3), dtype=np.int64),
                 alike=np.empty((room, 4), dtype=np.int64),
             )
-        return self.run(self.traffic, self.queues, self.words, arrivals_until, steps_until, self.slotted)
+        return self.run(self.loop, self.machine, self.words, arrivals_until, steps_until, self.slotted)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`; members of cliques act on what they have heard."""
         super().tell()
         state = self.words.state
-        heard = self.words.heard[: state[loop.HEARD]].tolist()
-        state[loop.HEARD] = 0
+        heard = self.words.heard[: state[kernel.HEARD]].tolist()
+        state[kernel.HEARD] = 0
         for agent, number in heard:
             word = self._said[number]
             assert word is not None, "it has just been heard"
@@ -149,9 +149,9 @@ class CompiledLocal(QueuedLoop, Local):
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`: who has heard a call has been told."""
-        self.words.state[loop.CALLED] = 0
+        self.words.state[kernel.CALLED] = 0
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
-        if why != columns.LISTS_FULL:  # else there is room now, as all has been told
+        if why != rows.LISTS_FULL:  # else there is room now, as all has been told
             super().make_room(why)

@@ -11,9 +11,8 @@ from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.loss import BurstLoss
 from netbandit.network.network import Network
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.faults import IS_BAD, LAST_SWITCH, NEXT_SWITCH
-from netbandit.simulation.kernels.traffic import Traffic
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.rows import Machine
 
 _WINDOW = 16
 """The fewest numbers of a channel that are kept."""
@@ -27,35 +26,35 @@ class Windows:
 
     Args:
         network: The network.
-        traffic: Its links.
+        machine: Its links.
 
     Attributes:
         at: For each purpose for which messages draw the column of its numbers.
-        numbers: See `netbandit.simulation.kernels.faults.Faults`.
+        numbers: See `netbandit.simulation.machine.rows.Faults`.
     """
 
-    def __init__(self, network: Network, traffic: Traffic) -> None:
+    def __init__(self, network: Network, machine: Machine) -> None:
         faults = network.peer_faults
         assert faults is not None
-        channels, peers = len(traffic.channels), 2 * len(network.links)
+        channels, peers = len(machine.channels), 2 * len(network.links)
         self._jitter = faults.jitter
-        self._column = _columns(network, traffic)
+        self._column = _columns(network, machine)
         self._draws = {purpose: Draws(network.streams, f"{purpose}.peer", peers) for purpose in _purposes(faults)}
         self.at: Mapping[str, int] = {purpose: place for place, purpose in enumerate(self._draws)}
         self._rows = next((draws.rows for draws in self._draws.values()), 1)
         self.numbers: NDArray[np.int64] = np.empty((channels, 1, 0), dtype=np.int64)
         if not self._draws:
-            traffic.channels[:, columns.DRAWN] = columns.NEVER
+            machine.channels["drawn"] = rows.NEVER
         else:
-            self._widen(traffic, max(_WINDOW, 2 * self._rows))
+            self._widen(machine, max(_WINDOW, 2 * self._rows))
 
-    def refill(self, traffic: Traffic, wanted: int) -> None:
+    def refill(self, machine: Machine, wanted: int) -> None:
         """Draw what there is room for, at least so many numbers of each channel."""
         width = self.numbers.shape[1]
         if width < wanted + self._rows:
-            self._widen(traffic, 2 * (wanted + self._rows))
+            self._widen(machine, 2 * (wanted + self._rows))
             return
-        drawn, sent = traffic.channels[:, columns.DRAWN], traffic.channels[:, columns.MESSAGES]
+        drawn, sent = machine.channels["drawn"], machine.channels["messages"]
         while True:
             low = np.flatnonzero(drawn - sent <= width - self._rows)
             if not len(low):
@@ -74,13 +73,13 @@ class Windows:
         assert self._jitter is not None
         return np.array([self._jitter.times(row) for row in table]).astype(np.int64)  # row by row, as channels draw
 
-    def _widen(self, traffic: Traffic, width: int) -> None:
+    def _widen(self, machine: Machine, width: int) -> None:
         """Keep *width* numbers of each channel; what was drawn before is drawn again, and is the same."""
-        channels = traffic.channels
+        channels = machine.channels
         self.numbers = np.empty((len(channels), width, len(self.at)), dtype=np.int64)
-        drawn = channels[:, columns.MESSAGES] // self._rows * self._rows
-        channels[:, columns.DRAWN] = np.where(self._column >= 0, drawn, columns.NEVER)
-        self.refill(traffic, 0)
+        drawn = channels["messages"] // self._rows * self._rows
+        channels["drawn"] = np.where(self._column >= 0, drawn, rows.NEVER)
+        self.refill(machine, 0)
 
 
 def _purposes(faults: ChannelFaults) -> Iterator[str]:
@@ -96,14 +95,14 @@ def _purposes(faults: ChannelFaults) -> Iterator[str]:
         yield "retry"
 
 
-def _columns(network: Network, traffic: Traffic) -> NDArray[np.int64]:
+def _columns(network: Network, machine: Machine) -> NDArray[np.int64]:
     """Return the column of each channel in what is drawn: the two directions of the first link, of the second, ...
 
     Uplinks, which have no link there, have columns below zero.
     """
     firsts = np.array([link.first for link in network.links], dtype=np.int64)
-    link = traffic.channels[:, columns.LINK]
-    column: NDArray[np.int64] = 2 * link + (traffic.channels[:, columns.SENDER] != firsts[link])
+    link = machine.channels["link"]
+    column: NDArray[np.int64] = 2 * link + (machine.channels["sender"] != firsts[link])
     return column
 
 
@@ -113,40 +112,40 @@ class Stays:
     Args:
         network: The network.
         loss: The law.
-        traffic: Its links.
+        machine: Its links.
 
     Attributes:
-        stays, switches: See `netbandit.simulation.kernels.faults.Faults`.
+        stays, switches: See `netbandit.simulation.machine.rows.Faults`.
     """
 
-    def __init__(self, network: Network, loss: BurstLoss, traffic: Traffic) -> None:
+    def __init__(self, network: Network, loss: BurstLoss, machine: Machine) -> None:
         states = Draws(network.streams, "bursts.peer", 2 * len(network.links))
-        never = repeat((columns.NEVER, columns.NEVER))
+        never = repeat((rows.NEVER, rows.NEVER))
         self._intervals = [
             failing(states, column, loss.good_for, loss.bad_for) if column >= 0 else never
-            for column in _columns(network, traffic).tolist()
+            for column in _columns(network, machine).tolist()
         ]
         self._chunk = _STAYS * (loss.good_for + loss.bad_for)
         self._end = network.clock.end
         self._at_once = network.peer_bandwidth is not None  # a message may wait for its channel for any time
         self._ahead: list[list[int]] = [[] for _ in self._intervals]
-        self.stays = np.zeros((len(traffic.channels), 3), dtype=np.int64)
+        self.stays = np.zeros(len(machine.channels), dtype=rows.STAY_ROW)
         self.switches = np.empty(0, dtype=np.int64)
 
     def look_ahead(self, now: int) -> int:
         """Look up what follows the time *now* (ns); return until when (ns) it is known."""
         if now >= self._end:
-            return columns.NEVER  # nothing is sent any more
+            return rows.NEVER  # nothing is sent any more
         until = self._end if self._at_once else min(self._end, now + self._chunk)
         for ahead, intervals in zip(self._ahead, self._intervals, strict=True):
             while not ahead or ahead[-1] < until:
                 begin, end = next(intervals)
-                ahead += (min(begin, columns.NEVER), int(min(end, columns.NEVER)))
+                ahead += (min(begin, rows.NEVER), int(min(end, rows.NEVER)))
             over = sum(time <= now for time in ahead) & ~1  # all that is kept begins with becoming bad
             del ahead[:over]
         lengths = np.array([len(ahead) for ahead in self._ahead], dtype=np.int64)
-        self.stays[:, LAST_SWITCH] = np.cumsum(lengths)
-        self.stays[:, NEXT_SWITCH] = self.stays[:, LAST_SWITCH] - lengths
-        self.stays[:, IS_BAD] = 0
+        self.stays["last"] = np.cumsum(lengths)
+        self.stays["next"] = self.stays["last"] - lengths
+        self.stays["is_bad"] = 0
         self.switches = np.concatenate([np.array(ahead, dtype=np.int64) for ahead in self._ahead])
-        return until if until < self._end else columns.NEVER
+        return until if until < self._end else rows.NEVER

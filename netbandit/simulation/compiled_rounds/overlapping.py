@@ -17,11 +17,9 @@ from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.heard import HeardRows
 from netbandit.simulation.compiled_rounds.places import moved
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
-from netbandit.simulation.kernels import message_rows
 from netbandit.simulation.kernels import open_rounds as columns
-from netbandit.simulation.kernels import traffic as loop
 from netbandit.simulation.kernels.open_rounds import COUNTS, WENT_ON, Rounds
+from netbandit.simulation.machine import rows as machine_rows
 
 Agents = NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
@@ -29,7 +27,7 @@ Number = TypeVar("Number", bound=np.generic)
 _NEVER_DONE = 1 << 62
 
 
-class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
+class OverlappingRounds(CompiledRounds, FreeRounds):
     """Stands for `FreeRounds` where agents never fail; who waits in them, and for how long, is the same.
 
     A round that is open has a place, the rest of its number; who holds what in it is known to the loop. One that has
@@ -45,8 +43,8 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         agents = network.agents
-        self.traffic = self.traffic._replace(
-            steps=np.empty((len(self.traffic.steps), self.step_columns), dtype=np.int64)
+        self.machine = self.machine._replace(
+            steps=np.empty((len(self.machine.steps), self.step_columns), dtype=np.int64)
         )
         self.rounds = Rounds(
             table=np.zeros((1, columns.ROUND_COLUMNS), dtype=np.int64),
@@ -109,16 +107,16 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
         """Let *agents* tell all others their items of *size* bytes each, from this instant on."""
         place = self._open(round)
         self.rounds.sizes[place, agents] = LABEL_BYTES + size
-        now, state = self.clock.now, self.traffic.state
-        first = int(state[loop.STEPS])
-        while first + len(agents) > len(self.traffic.steps):
-            self.more(loop.STEPS_FULL)
-        rows = self.traffic.steps[first : first + len(agents)]
+        now, state = self.clock.now, self.machine.state
+        first = int(state[machine_rows.STEPS])
+        while first + len(agents) > len(self.machine.steps):
+            self.more(machine_rows.STEPS_FULL)
+        rows = self.machine.steps[first : first + len(agents)]
         rows[:, 0] = agents
         rows[:, 1:-2] = self.take(place, agents)
         rows[:, -2:] = round, now
-        state[loop.STEPS] += len(agents)
-        state[loop.STEP_TIME] = min(int(state[loop.STEP_TIME]), now)
+        state[machine_rows.STEPS] += len(agents)
+        state[machine_rows.STEP_TIME] = min(int(state[machine_rows.STEP_TIME]), now)
         self.appoint_step(now)
 
     def done(self, agent: int, round: int) -> None:
@@ -215,9 +213,8 @@ class OverlappingRounds(QueuedLoop, CompiledRounds, FreeRounds):
     def _close_what_is_over(self) -> None:
         """Give places back of rounds in which all have contributed, nobody waits, and nothing is under way."""
         numbers = self.rounds.table[:, columns.NUMBER]
-        rows = self.queues.messages[self.used_rows()]
-        steps = self.traffic.steps[: self.traffic.state[loop.STEPS], -2]
-        over = ~np.isin(numbers, np.concatenate([rows[:, message_rows.ROUND], steps]))
+        steps = self.machine.steps[: self.machine.state[machine_rows.STEPS], -2]
+        over = ~np.isin(numbers, np.concatenate([self.used_messages()["round"], steps]))
         for place in np.flatnonzero(over & (numbers > 0)).tolist():
             number = int(numbers[place])
             if not self.told:

@@ -1,6 +1,6 @@
 """Compiled rounds over `relay`."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from simpy import Event
@@ -16,7 +16,8 @@ from netbandit.protocols.triggered_rounds import CALL
 from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.compiled_rounds.trees import trees_of
-from netbandit.simulation.kernels import relay as loop
+from netbandit.simulation.kernels import relay as kernel
+from netbandit.simulation.machine.execution import Loop
 
 
 class _Round:
@@ -41,20 +42,20 @@ class CompiledRelayRounds(CalledRounds):
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY, CALL)
     name: ClassVar[str] = "relay"
-    compiled: ClassVar[Any] = loop.play
-    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
-    compiled_beside: ClassVar[tuple[Any, ...]] = (*CalledRounds.compiled_beside, loop.tell)
+    loop: ClassVar[Loop] = Loop(kernel.play)
+    telling: ClassVar[Loop] = Loop(kernel.tell)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (*CalledRounds.compiled_beside, telling)
 
-    told: loop.Told = state()
+    told: kernel.Told = state()
     """The rounds that go on."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         agents = network.agents
-        first, tree = trees_of(network, self.traffic)
+        first, tree = trees_of(network, self.machine)
         self._rounds: dict[int, _Round] = {}
-        self.told = loop.Told(
+        self.told = kernel.Told(
             state=np.zeros(4, dtype=np.int64),
             missing=np.zeros((2, agents), dtype=np.int64),
             sizes=np.zeros((2, agents), dtype=np.int64),
@@ -73,7 +74,7 @@ class CompiledRelayRounds(CalledRounds):
         found = self._rounds.get(round) or self._begin(round)
         found.items[agent] = item
         self.told.sizes[round % len(self.told.sizes), agent] = HEADER_BYTES + LABEL_BYTES + item.size
-        self.send(lambda: loop.tell(self.traffic, self.queues, self.told, agent, round, self.clock.now))
+        self.send(lambda: self.run(self.telling, self.machine, self.told, agent, round, self.clock.now))
         informed = found.informed[agent]
         self.inform()
         return informed
@@ -96,8 +97,8 @@ class CompiledRelayRounds(CalledRounds):
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`."""
-        complete = self.told.complete[: self.told.state[loop.COMPLETE]].tolist()
-        self.told.state[loop.COMPLETE] = 0
+        complete = self.told.complete[: self.told.state[kernel.COMPLETE]].tolist()
+        self.told.state[kernel.COMPLETE] = 0
         for agent, number in sorted(complete):
             round = self._rounds[number]
             if round.conclusion is None:
@@ -117,4 +118,4 @@ class CompiledRelayRounds(CalledRounds):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        return self.run(self.traffic, self.queues, self.told, arrivals_until, steps_until, self.slotted)
+        return self.run(self.loop, self.machine, self.told, arrivals_until, steps_until, self.slotted)

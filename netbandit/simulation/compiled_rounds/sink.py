@@ -1,6 +1,6 @@
 """Compiled rounds of `sink` whose items are collected along trees."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from netbandit.protocols.sink import Sink
 from netbandit.protocols.tree_collection import COLLECT
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.links import rows_of, with_uplinks
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
-from netbandit.simulation.kernels import collection as loop
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels.faults import SERIAL_BITS
-from netbandit.simulation.kernels.traffic import Traffic
+from netbandit.simulation.kernels import collection as kernel
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.rows import Machine
 
 
-class CompiledSink(QueuedLoop, CompiledRounds, Sink):
+class CompiledSink(CompiledRounds, Sink):
     """Stands for `Sink` where nobody fails, trees collect, and agents do not conclude apart.
 
     What is on uplinks stays with the network and the server's part of `Sink`; the loop knows when it arrives, and has
@@ -29,16 +28,18 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
 
     kinds: ClassVar[tuple[Kind, ...]] = (COLLECT,)
     name: ClassVar[str] = "sink"
-    compiled: ClassVar[Any] = loop.play
-    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
+    loop: ClassVar[Loop] = Loop(kernel.play)
 
-    collection: loop.Collection = state()
+    expecting: ClassVar[Loop] = Loop(kernel.expect_on_uplinks)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (expecting,)
+
+    collection: kernel.Collection = state()
     """The items on their way."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
-        channels, topology, agents = self.traffic.channels, network.topology, network.agents
+        channels, topology, agents = self.machine.channels, network.topology, network.agents
         parents, nodes, server = topology.sink_parents, np.arange(agents), np.full(agents, network.server)
         self._rows_up = rows_of(channels, nodes, server).tolist()
         self._rows_down = rows_of(channels, server, nodes).tolist()
@@ -48,31 +49,31 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
         self._items: list[Item | None] = [None] * agents
         self._round = 0
         self._stop_waiting = False
-        self.collection = loop.Collection(
-            state=np.zeros(loop.COLLECTION_STATES, dtype=np.int64),
+        self.collection = kernel.Collection(
+            state=np.zeros(kernel.COLLECTION_STATES, dtype=np.int64),
             up=np.where(parents >= 0, rows_of(channels, nodes, parents), -1),
             component=topology.component,
             missing=np.array(self._sizes, dtype=np.int64),
             complete=np.empty(len(self._sizes), dtype=np.int64),
         )
-        self.collection.state[loop.HEADER] = HEADER_BYTES
+        self.collection.state[kernel.HEADER] = HEADER_BYTES
         network.expect_with(self._expect)
 
-    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Traffic:
+    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
         """See `CompiledLoop.arrays_of`."""
-        traffic = with_uplinks(super().arrays_of(network, kinds), network)
-        return traffic._replace(steps=np.empty((len(traffic.steps), 4), dtype=np.int64))
+        machine = with_uplinks(super().arrays_of(network, kinds), network)
+        return machine._replace(steps=np.empty((len(machine.steps), 4), dtype=np.int64))
 
     def _collect(self, round: int, agent: int, item: Item) -> None:
         """See `Sink`; in this instant's step."""
-        now, state = self.clock.now, self.traffic.state
-        if state[columns.STEPS] == len(self.traffic.steps):
-            self.more(columns.STEPS_FULL)
+        now, state = self.clock.now, self.machine.state
+        if state[rows.STEPS] == len(self.machine.steps):
+            self.more(rows.STEPS_FULL)
         self._round = round
         self._items[agent] = item
-        self.traffic.steps[state[columns.STEPS]] = agent, LABEL_BYTES + item.size, 1, now
-        state[columns.STEPS] += 1
-        state[columns.STEP_TIME] = now
+        self.machine.steps[state[rows.STEPS]] = agent, LABEL_BYTES + item.size, 1, now
+        state[rows.STEPS] += 1
+        state[rows.STEP_TIME] = now
         self.appoint_step(now)
 
     def inform(self) -> None:
@@ -87,8 +88,8 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
         for node, arrival in self._heard:
             self._server.receive(node, arrival)
         self._heard.clear()
-        complete = self.collection.complete[: self.collection.state[loop.COMPLETE]].tolist()
-        self.collection.state[loop.COMPLETE] = 0
+        complete = self.collection.complete[: self.collection.state[kernel.COMPLETE]].tolist()
+        self.collection.state[kernel.COMPLETE] = 0
         for component in complete:
             self.collection.missing[component] = self._sizes[component]
             items = [self._items[agent] for agent in self.network.topology.components[component].tolist()]
@@ -97,16 +98,18 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
         while self._expected:
-            del self._expected[: loop.expect_on_uplinks(self.traffic, self.queues, np.array(self._expected))]
+            del self._expected[: self.run(self.expecting, self.machine, np.array(self._expected))]
             if self._expected:
-                self.more(columns.HEAPS_FULL)
-        why = self.run(self.traffic, self.queues, self.collection, arrivals_until, steps_until, self.slotted)
-        self._stop_waiting = why == columns.OUTSIDE_TIMERS
-        return columns.ENDED_ROUND if self._stop_waiting else why
+                self.more(rows.ENTRIES_FULL)
+                if self.machine.faults is not None:
+                    self.more(rows.TIMERS_FULL)
+        why = self.run(self.loop, self.machine, self.collection, arrivals_until, steps_until, self.slotted)
+        self._stop_waiting = why == rows.OUTSIDE_TIMERS
+        return rows.ENDED_ROUND if self._stop_waiting else why
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`; or take off uplinks what arrives on them now."""
-        if why == loop.ON_UPLINK:
+        if why == kernel.ON_UPLINK:
             self._take_off()
         else:
             super().make_room(why)
@@ -114,11 +117,9 @@ class CompiledSink(QueuedLoop, CompiledRounds, Sink):
     def _take_off(self) -> None:
         """Take off uplinks what arrives on them now."""
         kept = self.collection.state
-        places = slice(kept[loop.UPLINKS_AT], kept[loop.UPLINKS_END])
-        kept[loop.UPLINKS_AT] = kept[loop.UPLINKS_END] = 0
-        faults, window = self.queues.faults, self.traffic.window
-        rows = window[places] & columns.CHANNEL_MASK if faults is None else faults.due[places, 1] >> SERIAL_BITS
-        for row in dict.fromkeys(rows.tolist()):  # there may be several messages on one
+        places = slice(kept[kernel.UPLINKS_AT], kept[kernel.UPLINKS_END])
+        kept[kernel.UPLINKS_AT] = kept[kernel.UPLINKS_END] = 0
+        for row in dict.fromkeys(self.machine.due[places].tolist()):  # there may be several messages on one
             channel = self._uplinks[row]
             arrivals: list[Arrival] = []
             self.network.take(channel, self.clock.now, arrivals)

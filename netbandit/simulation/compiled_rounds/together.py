@@ -9,7 +9,7 @@ from simpy import Event
 from netbandit.network.network import Network
 from netbandit.protocols.protocol import Aggregation, Item, contributed
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
-from netbandit.simulation.kernels import traffic as columns
+from netbandit.simulation.machine import rows
 
 
 class RoundsTogether(CompiledRounds):
@@ -44,39 +44,39 @@ class RoundsTogether(CompiledRounds):
             self.begin(round)
         self._items[agent] = item
         now = self.clock.now
-        state = self.traffic.state
-        if state[columns.STEP_TIME] not in (columns.NEVER, now):
+        state = self.machine.state
+        if state[rows.STEP_TIME] not in (rows.NEVER, now):
             self._set_aside()
-        if state[columns.STEPS] == len(self.traffic.steps):
-            self.more(columns.STEPS_FULL)
+        if state[rows.STEPS] == len(self.machine.steps):
+            self.more(rows.STEPS_FULL)
         self.take(agent, item.size)
-        self.traffic.state[columns.STEP_TIME] = now
+        self.machine.state[rows.STEP_TIME] = now
         self.appoint_step(now)
         return self._informed
 
     def _set_aside(self) -> None:
         """Put away what is due at the next boundary: a contribution after the decision of a slot comes before it."""
-        state = self.traffic.state
+        state = self.machine.state
         assert self._aside is None, "all steps of an instant are made before the next"
-        self._aside = int(state[columns.STEP_TIME]), self.traffic.steps[: state[columns.STEPS]].copy()
-        state[columns.STEPS] = 0
+        self._aside = int(state[rows.STEP_TIME]), self.machine.steps[: state[rows.STEPS]].copy()
+        state[rows.STEPS] = 0
 
     def step(self) -> None:
         """See `CompiledRounds.step`."""
         if self._aside is not None:
             now = self.clock.now
-            while (why := self.play_on(now, now)) != columns.STOPPED:
+            while (why := self.play_on(now, now)) != rows.STOPPED:
                 self.react(why)
-            time, rows = self._aside
+            time, due_later = self._aside
             self._aside = None
-            state = self.traffic.state
-            added = self.traffic.steps[: state[columns.STEPS]].copy()
-            both = np.concatenate([rows, added])
-            while len(self.traffic.steps) < len(both):
-                self.more(columns.STEPS_FULL)
-            self.traffic.steps[: len(both)] = both
-            state[columns.STEPS] = len(both)
-            state[columns.STEP_TIME] = time
+            state = self.machine.state
+            added = self.machine.steps[: state[rows.STEPS]].copy()
+            both = np.concatenate([due_later, added])
+            while len(self.machine.steps) < len(both):
+                self.more(rows.STEPS_FULL)
+            self.machine.steps[: len(both)] = both
+            state[rows.STEPS] = len(both)
+            state[rows.STEP_TIME] = time
         super().step()
 
     def inform(self) -> None:

@@ -1,6 +1,6 @@
 """Compiled broadcasts along the tree of each source."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +13,25 @@ from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import RELAY
+from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.compiled_rounds.heard import HeardRows
 from netbandit.simulation.compiled_rounds.links import rows_of
-from netbandit.simulation.compiled_rounds.queued import QueuedLoop
-from netbandit.simulation.kernels import message_rows
-from netbandit.simulation.kernels import traffic as columns
-from netbandit.simulation.kernels import trees as loop
-from netbandit.simulation.kernels.traffic import Traffic
+from netbandit.simulation.kernels import trees as kernel
+from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.rows import Machine
 
 Agents = NDArray[np.int64]
 
 
 def trees_of(
-    network: Network, traffic: Traffic, hops: int | None = None
+    network: Network, machine: Machine, hops: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return where in the second array the channels of each source and node begin, and the channels.
 
     Args:
         network: The network.
-        traffic: Its links.
+        machine: Its links.
         hops: How many hops a tree reaches; None: as many as there are.
     """
     agents = network.agents
@@ -46,11 +46,11 @@ def trees_of(
         children = np.flatnonzero(parents >= 0)
         children = children[np.argsort(parents[children], kind="stable")]
         counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents[children], minlength=agents)
-        trees.append(rows_of(traffic.channels, parents[children], children).astype(np.int32))
+        trees.append(rows_of(machine.channels, parents[children], children).astype(np.int32))
     return np.cumsum(counts, dtype=np.int32), np.concatenate(trees)
 
 
-class CompiledTrees(QueuedLoop, BroadcastProtocol):
+class CompiledTrees(CompiledLoop, BroadcastProtocol):
     """Stands for `Relay`, and for `LocalTree`, where agents never fail.
 
     What agents hear is kept until it is asked for: nobody hears anything between two decisions that could change what
@@ -59,25 +59,25 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "trees"
-    compiled: ClassVar[Any] = loop.play
-    compiled_with_faults: ClassVar[Any] = loop.play_with_faults
-    compiled_beside: ClassVar[tuple[Any, ...]] = (loop.broadcast,)
+    loop: ClassVar[Loop] = Loop(kernel.play)
+    telling: ClassVar[Loop] = Loop(kernel.broadcast)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (telling,)
 
     hops: int | None = state(default=None)
     """How many hops a message goes at most; None: as many as there are."""
-    trees: loop.Trees = state()
+    trees: kernel.Trees = state()
     """What has been heard."""
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
         self.prepare(network, AGENTS)
-        first, tree = trees_of(network, self.traffic, self.hops)
+        first, tree = trees_of(network, self.machine, self.hops)
         agents = network.agents
         starts = first[::agents]
         self._others = np.diff(starts).astype(np.int64)
         self._heard = HeardRows(4)
-        self.trees = loop.Trees(
+        self.trees = kernel.Trees(
             state=np.zeros(3, dtype=np.int64),
             first=first,
             tree=tree,
@@ -105,12 +105,12 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
         """
         size += HEADER_BYTES + LABEL_BYTES
         now = self.clock.now
-        self.send(lambda: loop.broadcast(self.traffic, self.queues, self.trees, agents, first, size, now))
+        self.send(lambda: self.run(self.telling, self.machine, self.trees, agents, first, size, now))
 
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of an item that is under way or not yet asked for; if there is none, *otherwise*."""
-        under_way = self.queues.messages[self.used_rows(), message_rows.ROUND]
-        return self._heard.oldest(loop.ITEM, under_way, otherwise)
+        under_way = self.used_messages()["round"]
+        return self._heard.oldest(kernel.ITEM, under_way, otherwise)
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
@@ -121,21 +121,21 @@ class CompiledTrees(QueuedLoop, BroadcastProtocol):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        room = max(len(self.traffic.inbox), len(self.traffic.steps))
+        room = max(len(self.machine.inbox), len(self.machine.steps))
         if len(self.trees.named) < room:  # as many may reach a node at once
             heard = np.empty((room, 4), dtype=np.int64)
             self.trees = self.trees._replace(heard=heard, named=np.empty(room, dtype=np.int64))
-        return self.run(self.traffic, self.queues, self.trees, arrivals_until, steps_until, self.slotted)
+        return self.run(self.loop, self.machine, self.trees, arrivals_until, steps_until, self.slotted)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""
         super().tell()
-        self._heard.keep(self.trees.heard, self.trees.state, loop.HEARD)
+        self._heard.keep(self.trees.heard, self.trees.state, kernel.HEARD)
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`; those who hear ask."""
 
     def make_room(self, why: int) -> None:
         """See `CompiledLoop.make_room`."""
-        if why != columns.LISTS_FULL:  # else there is room now, as all has been kept
+        if why != rows.LISTS_FULL:  # else there is room now, as all has been kept
             super().make_room(why)

@@ -4,10 +4,9 @@ What follows from a call is decided by `netbandit.protocols.triggered_rounds.Flo
 one to a round that reaches an agent; all later ones have no effect.
 """
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, KIND, ROUND
-from netbandit.simulation.kernels.queues import Queues, put, release, room
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.hops import move_to, next_due, put_message, room
+from netbandit.simulation.machine.primitives import release, write
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
     END,
@@ -15,90 +14,83 @@ from netbandit.simulation.kernels.traffic import (
     HEARD_OVER,
     INBOX_AT,
     MESSAGE,
-    NEVER,
     NEXT_STEP,
-    RECEIVER,
     STEP_TIME,
-    Traffic,
-    move_to,
+    Machine,
 )
-
-_HANDLED = -1
-"""No round has this number."""
+from netbandit.texts import text
 
 
-@inlined
-def hears_call(traffic: Traffic, queues: Queues, kind: int, node: int, at: int, end: int) -> bool:
+@text
+def hears_call(network: Machine, kind: int, node: int, at: int, end: int) -> bool:
     """Return whether *node* hears of a round for the first time by a call among what has just reached it.
 
-    The loop is to stop then, and ask once more when it goes on; calls are to be left to it to give back, as messages of
-    no round.
+    The loop is to stop then, and ask once more when it goes on; it gives calls back like other messages.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
         kind: The kind of calls.
         node: The node.
         at: Where in the inbox what has reached it begins,
         end: and ends.
     """
-    if len(queues.called) == 0:
+    if len(network.called) == 0:
         return False
-    state, inbox, messages = traffic.state, traffic.inbox, queues.messages
+    state, inbox, messages = network.state, network.inbox, network.messages
     for number in range(at, end):
         message = inbox[number, MESSAGE]
-        round = messages[message, ROUND]
-        if messages[message, KIND] == kind and round != _HANDLED:
-            messages[message, ROUND] = _HANDLED
-            if round > queues.called[node]:
-                queues.called[node] = round
-                state[HEARD_OVER] = inbox[number, CHANNEL]
-                state[HEARD_BEGUN] = messages[message, BEGUN]
-                state[NEXT_STEP] = min(state[NEXT_STEP], state[STEP_TIME])  # some may have been added since
-                return True
+        round = messages[message].round
+        if messages[message].kind == kind and round > network.called[node]:
+            network.called[node] = round
+            state[HEARD_OVER] = inbox[number, CHANNEL]
+            state[HEARD_BEGUN] = messages[message].begun
+            state[NEXT_STEP] = min(state[NEXT_STEP], state[STEP_TIME])  # some may have been added since
+            return True
     return False
 
 
-@inlined
-def without_calls(traffic: Traffic, queues: Queues, at: int, end: int) -> int:
+@text
+def without_calls(network: Machine, kind: int, at: int, end: int) -> int:
     """Give back the calls among what has just reached a node, all of them heard; return where in the inbox the rest is.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
+        kind: The kind of calls.
         at: Where in the inbox what has reached the node begins,
         end: and ends.
     """
-    inbox = traffic.inbox
-    if len(queues.called) > 0:
+    inbox = network.inbox
+    if len(network.called) > 0:
         for number in range(at, end):
             message = inbox[number, MESSAGE]
-            if queues.messages[message, ROUND] == _HANDLED:
+            if network.messages[message].kind == kind:
                 for place in range(number, at, -1):
                     inbox[place, CHANNEL] = inbox[place - 1, CHANNEL]
                     inbox[place, MESSAGE] = inbox[place - 1, MESSAGE]
-                release(queues, message)
+                release(network, message)
                 at += 1
-        traffic.state[INBOX_AT] = at
+        network.state[INBOX_AT] = at
     return at
 
 
-@compiled
-def call(traffic: Traffic, queues: Queues, node: int, told_by: int, kind: int, size: int, round: int, now: int) -> int:
+@text
+def call(network: Machine, node: int, told_by: int, kind: int, size: int, round: int, now: int) -> int:
     """Let *node* call all its neighbours but *told_by*, of whom it has heard of *round*, unless the horizon has come.
 
-    Return when (ns) something is first due of that; below zero: nothing was sent for want of room, and why.
+    Return when (ns) something is due next of all that is under way; below zero: nothing was sent for want of room, and
+    why.
     """
-    move_to(traffic.state, now)
-    first, last = traffic.starts[node], traffic.starts[node + 1]
-    why: int = room(traffic, queues, node, last - first, 1)
+    move_to(network, now)
+    first, last = network.starts[node], network.starts[node + 1]
+    why: int = room(network, node, last - first, 1)
     if why != ARRIVED:
         return -why
-    queues.called[node] = max(queues.called[node], round)
-    soonest = NEVER
-    if now < traffic.state[END]:
+    network.called[node] = max(network.called[node], round)
+    if now < network.state[END]:
+        message = write(network, kind, size, round, now, 0, 0)
         for place in range(first, last):
-            channel = traffic.out[place]
-            if traffic.channels[channel, RECEIVER] != told_by:
-                soonest = min(soonest, put(traffic, queues, channel, kind, size, round, now, 0, 0))
-    return soonest
+            channel = network.out[place]
+            if network.channels[channel].receiver != told_by:
+                put_message(network, channel, message)
+        release(network, message)
+    return next_due(network)

@@ -2,35 +2,21 @@
 
 from typing import NamedTuple
 
-from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
-from netbandit.simulation.kernels.due_steps import begin_due, end_due
-from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, SIZE
-from netbandit.simulation.kernels.queues import (
-    Queues,
-    advance,
-    arrives_on,
-    draw,
-    expect_on,
-    put,
-    release,
-    room_for,
-    take,
-)
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.calendar import end_entry
+from netbandit.simulation.machine.hops import advance, draw, expect_on, room_for, send, take
+from netbandit.simulation.machine.primitives import release
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
-    CHANNEL_BITS,
-    CHANNEL_MASK,
+    DUE_AT,
+    DUE_END,
     END,
     ENDED_ROUND,
     INBOX_AT,
     INBOX_END,
-    LINK,
     MESSAGE,
     NODE,
     NOW,
-    PASS_END,
-    RECEIVER,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -39,15 +25,15 @@ from netbandit.simulation.kernels.traffic import (
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
-    WINDOW_AT,
     Integers,
-    Traffic,
-    step_time,
+    Machine,
 )
+from netbandit.simulation.machine.steps import NODE_BITS, STEP_MASK, begin_due, end_due, step_time
+from netbandit.texts import text
 
-# Places in `Collection.state`: where in the window the present pass ends; where what arrives on uplinks begins and ends
-# there, and whether anything has in this pass; how many steps are due in this instant, how many rows of `complete` are
-# new, and the bytes of a header.
+# Places in `Collection.state`: where in `Machine.due` the present pass ends, where what arrives on uplinks begins
+# there and ends, and whether anything has in this pass; how many steps are due in this instant, how many rows of
+# `complete` are new, and the bytes of a header.
 WHOLE_PASS, UPLINKS_AT, UPLINKS_END, OUTSIDE_HEARD, DUE_STEPS, COMPLETE, HEADER = range(7)
 COLLECTION_STATES = 7
 
@@ -76,74 +62,78 @@ class Collection(NamedTuple):
     complete: Integers
 
 
-@compiled
-def expect_on_uplinks(traffic: Traffic, queues: Queues, expected: Integers) -> int:
+@text
+def expect_on_uplinks(network: Machine, expected: Integers) -> int:
     """Have channels over uplinks looked at when their next messages arrive; a row is a channel and when (ns).
 
     Return how many of the rows there was room for.
     """
     for number in range(len(expected)):
-        if not expect_on(traffic, queues, expected[number, 0], expected[number, 1]):
+        if not expect_on(network, expected[number, 0], expected[number, 1]):
             return number
     return len(expected)
 
 
-@inlined
-def _is_uplink(traffic: Traffic, queues: Queues, place: int) -> bool:
+@text
+def _is_uplink(network: Machine, place: int) -> bool:
     """Return whether what is at a place of this pass is on an uplink."""
-    return bool(traffic.channels[arrives_on(traffic, queues, place), LINK] < 0)
+    return bool(network.channels[network.entries[network.due[place]].channel].link < 0)
 
 
-@inlined
-def _take_pass(traffic: Traffic, queues: Queues, collection: Collection) -> int:
+@text
+def _take_pass(network: Machine, collection: Collection) -> int:
     """Take off the channels what arrives in this pass; return why it stopped, or that all is taken.
 
     It stops behind uplinks, unless they are the last: then what arrives on them is still to be taken off.
     """
-    state, kept = traffic.state, collection.state
-    while state[WINDOW_AT] < kept[WHOLE_PASS]:
-        first = state[WINDOW_AT]
-        on_uplink, end = _is_uplink(traffic, queues, first), first + 1
-        while end < kept[WHOLE_PASS] and _is_uplink(traffic, queues, end) == on_uplink:
+    state, kept = network.state, collection.state
+    while state[DUE_AT] < kept[WHOLE_PASS]:
+        first = state[DUE_AT]
+        on_uplink, end = _is_uplink(network, first), first + 1
+        while end < kept[WHOLE_PASS] and _is_uplink(network, end) == on_uplink:
             end += 1
         if on_uplink:
+            for place in range(first, end):  # which channels these are is all that is asked for
+                row = network.due[place]
+                network.due[place] = network.entries[row].channel
+                end_entry(network, row)
             kept[UPLINKS_AT] = first
-            kept[UPLINKS_END] = state[WINDOW_AT] = end
+            kept[UPLINKS_END] = state[DUE_AT] = end
             kept[OUTSIDE_HEARD] = 1
             if end < kept[WHOLE_PASS]:
                 return ON_UPLINK
             continue
-        state[PASS_END] = end
-        why: int = take(traffic, queues)
+        state[DUE_END] = end
+        why: int = take(network)
         if why != ARRIVED:
             return why
     kept[WHOLE_PASS] = 0
     return ARRIVED
 
 
-@inlined
-def _keep(traffic: Traffic, queues: Queues, header: int, channel: int, message: int, slotted: bool) -> None:
+@text
+def _keep(network: Machine, header: int, channel: int, message: int, slotted: bool) -> None:
     """Let what has arrived on a channel be dealt with at the boundary that ends its hop, or else in this instant."""
-    state, steps, messages = traffic.state, traffic.steps, queues.messages
-    due = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
+    state, steps, messages = network.state, network.steps, network.messages
+    due = step_time(network, messages[message].begun) if slotted else state[NOW]
     place = state[STEPS]
-    steps[place, NODE] = traffic.channels[channel, RECEIVER]
-    steps[place, STEP_LABELS] = messages[message, SIZE] - header
-    steps[place, STEP_COUNT] = messages[message, COUNT]
+    steps[place, NODE] = network.channels[channel].receiver
+    steps[place, STEP_LABELS] = messages[message].size - header
+    steps[place, STEP_COUNT] = messages[message].count
     steps[place, STEP_DUE] = due
     state[STEPS] = place + 1
     state[STEP_TIME] = min(state[STEP_TIME], due)
-    release(queues, message)
+    release(network, message)
 
 
-@inlined
-def _pass_up(traffic: Traffic, queues: Queues, collection: Collection, node: int, items: int, size: int) -> None:
+@text
+def _pass_up(network: Machine, collection: Collection, node: int, items: int, size: int) -> None:
     """Let *node* send on what it has, if the horizon has not come, or keep it if it is a root."""
-    state = traffic.state
+    state = network.state
     if collection.up[node] >= 0:
         if state[NOW] < state[END]:
             size += collection.state[HEADER]
-            put(traffic, queues, collection.up[node], 0, size, 0, state[NOW], 0, items)
+            send(network, collection.up[node], 0, size, 0, state[NOW], 0, items)
         return
     component = collection.component[node]
     collection.missing[component] -= items
@@ -152,10 +142,9 @@ def _pass_up(traffic: Traffic, queues: Queues, collection: Collection, node: int
         collection.state[COMPLETE] += 1
 
 
-@compiled
+@text
 def play(
-    traffic: Traffic,
-    queues: Queues,
+    network: Machine,
     collection: Collection,
     arrivals_until: int,
     steps_until: int,
@@ -164,54 +153,50 @@ def play(
     """Let items go up, until a root has them all or something outside is due; return why it stopped.
 
     Args:
-        traffic: The links, and rows for uplinks.
-        queues: What is under way on them.
+        network: The network, with rows for uplinks, and what is under way.
         collection: The items.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether what arrives goes on at a slot boundary, or in a step of the same instant. A step has four
             columns: the node, bytes without a header, items, and when it is due.
     """
-    state, inbox, steps, order, kept = traffic.state, traffic.inbox, traffic.steps, traffic.order, collection.state
+    state, inbox, steps, order, kept = network.state, network.inbox, network.steps, network.order, collection.state
     while True:
         if kept[WHOLE_PASS] > 0:
-            why: int = _take_pass(traffic, queues, collection)
+            why: int = _take_pass(network, collection)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
             at = state[INBOX_AT]
             if state[STEPS] == len(steps):
                 return STEPS_FULL
-            _keep(traffic, queues, kept[HEADER], inbox[at, CHANNEL], inbox[at, MESSAGE], slotted)
+            _keep(network, kept[HEADER], inbox[at, CHANNEL], inbox[at, MESSAGE], slotted)
             state[INBOX_AT] = at + 1
         if kept[OUTSIDE_HEARD]:
             kept[OUTSIDE_HEARD] = 0
             return ENDED_ROUND
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
-                kept[WHOLE_PASS] = state[PASS_END]
+                kept[WHOLE_PASS] = state[DUE_END]
                 continue
             if why != STEP:
                 return why
-            kept[DUE_STEPS] = begin_due(traffic)
+            kept[DUE_STEPS] = begin_due(network)
         while state[STEP_AT] < kept[DUE_STEPS]:
             at, size, items = state[STEP_AT], 0, 0
-            node = order[at] >> CHANNEL_BITS
-            why = room_for(traffic, queues, 1)
+            node = order[at] >> NODE_BITS
+            why = room_for(network, 1)
             if why == ARRIVED:
-                why = draw(traffic, queues, node)
+                why = draw(network, node, 1)
             if why != ARRIVED:
                 return why
-            while at < kept[DUE_STEPS] and order[at] >> CHANNEL_BITS == node:
-                size += steps[order[at] & CHANNEL_MASK, STEP_LABELS]
-                items += steps[order[at] & CHANNEL_MASK, STEP_COUNT]
+            while at < kept[DUE_STEPS] and order[at] >> NODE_BITS == node:
+                size += steps[order[at] & STEP_MASK, STEP_LABELS]
+                items += steps[order[at] & STEP_MASK, STEP_COUNT]
                 at += 1
-            _pass_up(traffic, queues, collection, node, items, size)
+            _pass_up(network, collection, node, items, size)
             state[STEP_AT] = at
-        end_due(traffic)
+        end_due(network)
         if kept[COMPLETE] > 0:
             return ENDED_ROUND
-
-
-play_with_faults = for_faults(play)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.traffic import REVERSE, Traffic
+from netbandit.simulation.machine.rows import Machine
+from netbandit.texts import text
 
 LACKED, FRESH, KNOWN = 0, 1, 2
 """What an item is to a node: it lacks it, has just got it, or has passed it on."""
@@ -31,7 +31,7 @@ class Fresh(NamedTuple):
     told_by: NDArray[np.uint8]
 
 
-@inlined
+@text
 def note_teller(fresh: Fresh, place: int, label: int, channel: int, number: int) -> int:
     """Note at *place* that *channel* brought a label, beside so many others; return how many labels are fresh."""
     fresh.tellers[place] = channel
@@ -46,11 +46,11 @@ def note_teller(fresh: Fresh, place: int, label: int, channel: int, number: int)
     return number
 
 
-@inlined
-def mark_tellers(traffic: Traffic, fresh: Fresh, label: int, mark: int) -> None:
+@text
+def mark_tellers(network: Machine, fresh: Fresh, label: int, mark: int) -> None:
     """Mark the channels to those who told of a label, or unmark them."""
     teller = fresh.first[label]
     while teller >= 0:
         if fresh.tellers[teller] >= 0:
-            fresh.told_by[traffic.channels[fresh.tellers[teller], REVERSE]] = mark
+            fresh.told_by[network.channels[fresh.tellers[teller]].reverse] = mark
         teller = fresh.following[teller]

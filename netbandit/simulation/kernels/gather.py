@@ -2,12 +2,13 @@
 
 from typing import NamedTuple
 
-from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND, SIZE
-from netbandit.simulation.kernels.queues import Queues, advance, arrives_on, draw, put, release, room_for, take
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.hops import advance, draw, room_for, send, take
+from netbandit.simulation.machine.primitives import release
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
+    DUE_AT,
+    DUE_END,
     END,
     ENDED_ROUND,
     INBOX_AT,
@@ -16,9 +17,6 @@ from netbandit.simulation.kernels.traffic import (
     NEVER,
     NODE,
     NOW,
-    PASS_END,
-    RECEIVER,
-    SENDER,
     SLOT,
     SLOT_NS,
     STEP,
@@ -28,14 +26,11 @@ from netbandit.simulation.kernels.traffic import (
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
-    WINDOW_AT,
     Integers,
-    Traffic,
-    add_step,
-    begin_steps,
-    end_steps,
-    step_time,
+    Machine,
 )
+from netbandit.simulation.machine.steps import add_step, begin_steps, end_steps, step_time
+from netbandit.texts import text
 
 # Places in `Gather.state`. `BLOCK` is that of the latest decision; `HORIZON` and `BLOCK_SLOTS` are in slots;
 # `WHOLE_PASS` is where a pass ends of which only the beginning is dealt with as yet, else 0; `PATIENCE` (ns) is 0 where
@@ -77,7 +72,7 @@ class Gather(NamedTuple):
     outcomes: Integers
 
 
-@inlined
+@text
 def _note(gather: Gather, user: int, decided_at: int) -> None:
     place = gather.state[OUTCOMES]
     gather.outcomes[place, USER] = user
@@ -85,7 +80,7 @@ def _note(gather: Gather, user: int, decided_at: int) -> None:
     gather.state[OUTCOMES] = place + 1
 
 
-@inlined
+@text
 def _serve(gather: Gather, user: int) -> int:
     """Let a *user* be under way; return its row."""
     state, users = gather.state, gather.users
@@ -103,7 +98,7 @@ def _serve(gather: Gather, user: int) -> int:
     return int(place)
 
 
-@inlined
+@text
 def _leave(gather: Gather, place: int) -> int:
     """Let the user of a row be under way no more; return who it was."""
     state, users = gather.state, gather.users
@@ -122,22 +117,22 @@ def _leave(gather: Gather, place: int) -> int:
     return int(user)
 
 
-@inlined
-def _next_deadline(traffic: Traffic, gather: Gather) -> int:
+@text
+def _next_deadline(network: Machine, gather: Gather) -> int:
     """Return when (ns) somebody next goes away, or would if it were not decided for before; `NEVER`: nobody does."""
     state = gather.state
     if state[PATIENCE] == 0:
         return NEVER
     if state[OLDEST] == NOBODY:
         return int(state[LAST_DEADLINE])
-    return int(gather.users[state[OLDEST], USER] * traffic.state[SLOT_NS] + state[PATIENCE])
+    return int(gather.users[state[OLDEST], USER] * network.state[SLOT_NS] + state[PATIENCE])
 
 
-@inlined
-def _pass_deadline(traffic: Traffic, gather: Gather) -> None:
+@text
+def _pass_deadline(network: Machine, gather: Gather) -> None:
     """Let the user go away whose deadline is now, if it is still under way and the horizon has not come."""
     state = gather.state
-    if traffic.state[NOW] >= traffic.state[END]:
+    if network.state[NOW] >= network.state[END]:
         state[PATIENCE] = 0
     elif state[OLDEST] == NOBODY:
         state[LAST_DEADLINE] = NEVER
@@ -145,55 +140,55 @@ def _pass_deadline(traffic: Traffic, gather: Gather) -> None:
         _note(gather, _leave(gather, state[OLDEST]), WENT_AWAY)
 
 
-@inlined
-def _can_come(traffic: Traffic, queues: Queues, gather: Gather) -> int:
+@text
+def _can_come(network: Machine, gather: Gather) -> int:
     """Return why there is no room for the parts of a user, or for what becomes of it; or `ARRIVED`: there is."""
-    why: int = room_for(traffic, queues, len(gather.senders))
+    why: int = room_for(network, len(gather.senders))
     if why != ARRIVED:
         return why
     for sender in range(len(gather.senders)):
-        why = draw(traffic, queues, traffic.channels[gather.senders[sender, PART_CHANNEL], SENDER])
+        why = draw(network, network.channels[gather.senders[sender, PART_CHANNEL]].sender, 1)
         if why != ARRIVED:
             return why
     return ENDED_ROUND if gather.state[OUTCOMES] == len(gather.outcomes) else ARRIVED
 
 
-@inlined
-def _come(traffic: Traffic, queues: Queues, gather: Gather) -> None:
+@text
+def _come(network: Machine, gather: Gather) -> None:
     """Let the user of this slot come, which it can."""
     state = gather.state
-    user, now = traffic.state[SLOT], traffic.state[NOW]
+    user, now = network.state[SLOT], network.state[NOW]
     if state[UNDER_WAY] < len(gather.users):
         place = _serve(gather, user)
         state[LAST_DEADLINE] = now + state[PATIENCE]
         for sender in range(len(gather.senders)):
             size = gather.senders[sender, PART_SIZE]
-            put(traffic, queues, gather.senders[sender, PART_CHANNEL], 0, size, place, now, user, 0)
+            send(network, gather.senders[sender, PART_CHANNEL], 0, size, place, now, user, 0)
     else:
         _note(gather, user, WENT_AWAY)
-    state[NEXT_USER] = (user + 1) * traffic.state[SLOT_NS] if user + 1 < state[HORIZON] else NEVER
+    state[NEXT_USER] = (user + 1) * network.state[SLOT_NS] if user + 1 < state[HORIZON] else NEVER
 
 
-@inlined
-def _can_handle(traffic: Traffic, queues: Queues, gather: Gather, node: int) -> int:
+@text
+def _can_handle(network: Machine, gather: Gather, node: int) -> int:
     """Return why *node* cannot deal with a part, or `ARRIVED`: it can."""
-    why: int = room_for(traffic, queues, 1)
+    why: int = room_for(network, 1)
     if why == ARRIVED:
-        why = draw(traffic, queues, node)
+        why = draw(network, node, 1)
     if why != ARRIVED:
         return why
     return ENDED_ROUND if gather.state[OUTCOMES] == len(gather.outcomes) else ARRIVED
 
 
-@inlined
-def _handle(traffic: Traffic, queues: Queues, gather: Gather, node: int, message: int) -> bool:
+@text
+def _handle(network: Machine, gather: Gather, node: int, message: int) -> bool:
     """Let *node* pass a part on, or node 0 keep it; return whether somebody of another block was decided for."""
-    messages, state, now = queues.messages, gather.state, traffic.state[NOW]
-    place, size, user = messages[message, ROUND], messages[message, SIZE], messages[message, LABELS]
-    release(queues, message)
+    messages, state, now = network.messages, gather.state, network.state[NOW]
+    place, size, user = messages[message].round, messages[message].size, messages[message].labels
+    release(network, message)
     if node > 0:
-        if now < traffic.state[END]:
-            put(traffic, queues, gather.up[node], 0, size, place, now, user, 0)
+        if now < network.state[END]:
+            send(network, gather.up[node], 0, size, place, now, user, 0)
         return False
     if gather.users[place, USER] != user:
         state[LATE] += 1
@@ -209,88 +204,84 @@ def _handle(traffic: Traffic, queues: Queues, gather: Gather, node: int, message
     return bool(another)
 
 
-@inlined
-def _to_node_0_first(traffic: Traffic, queues: Queues, gather: Gather) -> None:
+@text
+def _to_node_0_first(network: Machine, gather: Gather) -> None:
     """Let a pass end behind what reaches node 0, if anything does: it decides before anything reaches other nodes."""
-    state = traffic.state
-    end = state[WINDOW_AT]
-    while end < state[PASS_END] and traffic.channels[arrives_on(traffic, queues, end), RECEIVER] == 0:
+    state = network.state
+    end = state[DUE_AT]
+    while end < state[DUE_END] and network.channels[network.entries[network.due[end]].channel].receiver == 0:
         end += 1
-    if state[WINDOW_AT] < end < state[PASS_END]:
-        gather.state[WHOLE_PASS] = state[PASS_END]
-        state[PASS_END] = end
+    if state[DUE_AT] < end < state[DUE_END]:
+        gather.state[WHOLE_PASS] = state[DUE_END]
+        state[DUE_END] = end
 
 
-@compiled
-def play(traffic: Traffic, queues: Queues, gather: Gather, arrivals_until: int, steps_until: int, slotted: bool) -> int:
+@text
+def play(network: Machine, gather: Gather, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let users come, and their parts go up, until decisions are to be looked at; return why it stopped.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
         gather: The users.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether what arrives takes effect at a slot boundary; the second column of a step is a message.
     """
-    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
+    state, channels, inbox, steps = network.state, network.channels, network.inbox, network.steps
     why: int
     while True:
-        if state[WINDOW_AT] < state[PASS_END]:
-            why = take(traffic, queues)
+        if state[DUE_AT] < state[DUE_END]:
+            why = take(network)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
             at = state[INBOX_AT]
-            node, message = channels[inbox[at, CHANNEL], RECEIVER], inbox[at, MESSAGE]
+            node, message = channels[inbox[at, CHANNEL]].receiver, inbox[at, MESSAGE]
             if slotted:
                 if state[STEPS] == len(steps):
                     return STEPS_FULL
-                add_step(traffic, step_time(traffic, queues.messages[message, BEGUN]), node, message, 0)
+                add_step(network, step_time(network, network.messages[message].begun), node, message, 0)
                 state[INBOX_AT] = at + 1
                 continue
-            why = _can_handle(traffic, queues, gather, node)
+            why = _can_handle(network, gather, node)
             if why != ARRIVED:
                 return why
             state[INBOX_AT] = at + 1
-            if _handle(traffic, queues, gather, node, message):
+            if _handle(network, gather, node, message):
                 return ENDED_ROUND
         if gather.state[WHOLE_PASS] > 0:
-            state[PASS_END] = gather.state[WHOLE_PASS]
+            state[DUE_END] = gather.state[WHOLE_PASS]
             gather.state[WHOLE_PASS] = 0
             continue
         if not state[STEPS_BEGUN]:
-            deadline = _next_deadline(traffic, gather)
+            deadline = _next_deadline(network, gather)
             step = min(state[STEP_TIME], deadline, gather.state[NEXT_USER])
-            why = advance(traffic, queues, arrivals_until, steps_until, step)
+            why = advance(network, arrivals_until, steps_until, step)
             if why == ARRIVED:
                 if not gather.state[IN_PASSES]:
-                    _to_node_0_first(traffic, queues, gather)
+                    _to_node_0_first(network, gather)
                 continue
             if why != STEP:
                 return ENDED_ROUND if gather.state[OUTCOMES] > 0 else why
             if state[STEP_TIME] > state[NOW] and deadline <= state[NOW]:
                 if gather.state[OUTCOMES] == len(gather.outcomes):
                     return ENDED_ROUND
-                _pass_deadline(traffic, gather)
+                _pass_deadline(network, gather)
                 continue
             if state[STEP_TIME] > state[NOW]:
-                why = _can_come(traffic, queues, gather)
+                why = _can_come(network, gather)
                 if why != ARRIVED:
                     return why
-                _come(traffic, queues, gather)
+                _come(network, gather)
                 continue
-            begin_steps(traffic)
+            begin_steps(network)
         while state[STEP_AT] < state[STEPS]:
-            place = traffic.order[state[STEP_AT]]
+            place = network.order[state[STEP_AT]]
             node, message = steps[place, NODE], steps[place, STEP_LABELS]
-            why = _can_handle(traffic, queues, gather, node)
+            why = _can_handle(network, gather, node)
             if why != ARRIVED:
                 return why
             state[STEP_AT] += 1
-            if _handle(traffic, queues, gather, node, message):
+            if _handle(network, gather, node, message):
                 return ENDED_ROUND
-        end_steps(traffic)
-
-
-play_with_faults = for_faults(play)
+        end_steps(network)

@@ -6,9 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.calls import hears_call
-from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
-from netbandit.simulation.kernels.due_steps import begin_due_from, end_due_from
-from netbandit.simulation.kernels.message_rows import BEGUN, ROUND, UNUSED
 from netbandit.simulation.kernels.open_rounds import (
     APART,
     ENDED,
@@ -21,23 +18,22 @@ from netbandit.simulation.kernels.open_rounds import (
     note,
     place_of,
 )
-from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.hops import advance, put_message, room, take
+from netbandit.simulation.machine.primitives import release, write
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
-    CHANNEL_MASK,
     CHOICES_USED,
+    DUE_AT,
+    DUE_END,
     END,
     ENDED_ROUND,
-    FREE_AT,
     HEARD_CALL,
     INBOX_AT,
     INBOX_END,
     MESSAGE,
     NODE,
     NOW,
-    PASS_END,
-    RECEIVER,
     SLOT_NS,
     STEP,
     STEP_AT,
@@ -46,11 +42,10 @@ from netbandit.simulation.kernels.traffic import (
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
-    WINDOW_AT,
-    Traffic,
-    inbox_of_one,
-    step_time,
+    Machine,
 )
+from netbandit.simulation.machine.steps import STEP_MASK, begin_due_from, end_due_from, inbox_of_one, step_time
+from netbandit.texts import text
 
 GOSSIP, CALL = range(2)
 
@@ -83,7 +78,7 @@ class Rumours(NamedTuple):
             left to talk for, shape (places, n).
         dealt: In which instant each agent had something to deal with last, shape (places, n).
         used: The channel on which each agent has spoken last, -1 before that, shape (n,).
-        copies: What each message tells: a row of bits beside each of `Queues.messages`.
+        copies: What each message tells: a row of bits beside each of `Machine.messages`.
         choices, left: For each agent neighbours that it has drawn, from the last to the first; and how many are left.
         header: Bytes of the header of a message.
         last_slot: The horizon, in slots.
@@ -103,22 +98,22 @@ class Rumours(NamedTuple):
     last_slot: int
 
 
-@inlined
-def _add(traffic: Traffic, rumours: Rumours, place: int, node: int, label: int) -> None:
+@text
+def _add(network: Machine, rumours: Rumours, place: int, node: int, label: int) -> None:
     rumours.held[place, node, 0] += 1
     rumours.held[place, node, 1] += rumours.rounds.sizes[place, label]
-    note(rumours.rounds, traffic.state, place, node, label, rumours.state[INSTANTS])
+    note(rumours.rounds, network.state, place, node, label, rumours.state[INSTANTS])
 
 
-@inlined
-def _take_in(traffic: Traffic, rumours: Rumours, place: int, node: int, what: int) -> None:
+@text
+def _take_in(network: Machine, rumours: Rumours, place: int, node: int, what: int) -> None:
     """Let *node* take in a message, or its own item, which may end the round."""
     known = rumours.known
     if what == OWN:
         word, bit = node >> 6, np.int64(1) << (node & 63)
         if not known[place, node, word] & bit:
             known[place, node, word] |= bit
-            _add(traffic, rumours, place, node, node)
+            _add(network, rumours, place, node, node)
     elif rumours.held[place, node, 0] < known.shape[1]:
         for word in range(known.shape[2]):
             news = rumours.copies[what, word] & ~known[place, node, word]
@@ -127,16 +122,16 @@ def _take_in(traffic: Traffic, rumours: Rumours, place: int, node: int, what: in
                 label = word << 6
                 while news:
                     if news & 1:
-                        _add(traffic, rumours, place, node, label)
+                        _add(network, rumours, place, node, label)
                     news = (news >> 1) & 0x7FFFFFFFFFFFFFFF
                     label += 1
     end_if_complete(rumours.rounds, place)
 
 
-@inlined
-def _add_step(traffic: Traffic, due: int, node: int, what: int, number: int) -> None:
+@text
+def _add_step(network: Machine, due: int, node: int, what: int, number: int) -> None:
     """Let *node* deal with something at a time (ns); there is room for it."""
-    state, steps = traffic.state, traffic.steps
+    state, steps = network.state, network.steps
     row = state[STEPS]
     steps[row, NODE] = node
     steps[row, STEP_LABELS] = what
@@ -146,10 +141,10 @@ def _add_step(traffic: Traffic, due: int, node: int, what: int, number: int) -> 
     state[STEP_TIME] = min(state[STEP_TIME], due)
 
 
-@inlined
-def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, place: int, node: int) -> None:
+@text
+def _speak(network: Machine, rumours: Rumours, place: int, node: int) -> None:
     """Let *node* tell a neighbour what it holds, unless it has spoken in this slot, and again in the next."""
-    now, slot = traffic.state[NOW], traffic.state[SLOT_NS]
+    now, slot = network.state[NOW], network.state[SLOT_NS]
     rounds, next_slot = rumours.rounds, rumours.next_slot
     if rounds.state[PURPOSE] == APART and rounds.table[place, LEFT]:
         next_slot[place, node] = _NOT_YET
@@ -162,61 +157,59 @@ def _speak(traffic: Traffic, queues: Queues, rumours: Rumours, place: int, node:
     if next_slot[place, node] * slot != now:
         if not first:
             return  # it has spoken in this slot, or will at its end
-    elif used >= 0 and traffic.channels[used, FREE_AT] > now:
-        next_slot[place, node] = (traffic.channels[used, FREE_AT] + slot - 1) // slot
+    elif used >= 0 and network.channels[used].free_at > now:
+        next_slot[place, node] = (network.channels[used].free_at + slot - 1) // slot
     else:
         rumours.left[node] -= 1
         choice = rumours.choices[node, rumours.left[node]]
-        channel = rumours.used[node] = traffic.out[traffic.starts[node] + choice]
-        if now < traffic.state[END]:
-            message = queues.unused[UNUSED]  # the row that is used next
+        channel = rumours.used[node] = network.out[network.starts[node] + choice]
+        if now < network.state[END]:
+            size = rumours.header + rumours.held[place, node, 1]
+            message = write(network, GOSSIP, size, number, now, 0, 0)
             for word in range(rumours.known.shape[2]):
                 rumours.copies[message, word] = rumours.known[place, node, word]
-            size = rumours.header + rumours.held[place, node, 1]
-            put(traffic, queues, channel, GOSSIP, size, number, now, 0, 0)
+            put_message(network, channel, message)
+            release(network, message)
         next_slot[place, node] += 1
     if next_slot[place, node] < rumours.last_slot:
-        _add_step(traffic, next_slot[place, node] * slot, node, SPEAK, number)
+        _add_step(network, next_slot[place, node] * slot, node, SPEAK, number)
 
 
-@entry
-def play(
-    traffic: Traffic, queues: Queues, rumours: Rumours, arrivals_until: int, steps_until: int, slotted: bool
-) -> int:
+@text
+def play(network: Machine, rumours: Rumours, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and nodes speak, until something outside is due; return why it stopped.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
         rumours: The rounds.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether a node takes in what it hears at a slot boundary.
     """
-    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    messages, order, rounds, own = queues.messages, traffic.order, rumours.rounds, rumours.state
+    state, channels, inbox, steps = network.state, network.channels, network.inbox, network.steps
+    messages, order, rounds, own = network.messages, network.order, rumours.rounds, rumours.state
     while True:
-        if state[WINDOW_AT] < state[PASS_END]:
-            why: int = take(traffic, queues)
+        if state[DUE_AT] < state[DUE_END]:
+            why: int = take(network)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
-            at, end = state[INBOX_AT], inbox_of_one(traffic)
+            at, end = state[INBOX_AT], inbox_of_one(network)
             if state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
-            node = channels[inbox[at, CHANNEL], RECEIVER]
-            if hears_call(traffic, queues, CALL, node, at, end):
+            node = channels[inbox[at, CHANNEL]].receiver
+            if hears_call(network, CALL, node, at, end):
                 return HEARD_CALL
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
-                if place_of(rounds, messages[message, ROUND]) >= 0:
-                    due = step_time(traffic, messages[message, BEGUN]) if slotted else state[NOW]
-                    _add_step(traffic, due, node, message, messages[message, ROUND])
+                if messages[message].kind == GOSSIP and place_of(rounds, messages[message].round) >= 0:
+                    due = step_time(network, messages[message].begun) if slotted else state[NOW]
+                    _add_step(network, due, node, message, messages[message].round)
                 else:
-                    release(queues, message)
+                    release(network, message)
             state[INBOX_AT] = end
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
@@ -225,11 +218,11 @@ def play(
             own[FIRST] = 0 if own[KEPT_DUE] <= state[NOW] else own[KEPT]
             if 2 * state[STEPS] - own[FIRST] > len(steps):
                 return STEPS_FULL
-            own[DUE_STEPS] = begin_due_from(traffic, own[FIRST])
+            own[DUE_STEPS] = begin_due_from(network, own[FIRST])
             own[TAKEN] = 0
             own[INSTANTS] += 1
         while own[TAKEN] < own[DUE_STEPS]:
-            step = order[own[TAKEN]] & CHANNEL_MASK
+            step = order[own[TAKEN]] & STEP_MASK
             node, what = steps[step, NODE], steps[step, STEP_LABELS]
             place = place_of(rounds, steps[step, STEP_ROUND])
             if place >= 0:
@@ -240,27 +233,24 @@ def play(
                     steps[step, STEP_ROUND] = _ALREADY
                 rumours.dealt[place, node] = own[INSTANTS]
                 if what != SPEAK:
-                    _take_in(traffic, rumours, place, node, what)
+                    _take_in(network, rumours, place, node, what)
             if what >= 0:
-                release(queues, what)
+                release(network, what)
             own[TAKEN] += 1
         while state[STEP_AT] < own[DUE_STEPS]:
-            step = order[state[STEP_AT]] & CHANNEL_MASK
+            step = order[state[STEP_AT]] & STEP_MASK
             node, place = steps[step, NODE], place_of(rounds, steps[step, STEP_ROUND])
             if place >= 0:
                 if rumours.left[node] == 0:
                     return CHOICES_USED
-                why = room(traffic, queues, node, 1, 1)
+                why = room(network, node, 1, 1)
                 if why != ARRIVED:
                     return why
-                _speak(traffic, queues, rumours, place, node)
+                _speak(network, rumours, place, node)
             state[STEP_AT] += 1
-        end_due_from(traffic, own[FIRST])
+        end_due_from(network, own[FIRST])
         own[KEPT_DUE] = state[STEP_TIME] if own[FIRST] == 0 else min(own[KEPT_DUE], state[STEP_TIME])
         own[KEPT] = state[STEPS]
         state[STEP_TIME] = own[KEPT_DUE]
         if rounds.state[ENDED]:
             return ENDED_ROUND
-
-
-play_with_faults = for_faults(play)

@@ -5,12 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
-from netbandit.simulation.kernels.message_rows import BEGUN, LABELS, ROUND
-from netbandit.simulation.kernels.queues import Queues, advance, next_due, put, release, room, take
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.hops import advance, move_to, next_due, put_message, room, take
+from netbandit.simulation.machine.primitives import release, write
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
+    DUE_AT,
+    DUE_END,
     END,
     ENDED_ROUND,
     INBOX_AT,
@@ -19,9 +20,6 @@ from netbandit.simulation.kernels.traffic import (
     MESSAGE,
     NODE,
     NOW,
-    PASS_END,
-    RECEIVER,
-    REVERSE,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -30,15 +28,10 @@ from netbandit.simulation.kernels.traffic import (
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
-    WINDOW_AT,
-    Traffic,
-    add_step,
-    begin_steps,
-    end_steps,
-    inbox_of_one,
-    move_to,
-    step_time,
+    Machine,
 )
+from netbandit.simulation.machine.steps import add_step, begin_steps, end_steps, inbox_of_one, step_time
+from netbandit.texts import text
 
 SYNC, RELEASE = range(2)
 """The kinds of words: a call, and what a member of a clique releases."""
@@ -80,46 +73,48 @@ class Words(NamedTuple):
     told_by: NDArray[np.uint8]
 
 
-@inlined
-def _say(traffic: Traffic, queues: Queues, words: Words, node: int, word: int, left: int) -> None:
+@text
+def _say(network: Machine, words: Words, node: int, word: int, left: int) -> None:
     """Let *node* tell all its neighbours a word that may go *left* hops, but those that are marked."""
-    now = traffic.state[NOW]
-    if not left or now >= traffic.state[END]:
+    now = network.state[NOW]
+    if not left or now >= network.state[END]:
         return
     kind, size = words.words[word, KIND], words.words[word, SIZE]
-    for place in range(traffic.starts[node], traffic.starts[node + 1]):
-        channel = traffic.out[place]
+    message = write(network, kind, size, word, now, left - 1, 0)
+    for place in range(network.starts[node], network.starts[node + 1]):
+        channel = network.out[place]
         if not words.told_by[channel]:
-            put(traffic, queues, channel, kind, size, word, now, left - 1, 0)
+            put_message(network, channel, message)
+    release(network, message)
 
 
-@compiled
-def say(traffic: Traffic, queues: Queues, words: Words, said: NDArray[np.int64], ttl: int, now: int) -> int:
+@text
+def say(network: Machine, words: Words, said: NDArray[np.int64], ttl: int, now: int) -> int:
     """Let sources tell the words that they have *said*.
 
     Return when (ns) something is due next of all that is under way; below zero: there was no room for all, and why; the
     next call goes on.
     """
-    move_to(traffic.state, now)
+    move_to(network, now)
     while words.state[SAID] < len(said):
         word = said[words.state[SAID]]
         source = words.words[word, SOURCE]
-        why: int = room(traffic, queues, source, traffic.starts[source + 1] - traffic.starts[source], 1)
+        why: int = room(network, source, network.starts[source + 1] - network.starts[source], 1)
         if why != ARRIVED:
             return -why
-        _say(traffic, queues, words, source, word, ttl)
+        _say(network, words, source, word, ttl)
         words.state[SAID] += 1
     words.state[SAID] = 0
-    return int(next_due(traffic, queues))
+    return int(next_due(network))
 
 
-@inlined
-def _sort_copies(queues: Queues, words: Words, number: int) -> int:
+@text
+def _sort_copies(network: Machine, words: Words, number: int) -> int:
     """List the copies that a node hears at once by their rows, in order of arrival; return how many rows these are."""
     found = 0
     for copy in range(number):
         message = words.copies[copy, 0]
-        word, left = queues.messages[message, ROUND], queues.messages[message, LABELS]
+        word, left = network.messages[message].round, network.messages[message].labels
         words.copies[copy, 2] = -1
         row = words.words[word, ROW]
         place = words.group[row]
@@ -138,10 +133,10 @@ def _sort_copies(queues: Queues, words: Words, number: int) -> int:
     return found
 
 
-@inlined
-def _hear(traffic: Traffic, queues: Queues, words: Words, node: int, number: int) -> None:
+@text
+def _hear(network: Machine, words: Words, node: int, number: int) -> None:
     """Let *node* hear so many copies at once, and pass on what may go further than any before."""
-    found = _sort_copies(queues, words, number)
+    found = _sort_copies(network, words, number)
     for place in range(found):
         word, left = words.alike[place, 0], words.alike[place, 1]
         row = words.words[word, ROW]
@@ -151,12 +146,12 @@ def _hear(traffic: Traffic, queues: Queues, words: Words, node: int, number: int
             words.furthest[row, node] = left
             copy = words.alike[place, 2]
             while copy >= 0:
-                words.told_by[traffic.channels[words.copies[copy, 1], REVERSE]] = 1
+                words.told_by[network.channels[words.copies[copy, 1]].reverse] = 1
                 copy = words.copies[copy, 2]
-            _say(traffic, queues, words, node, word, left)
+            _say(network, words, node, word, left)
             copy = words.alike[place, 2]
             while copy >= 0:
-                words.told_by[traffic.channels[words.copies[copy, 1], REVERSE]] = 0
+                words.told_by[network.channels[words.copies[copy, 1]].reverse] = 0
                 copy = words.copies[copy, 2]
             if known < 0 and words.cliques[node] == words.words[word, CLIQUE]:
                 news = words.state[HEARD]
@@ -166,81 +161,77 @@ def _hear(traffic: Traffic, queues: Queues, words: Words, node: int, number: int
                 if words.words[word, KIND] == SYNC:
                     words.state[CALLED] = 1
     for copy in range(number):
-        release(queues, words.copies[copy, 0])
+        release(network, words.copies[copy, 0])
 
 
-@inlined
-def _room(traffic: Traffic, queues: Queues, words: Words, node: int, copies: int) -> int:
+@text
+def _room(network: Machine, words: Words, node: int, copies: int) -> int:
     """Return why *node* cannot hear so many copies at once, or `ARRIVED`: there is room for what it makes of them."""
     if words.state[HEARD] + copies > len(words.heard):
         return LISTS_FULL
-    return int(room(traffic, queues, node, copies * (traffic.starts[node + 1] - traffic.starts[node]), copies))
+    return int(room(network, node, copies * (network.starts[node + 1] - network.starts[node]), copies))
 
 
-@compiled
-def play(traffic: Traffic, queues: Queues, words: Words, arrivals_until: int, steps_until: int, slotted: bool) -> int:
+@text
+def play(network: Machine, words: Words, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 
     That is also when a call has been heard: what an agent does then is for others to say.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
         words: What it says.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether a hop takes effect at a slot boundary.
     """
-    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    order = traffic.order
+    state, channels, inbox, steps = network.state, network.channels, network.inbox, network.steps
+    order = network.order
     while True:
-        if state[WINDOW_AT] < state[PASS_END]:
-            why: int = take(traffic, queues)
+        if state[DUE_AT] < state[DUE_END]:
+            why: int = take(network)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
-            at, end = state[INBOX_AT], inbox_of_one(traffic)
-            node = channels[inbox[at, CHANNEL], RECEIVER]
+            at, end = state[INBOX_AT], inbox_of_one(network)
+            node = channels[inbox[at, CHANNEL]].receiver
             if slotted:
                 if state[STEPS] + end - at > len(steps):
                     return STEPS_FULL
                 for number in range(at, end):
                     message = inbox[number, MESSAGE]
-                    time = step_time(traffic, queues.messages[message, BEGUN])
-                    add_step(traffic, time, node, message, inbox[number, CHANNEL])
+                    time = step_time(network, network.messages[message].begun)
+                    add_step(network, time, node, message, inbox[number, CHANNEL])
             else:
-                why = _room(traffic, queues, words, node, end - at)
+                why = _room(network, words, node, end - at)
                 if why != ARRIVED:
                     return why
                 for number in range(at, end):
                     words.copies[number - at, 0] = inbox[number, MESSAGE]
                     words.copies[number - at, 1] = inbox[number, CHANNEL]
-                _hear(traffic, queues, words, node, end - at)
+                _hear(network, words, node, end - at)
             state[INBOX_AT] = end
         if not state[STEPS_BEGUN]:
             if words.state[CALLED]:
                 return ENDED_ROUND
-            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
                 return why
-            begin_steps(traffic)
+            begin_steps(network)
         while state[STEP_AT] < state[STEPS]:
             at = state[STEP_AT]
             node = steps[order[at], NODE]
             end = at
             while end < state[STEPS] and steps[order[end], NODE] == node:
                 end += 1
-            why = _room(traffic, queues, words, node, end - at)
+            why = _room(network, words, node, end - at)
             if why != ARRIVED:
                 return why
             for number in range(at, end):
                 words.copies[number - at, 0] = steps[order[number], STEP_LABELS]
                 words.copies[number - at, 1] = steps[order[number], STEP_COUNT]
-            _hear(traffic, queues, words, node, end - at)
+            _hear(network, words, node, end - at)
             state[STEP_AT] = end
-        end_steps(traffic)
-
-
-play_with_faults = for_faults(play)
+        end_steps(network)

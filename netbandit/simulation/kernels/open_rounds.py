@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import inlined
-from netbandit.simulation.kernels.traffic import ARRIVED, EVENTS_FULL, LISTS_FULL, NOW, SLOT_NS, Integers
+from netbandit.simulation.machine.rows import ARRIVED, EVENTS_FULL, LISTS_FULL, NOW, SLOT_NS, Integers
+from netbandit.texts import text
 
 # Columns of `Rounds.table`: the number of the round in this place, 0: none; and how many pairs of agents that count in
 # it there are of which the first lacks the item of the second; and whether nobody waits in it any more, nor will. A
@@ -50,14 +50,14 @@ class Rounds(NamedTuple):
     heard: Integers
 
 
-@inlined
+@text
 def place_of(rounds: Rounds, number: int) -> int:
     """Return the place of a round, -1 if it is not open."""
     place = number & (len(rounds.table) - 1)
     return place if rounds.table[place, NUMBER] == number else -1
 
 
-@inlined
+@text
 def hearing(rounds: Rounds, items: int) -> int:
     """Return why it cannot be noted that so many items are heard, or `ARRIVED`: it can, or nobody asks."""
     if rounds.state[PURPOSE] != TOLD or rounds.state[HEARD] + items <= len(rounds.heard):
@@ -65,13 +65,13 @@ def hearing(rounds: Rounds, items: int) -> int:
     return EVENTS_FULL if items <= len(rounds.heard) else LISTS_FULL
 
 
-@inlined
+@text
 def note(rounds: Rounds, clock: Integers, place: int, node: int, label: int, order: int) -> None:
     """Note that *node* has an item now that it had not, unless all conclude together; there is room for it.
 
     Args:
         rounds: The rounds.
-        clock: The state of the traffic.
+        clock: The state of the network.
         place: The place of the round.
         node: Who has it.
         label: Whose item it is.
@@ -95,7 +95,7 @@ def note(rounds: Rounds, clock: Integers, place: int, node: int, label: int, ord
         state[HEARD] += 1
 
 
-@inlined
+@text
 def end_if_complete(rounds: Rounds, place: int) -> None:
     """End the round in a *place* if nobody who counts lacks anything."""
     if rounds.table[place, MISSING] == 0:

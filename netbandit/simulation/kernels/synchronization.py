@@ -6,9 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.simulation.kernels.calls import hears_call
-from netbandit.simulation.kernels.compiled import entry, for_faults, inlined
-from netbandit.simulation.kernels.due_steps import begin_due, end_due
-from netbandit.simulation.kernels.message_rows import BEGUN, COUNT, KIND, LABELS, ROUND
 from netbandit.simulation.kernels.open_rounds import (
     APART,
     ENDED,
@@ -22,11 +19,13 @@ from netbandit.simulation.kernels.open_rounds import (
     note,
     place_of,
 )
-from netbandit.simulation.kernels.queues import Queues, advance, put, release, room, take
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.hops import advance, put_message, room, send, take
+from netbandit.simulation.machine.primitives import release, write
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
-    CHANNEL_MASK,
+    DUE_AT,
+    DUE_END,
     END,
     ENDED_ROUND,
     HEARD_CALL,
@@ -36,9 +35,6 @@ from netbandit.simulation.kernels.traffic import (
     MESSAGE,
     NODE,
     NOW,
-    PASS_END,
-    RECEIVER,
-    REVERSE,
     STEP,
     STEP_AT,
     STEP_COUNT,
@@ -47,11 +43,10 @@ from netbandit.simulation.kernels.traffic import (
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
-    WINDOW_AT,
-    Traffic,
-    inbox_of_one,
-    step_time,
+    Machine,
 )
+from netbandit.simulation.machine.steps import STEP_MASK, begin_due, end_due, inbox_of_one, step_time
+from netbandit.texts import text
 
 ADV, REQ, DATA, CALL = range(4)
 
@@ -85,10 +80,9 @@ class Handshakes(NamedTuple):
     header: tuple[int, int]
 
 
-@inlined
+@text
 def _request(
-    traffic: Traffic,
-    queues: Queues,
+    network: Machine,
     handshakes: Handshakes,
     place: int,
     channel: int,
@@ -98,7 +92,7 @@ def _request(
 ) -> None:
     """Let a node request what it misses of the labels that *channel* has brought, and has asked nobody for."""
     rounds, lists, asked, state = handshakes.rounds, handshakes.labels, handshakes.asked, handshakes.state
-    row = traffic.channels[channel, RECEIVER] * rounds.sizes.shape[1]
+    row = network.channels[channel].receiver * rounds.sizes.shape[1]
     wanted = 0
     for at in range(first, first + count):
         if not asked[place, row + lists[at]]:
@@ -119,16 +113,15 @@ def _request(
         state[USED] = end
     for at in range(begin, begin + wanted):
         asked[place, row + lists[at]] = ASKED
-    if traffic.state[NOW] < traffic.state[END]:
+    if network.state[NOW] < network.state[END]:
         size = handshakes.header[0] + handshakes.header[1] * wanted
         number = rounds.table[place, NUMBER]
-        put(traffic, queues, traffic.channels[channel, REVERSE], REQ, size, number, begun, begin, wanted)
+        send(network, network.channels[channel].reverse, REQ, size, number, begun, begin, wanted)
 
 
-@inlined
+@text
 def _answer(
-    traffic: Traffic,
-    queues: Queues,
+    network: Machine,
     handshakes: Handshakes,
     place: int,
     channel: int,
@@ -137,16 +130,16 @@ def _answer(
     count: int,
 ) -> None:
     """Send the items back that *channel* has brought a request for."""
-    if traffic.state[NOW] < traffic.state[END]:
+    if network.state[NOW] < network.state[END]:
         size = handshakes.header[0]
         for at in range(first, first + count):
             size += handshakes.rounds.sizes[place, handshakes.labels[at]]
         number = handshakes.rounds.table[place, NUMBER]
-        put(traffic, queues, traffic.channels[channel, REVERSE], DATA, size, number, begun, first, count)
+        send(network, network.channels[channel].reverse, DATA, size, number, begun, first, count)
 
 
-@inlined
-def _learn(traffic: Traffic, handshakes: Handshakes, place: int, node: int, first: int, count: int) -> None:
+@text
+def _learn(network: Machine, handshakes: Handshakes, place: int, node: int, first: int, count: int) -> None:
     """Put the items of a list on that of *node*, which may end the round."""
     rounds = handshakes.rounds
     if rounds.state[PURPOSE] == TOGETHER:
@@ -155,25 +148,25 @@ def _learn(traffic: Traffic, handshakes: Handshakes, place: int, node: int, firs
         row = node * rounds.sizes.shape[1]
         for at in range(first, first + count):
             label = handshakes.labels[at]
-            note(rounds, traffic.state, place, node, label, traffic.state[NOW])
+            note(rounds, network.state, place, node, label, network.state[NOW])
             if rounds.state[PURPOSE] == APART:
                 handshakes.asked[place, row + label] = HAS
     end_if_complete(rounds, place)
 
 
-@inlined
-def _advertise(
-    traffic: Traffic, queues: Queues, handshakes: Handshakes, number: int, node: int, first: int, count: int
-) -> None:
+@text
+def _advertise(network: Machine, handshakes: Handshakes, number: int, node: int, first: int, count: int) -> None:
     """Let *node* tell all its neighbours what is new on its list, unless the round has ended."""
-    now = traffic.state[NOW]
-    if now < traffic.state[END] and place_of(handshakes.rounds, number) >= 0:
+    now = network.state[NOW]
+    if now < network.state[END] and place_of(handshakes.rounds, number) >= 0:
         size = handshakes.header[0] + handshakes.header[1] * count
-        for at in range(traffic.starts[node], traffic.starts[node + 1]):
-            put(traffic, queues, traffic.out[at], ADV, size, number, now, first, count)
+        message = write(network, ADV, size, number, now, first, count)
+        for at in range(network.starts[node], network.starts[node + 1]):
+            put_message(network, network.out[at], message)
+        release(network, message)
 
 
-@inlined
+@text
 def _append(handshakes: Handshakes, first: int, count: int) -> None:
     """Copy a list of labels behind all others."""
     end = handshakes.state[USED]
@@ -182,43 +175,43 @@ def _append(handshakes: Handshakes, first: int, count: int) -> None:
     handshakes.state[USED] = end + count
 
 
-@inlined
-def _take_in(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int, at: int, end: int) -> None:
+@text
+def _take_in(network: Machine, handshakes: Handshakes, node: int, at: int, end: int) -> None:
     """Let *node* learn, and advertise, what messages from *at* to before *end* of the inbox bring, round by round."""
-    inbox, messages = traffic.inbox, queues.messages
+    inbox, messages = network.inbox, network.messages
     for number in range(at, end):
         message = inbox[number, MESSAGE]
-        round = messages[message, ROUND]
+        round = messages[message].round
         place = place_of(handshakes.rounds, round)
-        if messages[message, KIND] != DATA or messages[message, COUNT] == 0 or place < 0:
+        if messages[message].kind != DATA or messages[message].count == 0 or place < 0:
             continue
-        first, count, lists = messages[message, LABELS], messages[message, COUNT], 1
+        first, count, lists = messages[message].labels, messages[message].count, 1
         for later in range(number + 1, end):
             other = inbox[later, MESSAGE]
-            if messages[other, KIND] == DATA and messages[other, ROUND] == round:
+            if messages[other].kind == DATA and messages[other].round == round:
                 if lists == 1:  # several lists become one, in the place behind all others
                     begin = handshakes.state[USED]
                     _append(handshakes, first, count)
                     first = begin
-                _append(handshakes, messages[other, LABELS], messages[other, COUNT])
-                count += messages[other, COUNT]
-                messages[other, COUNT] = 0
+                _append(handshakes, messages[other].labels, messages[other].count)
+                count += messages[other].count
+                messages[other].count = 0
                 lists += 1
-        _learn(traffic, handshakes, place, node, first, count)
-        _advertise(traffic, queues, handshakes, round, node, first, count)
+        _learn(network, handshakes, place, node, first, count)
+        _advertise(network, handshakes, round, node, first, count)
 
 
-@inlined
-def _pass_on(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int, at: int, end: int) -> None:
+@text
+def _pass_on(network: Machine, handshakes: Handshakes, node: int, at: int, end: int) -> None:
     """Let *node* advertise what it has learnt in the steps from *at* to before *end* in their order, round by round."""
-    steps, order = traffic.steps, traffic.order
+    steps, order = network.steps, network.order
     for number in range(at, end):
-        step = order[number] & CHANNEL_MASK
+        step = order[number] & STEP_MASK
         first, count, lists = steps[step, STEP_LABELS], steps[step, STEP_COUNT], 1
         if count == 0:
             continue
         for later in range(number + 1, end):
-            other = order[later] & CHANNEL_MASK
+            other = order[later] & STEP_MASK
             if steps[other, STEP_ROUND] == steps[step, STEP_ROUND]:
                 if lists == 1:
                     begin = handshakes.state[USED]
@@ -228,59 +221,56 @@ def _pass_on(traffic: Traffic, queues: Queues, handshakes: Handshakes, node: int
                 count += steps[other, STEP_COUNT]
                 steps[other, STEP_COUNT] = 0
                 lists += 1
-        _advertise(traffic, queues, handshakes, steps[step, STEP_ROUND], node, first, count)
+        _advertise(network, handshakes, steps[step, STEP_ROUND], node, first, count)
 
 
-@inlined
-def _keep(traffic: Traffic, queues: Queues, node: int, message: int) -> None:
+@text
+def _keep(network: Machine, node: int, message: int) -> None:
     """Let *node* deal with what a message brings at the boundary that ends its hop."""
-    state, steps, messages = traffic.state, traffic.steps, queues.messages
+    state, steps, messages = network.state, network.steps, network.messages
     step = state[STEPS]
-    due = step_time(traffic, messages[message, BEGUN])
+    due = step_time(network, messages[message].begun)
     steps[step, NODE] = node
-    steps[step, STEP_LABELS] = messages[message, LABELS]
-    steps[step, STEP_COUNT] = messages[message, COUNT]
-    steps[step, STEP_ROUND] = messages[message, ROUND]
+    steps[step, STEP_LABELS] = messages[message].labels
+    steps[step, STEP_COUNT] = messages[message].count
+    steps[step, STEP_ROUND] = messages[message].round
     steps[step, STEP_DUE] = due
     state[STEPS] = step + 1
     state[STEP_TIME] = min(state[STEP_TIME], due)
 
 
-@entry
-def play(
-    traffic: Traffic, queues: Queues, handshakes: Handshakes, arrivals_until: int, steps_until: int, slotted: bool
-) -> int:
+@text
+def play(network: Machine, handshakes: Handshakes, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and answered, until something outside is due; return why it stopped.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
         handshakes: The rounds.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether nodes pass on only at slot boundaries what they have learnt.
     """
-    state, channels, inbox, steps = traffic.state, traffic.channels, traffic.inbox, traffic.steps
-    messages, order = queues.messages, traffic.order
+    state, channels, inbox, steps = network.state, network.channels, network.inbox, network.steps
+    messages, order = network.messages, network.order
     rounds, own = handshakes.rounds, handshakes.state
     while True:
-        if state[WINDOW_AT] < state[PASS_END]:
-            why: int = take(traffic, queues)
+        if state[DUE_AT] < state[DUE_END]:
+            why: int = take(network)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
-            at, end = state[INBOX_AT], inbox_of_one(traffic)
-            node = channels[inbox[at, CHANNEL], RECEIVER]
-            if hears_call(traffic, queues, CALL, node, at, end):
+            at, end = state[INBOX_AT], inbox_of_one(network)
+            node = channels[inbox[at, CHANNEL]].receiver
+            if hears_call(network, CALL, node, at, end):
                 return HEARD_CALL
             lists, together, most, words, previous = 0, 0, 0, 0, 0
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
-                lists += messages[message, COUNT]
+                lists += messages[message].count
                 together = together + 1 if number > at and inbox[number, CHANNEL] == inbox[number - 1, CHANNEL] else 1
                 most = max(most, together)
-                if messages[message, KIND] == DATA and messages[message, ROUND] != previous and not slotted:
-                    previous = messages[message, ROUND]
+                if messages[message].kind == DATA and messages[message].round != previous and not slotted:
+                    previous = messages[message].round
                     words += 1
             if own[USED] + lists > len(handshakes.labels):
                 return LISTS_FULL
@@ -288,33 +278,33 @@ def play(
             if why != ARRIVED:
                 return why
             # An answer to each that has come over one channel, and an advertisement for each round.
-            words_in_all = words * (traffic.starts[node + 1] - traffic.starts[node])
-            why = room(traffic, queues, node, end - at + words_in_all, most + words)
+            words_in_all = words * (network.starts[node + 1] - network.starts[node])
+            why = room(network, node, end - at + words_in_all, most + words)
             if why != ARRIVED:
                 return why
             if slotted and state[STEPS] + end - at > len(steps):
                 return STEPS_FULL
             for number in range(at, end):
                 channel, message = inbox[number, CHANNEL], inbox[number, MESSAGE]
-                kind, begun = messages[message, KIND], messages[message, BEGUN]
-                first, count = messages[message, LABELS], messages[message, COUNT]
-                place = place_of(rounds, messages[message, ROUND])
+                kind, begun = messages[message].kind, messages[message].begun
+                first, count = messages[message].labels, messages[message].count
+                place = place_of(rounds, messages[message].round)
                 if place >= 0:
                     if kind == ADV:
-                        _request(traffic, queues, handshakes, place, channel, begun, first, count)
+                        _request(network, handshakes, place, channel, begun, first, count)
                     elif kind == REQ:
-                        _answer(traffic, queues, handshakes, place, channel, begun, first, count)
-                    elif slotted:
-                        _keep(traffic, queues, node, message)
+                        _answer(network, handshakes, place, channel, begun, first, count)
+                    elif slotted and kind == DATA:
+                        _keep(network, node, message)
             if words:
-                _take_in(traffic, queues, handshakes, node, at, end)
+                _take_in(network, handshakes, node, at, end)
             for number in range(at, end):
-                release(queues, inbox[number, MESSAGE])
+                release(network, inbox[number, MESSAGE])
             state[INBOX_AT] = end
             if rounds.state[ENDED]:
                 return ENDED_ROUND
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
@@ -325,34 +315,31 @@ def play(
             why = hearing(rounds, lists)
             if why != ARRIVED:
                 return why
-            own[DUE_STEPS] = begin_due(traffic)
+            own[DUE_STEPS] = begin_due(network)
             for number in range(own[DUE_STEPS]):
-                step = order[number] & CHANNEL_MASK
+                step = order[number] & STEP_MASK
                 place = place_of(rounds, steps[step, STEP_ROUND])
                 if place >= 0:
                     node, first, count = steps[step, NODE], steps[step, STEP_LABELS], steps[step, STEP_COUNT]
-                    _learn(traffic, handshakes, place, node, first, count)
+                    _learn(network, handshakes, place, node, first, count)
         while state[STEP_AT] < own[DUE_STEPS]:
             at = end = state[STEP_AT]
-            node = steps[order[at] & CHANNEL_MASK, NODE]
+            node = steps[order[at] & STEP_MASK, NODE]
             lists, words, previous = 0, 0, 0
-            while end < own[DUE_STEPS] and steps[order[end] & CHANNEL_MASK, NODE] == node:
-                step = order[end] & CHANNEL_MASK
+            while end < own[DUE_STEPS] and steps[order[end] & STEP_MASK, NODE] == node:
+                step = order[end] & STEP_MASK
                 lists += steps[step, STEP_COUNT]
                 if steps[step, STEP_ROUND] != previous:
                     previous = steps[step, STEP_ROUND]
                     words += 1
                 end += 1
-            why = room(traffic, queues, node, words * (traffic.starts[node + 1] - traffic.starts[node]), words)
+            why = room(network, node, words * (network.starts[node + 1] - network.starts[node]), words)
             if why != ARRIVED:
                 return why
             if own[USED] + lists > len(handshakes.labels):
                 return LISTS_FULL
-            _pass_on(traffic, queues, handshakes, node, at, end)
+            _pass_on(network, handshakes, node, at, end)
             state[STEP_AT] = end
-        end_due(traffic)
+        end_due(network)
         if rounds.state[ENDED]:
             return ENDED_ROUND
-
-
-play_with_faults = for_faults(play)

@@ -5,15 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled, for_faults, inlined
-from netbandit.simulation.kernels.due_steps import begin_due, end_due, keep_until_due
-from netbandit.simulation.kernels.message_rows import LABELS, ROUND, SIZE
-from netbandit.simulation.kernels.queues import Queues, advance, next_due, put, release, room, take
-from netbandit.simulation.kernels.sorting import sort
-from netbandit.simulation.kernels.traffic import (
+from netbandit.simulation.machine.hops import advance, move_to, next_due, put_message, room, take
+from netbandit.simulation.machine.primitives import release, write
+from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
-    CHANNEL_MASK,
+    DUE_AT,
+    DUE_END,
     END,
     INBOX_AT,
     INBOX_END,
@@ -21,8 +19,6 @@ from netbandit.simulation.kernels.traffic import (
     MESSAGE,
     NODE,
     NOW,
-    PASS_END,
-    RECEIVER,
     SLOT_NS,
     STATES,
     STEP,
@@ -32,11 +28,11 @@ from netbandit.simulation.kernels.traffic import (
     STEPS,
     STEPS_BEGUN,
     STEPS_FULL,
-    WINDOW_AT,
-    Traffic,
-    inbox_of_one,
-    move_to,
+    Machine,
 )
+from netbandit.simulation.machine.sorting import sort
+from netbandit.simulation.machine.steps import STEP_MASK, begin_due, end_due, inbox_of_one, keep_until_due
+from netbandit.texts import text
 
 # Places in `Trees.state`: how many rows of `heard` are new, how many steps are due in this instant, and how many of the
 # agents that are telling something have.
@@ -67,53 +63,53 @@ class Trees(NamedTuple):
     named: NDArray[np.int64]
 
 
-@inlined
-def _branch(traffic: Traffic, trees: Trees, node: int, source: int) -> tuple[int, int]:
+@text
+def _branch(network: Machine, trees: Trees, node: int, source: int) -> tuple[int, int]:
     """Return where in `Trees.tree` the channels begin and end on which *node* passes on what comes from *source*."""
-    at = source * (len(traffic.starts) - 1) + node
+    at = source * (len(network.starts) - 1) + node
     return trees.first[at], trees.first[at + 1]
 
 
-@inlined
-def _pass_on(traffic: Traffic, queues: Queues, trees: Trees, node: int, source: int, item: int, size: int) -> None:
+@text
+def _pass_on(network: Machine, trees: Trees, node: int, source: int, item: int, size: int) -> None:
     """Let *node* pass on an *item* of *source*, if the horizon has not come."""
-    now = traffic.state[NOW]
-    if now < traffic.state[END]:
-        first, last = _branch(traffic, trees, node, source)
+    now = network.state[NOW]
+    if now < network.state[END]:
+        first, last = _branch(network, trees, node, source)
+        message = write(network, 0, size, item, now, source, 0)
         for place in range(first, last):
-            put(traffic, queues, int(trees.tree[place]), 0, size, item, now, source, 0)
+            put_message(network, int(trees.tree[place]), message)
+        release(network, message)
 
 
-@compiled
-def broadcast(
-    traffic: Traffic, queues: Queues, trees: Trees, agents: NDArray[np.int64], item: int, size: int, now: int
-) -> int:
+@text
+def broadcast(network: Machine, trees: Trees, agents: NDArray[np.int64], item: int, size: int, now: int) -> int:
     """Let *agents* broadcast items, which are numbered from *item* on.
 
     Return when (ns) something is due next of all that is under way; below zero: there was no room for all, and why; the
     next call goes on.
     """
-    move_to(traffic.state, now)
+    move_to(network, now)
     while trees.state[TOLD] < len(agents):
         agent = agents[trees.state[TOLD]]
-        first, last = _branch(traffic, trees, agent, agent)
-        why: int = room(traffic, queues, agent, last - first, 1)
+        first, last = _branch(network, trees, agent, agent)
+        why: int = room(network, agent, last - first, 1)
         if why != ARRIVED:
             return -why
-        _pass_on(traffic, queues, trees, agent, agent, item + trees.state[TOLD], size)
+        _pass_on(network, trees, agent, agent, item + trees.state[TOLD], size)
         trees.state[TOLD] += 1
     trees.state[TOLD] = 0
-    return int(next_due(traffic, queues))
+    return int(next_due(network))
 
 
-@inlined
-def _hear(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int) -> None:
+@text
+def _hear(network: Machine, trees: Trees, node: int, number: int) -> None:
     """Let *node* hear so many messages at once, in order of their sources, then of their items."""
-    state, messages = traffic.state, queues.messages
+    state, messages = network.state, network.messages
     boundary = (state[NOW] + state[SLOT_NS] - 1) // state[SLOT_NS]
     for place in range(number):
         message = trees.named[place]
-        trees.named[place] = (messages[message, LABELS] << _ITEM_BITS) | messages[message, ROUND]
+        trees.named[place] = (messages[message].labels << _ITEM_BITS) | messages[message].round
     sort(trees.named, 0, number, state, STATES)
     for place in range(number):
         row = trees.state[HEARD]
@@ -124,85 +120,81 @@ def _hear(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int
         trees.state[HEARD] = row + 1
 
 
-@inlined
-def _room(traffic: Traffic, queues: Queues, trees: Trees, node: int, number: int) -> int:
+@text
+def _room(network: Machine, trees: Trees, node: int, number: int) -> int:
     """Return why *node* cannot hear and pass on so many messages, those in `Trees.named`, or `ARRIVED`: it can."""
     if trees.state[HEARD] + number > len(trees.heard):
         return LISTS_FULL
     messages = most = 0
     for place in range(number):
-        first, last = _branch(traffic, trees, node, queues.messages[trees.named[place], LABELS])
+        first, last = _branch(network, trees, node, network.messages[trees.named[place]].labels)
         messages += last - first
         most += last > first
-    return int(room(traffic, queues, node, messages, most))
+    return int(room(network, node, messages, most))
 
 
-@inlined
-def _pass_on_and_release(traffic: Traffic, queues: Queues, trees: Trees, node: int, message: int) -> None:
-    messages = queues.messages
-    source, number, size = messages[message, LABELS], messages[message, ROUND], messages[message, SIZE]
-    _pass_on(traffic, queues, trees, node, source, number, size)
-    release(queues, message)
+@text
+def _pass_on_and_release(network: Machine, trees: Trees, node: int, message: int) -> None:
+    messages = network.messages
+    source, number, size = messages[message].labels, messages[message].round, messages[message].size
+    _pass_on(network, trees, node, source, number, size)
+    release(network, message)
 
 
-@compiled
-def play(traffic: Traffic, queues: Queues, trees: Trees, arrivals_until: int, steps_until: int, slotted: bool) -> int:
+@text
+def play(network: Machine, trees: Trees, arrivals_until: int, steps_until: int, slotted: bool) -> int:
     """Let messages be delivered and passed on, until something outside is due; return why it stopped.
 
     Args:
-        traffic: The links.
-        queues: What is under way on them.
+        network: The network, and what is under way.
         trees: Where it goes, and who has heard it.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
         slotted: Whether what is heard takes effect at a slot boundary; the last column of a step says when.
     """
-    state, channels, inbox, steps, order = traffic.state, traffic.channels, traffic.inbox, traffic.steps, traffic.order
+    state, channels, inbox, steps, order = network.state, network.channels, network.inbox, network.steps, network.order
     while True:
-        if state[WINDOW_AT] < state[PASS_END]:
-            why: int = take(traffic, queues)
+        if state[DUE_AT] < state[DUE_END]:
+            why: int = take(network)
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
-            at, end = state[INBOX_AT], inbox_of_one(traffic)
-            node = channels[inbox[at, CHANNEL], RECEIVER]
+            at, end = state[INBOX_AT], inbox_of_one(network)
+            node = channels[inbox[at, CHANNEL]].receiver
             if slotted:
                 if state[STEPS] + end - at > len(steps):
                     return STEPS_FULL
-                keep_until_due(traffic, queues, node, at, end)
+                keep_until_due(network, node, at, end)
             else:
                 for number in range(at, end):
                     trees.named[number - at] = inbox[number, MESSAGE]
-                why = _room(traffic, queues, trees, node, end - at)
+                why = _room(network, trees, node, end - at)
                 if why != ARRIVED:
                     return why
-                _hear(traffic, queues, trees, node, end - at)
+                _hear(network, trees, node, end - at)
                 for number in range(at, end):
-                    _pass_on_and_release(traffic, queues, trees, node, inbox[number, MESSAGE])
+                    _pass_on_and_release(network, trees, node, inbox[number, MESSAGE])
             state[INBOX_AT] = end
         if not state[STEPS_BEGUN]:
-            why = advance(traffic, queues, arrivals_until, steps_until, state[STEP_TIME])
+            why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
             if why == ARRIVED:
                 continue
             if why != STEP:
                 return why
-            trees.state[DUE_STEPS] = begin_due(traffic)
+            trees.state[DUE_STEPS] = begin_due(network)
         while state[STEP_AT] < trees.state[DUE_STEPS]:
             at = end = state[STEP_AT]
-            node = steps[order[at] & CHANNEL_MASK, NODE]
-            while end < trees.state[DUE_STEPS] and steps[order[end] & CHANNEL_MASK, NODE] == node:
+            node = steps[order[at] & STEP_MASK, NODE]
+            while end < trees.state[DUE_STEPS] and steps[order[end] & STEP_MASK, NODE] == node:
                 end += 1
             for number in range(at, end):
-                trees.named[number - at] = steps[order[number] & CHANNEL_MASK, STEP_LABELS]
-            why = _room(traffic, queues, trees, node, end - at)
+                trees.named[number - at] = steps[order[number] & STEP_MASK, STEP_LABELS]
+            why = _room(network, trees, node, end - at)
             if why != ARRIVED:
                 return why
-            _hear(traffic, queues, trees, node, end - at)
+            _hear(network, trees, node, end - at)
             for number in range(at, end):
-                message = steps[order[number] & CHANNEL_MASK, STEP_LABELS]
-                _pass_on_and_release(traffic, queues, trees, node, message)
+                message = steps[order[number] & STEP_MASK, STEP_LABELS]
+                _pass_on_and_release(network, trees, node, message)
             state[STEP_AT] = end
-        end_due(traffic)
-
-
-play_with_faults = for_faults(play)
+        end_due(network)

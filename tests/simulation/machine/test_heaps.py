@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from netbandit.simulation.kernels.heaps import COLUMNS, pop, push
+from netbandit.simulation.machine.heaps import COLUMNS, pop, push
 
 
 def test_rows_come_out_in_order_whatever_was_put_in_between():

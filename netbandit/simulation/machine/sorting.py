@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled, inlined
+from netbandit.simulation.machine.compiled import compiled, inlined
 
 STACK = 128
 """Numbers that `sort` needs room for."""

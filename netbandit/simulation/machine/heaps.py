@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.compiled import compiled
+from netbandit.simulation.machine.compiled import compiled
 
 COLUMNS = 4
 

@@ -3,7 +3,7 @@
 import pytest
 from numba import int64, njit
 
-from netbandit.simulation.kernels.compiled import inlined, machine_code
+from netbandit.simulation.machine.compiled import inlined, machine_code
 
 
 @inlined

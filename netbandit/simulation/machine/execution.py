@@ -1,0 +1,126 @@
+"""Texts of loops, written out for arrays and compiled.
+
+Whether anything can go wrong in a network is known when a loop is written out for it, so that it costs nothing.
+"""
+
+from collections.abc import Callable
+from functools import cache, partial
+from types import FunctionType
+from typing import Any, TypeVar
+
+from netbandit.network import hop
+from netbandit.network.network import Network
+from netbandit.simulation.machine import hops, primitives
+from netbandit.simulation.machine.compiled import compiled, entry, inlined
+from netbandit.simulation.machine.rows import Faults, Machine
+from netbandit.texts import is_text, written_out
+
+Arrays = TypeVar("Arrays", Machine, Faults)
+
+_WHAT_GOES_WRONG = (
+    *("LOSES", "LOSES_BITS", "LOSES_IN_BURSTS", "JITTERS", "OVERTAKES", "DOUBLES", "REPEATS", "LINKS_FAIL"),
+    *("COUNTS_DELIVERIES", "FAULTY"),
+)
+_NOT_HERE = ("UPLINKS", "TRACES", "NODES_FAIL", "FORGETS", "PROMPT")
+_LONG = (hop.put, hops.take, hops.advance)
+"""What is compiled once. Where nothing can go wrong, the compiler puts it where it is called all the same."""
+
+
+class Loop:
+    """A text that Python calls: a loop, or what is compiled beside one.
+
+    Args:
+        function: The text.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def over(self, network: Network) -> Any:
+        """Return it, to be compiled, for *network*."""
+        return _entry(self._function, network.unreliable)
+
+
+@cache
+def _entry(text: Callable[..., Any], faulty: bool) -> Any:
+    made = entry(_named(written_out(text, _writing(faulty).names, _writing(faulty).called), faulty))
+    return made if hasattr(made, "py_func") else partial(_uncompiled, made)
+
+
+def _uncompiled(function: Callable[..., Any], machine: Machine, *given: Any) -> Any:
+    """Call a *function* that numba was told not to compile."""
+    with_attributes = _with_attributes(machine)
+    if machine.faults is not None:
+        with_attributes = with_attributes._replace(faults=_with_attributes(machine.faults))
+    return function(with_attributes, *given)
+
+
+def _with_attributes(arrays: Arrays) -> Arrays:
+    named = ((name, getattr(arrays, name)) for name in arrays._fields)
+    rows: dict[str, Any] = {
+        name: _Rows(array) for name, array in named if getattr(getattr(array, "dtype", None), "names", None)
+    }
+    return arrays._replace(**rows)
+
+
+class _Rows:
+    """A structured array, of whose rows the fields are attributes, as in compiled functions."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, place: int) -> "_Row":
+        return _Row(self._array, place)
+
+
+class _Row:
+    __slots__ = ("_array", "_place")
+
+    def __init__(self, array: Any, place: int) -> None:
+        object.__setattr__(self, "_array", array)
+        object.__setattr__(self, "_place", place)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._array[name][self._place]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._array[name][self._place] = value
+
+
+@cache
+def _writing(faulty: bool) -> "_Writing":
+    return _Writing(faulty)
+
+
+class _Writing:
+    """How texts are written out for networks in which nothing can go wrong, or for all others.
+
+    Attributes:
+        names: What the primitives and constants of texts stand for.
+    """
+
+    def __init__(self, faulty: bool) -> None:
+        self._faulty = faulty
+        self._made: dict[FunctionType, Any] = {}
+        self.names: dict[str, Any] = {name: value for name, value in vars(primitives).items() if is_text(value)}
+        self.names |= dict.fromkeys(_WHAT_GOES_WRONG, faulty) | dict.fromkeys(_NOT_HERE, False) | {"QUEUES": True}
+        self.names |= {"duration_of": primitives.transmission_of, "NOTHING": -1}
+        for text in _LONG:
+            self.names[text.__name__] = self.called(text)
+
+    def called(self, text: Any) -> Any:
+        """Return what is called in place of a *text* that is not written out where it is called."""
+        if text not in self._made:
+            made = _named(written_out(text, self.names, self.called), self._faulty)
+            self._made[text] = compiled(made) if self._faulty else inlined(made)
+        return self._made[text]
+
+
+def _named(function: FunctionType, faulty: bool) -> FunctionType:
+    """Give *function* a name of its own: numba tells what it keeps by it."""
+    if faulty:
+        function.__name__ = function.__qualname__ = f"{function.__name__}_with_faults"
+    return function

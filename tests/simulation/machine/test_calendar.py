@@ -1,0 +1,80 @@
+"""The compiled calendar: whatever is sent when, and however late, comes out by time, channel and order of sending."""
+
+import networkx as nx
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from netbandit.network.clock import Clock, Environment
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import LinkClass
+from netbandit.network.message import Kind
+from netbandit.network.network import Network
+from netbandit.simulation.compiled_rounds.links import machine_of, more_entries
+from netbandit.simulation.machine.calendar import begin_pass, end_entry, expect, first_arrival
+from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.rows import DUE_AT, DUE_END, ENTRIES_LEFT, NEVER, NOW
+from netbandit.texts import text
+
+MESSAGES = 40
+
+
+@text
+def drive(network, sent, came):
+    """Send the rows of *sent* (when, channel, delay), and write what comes out into *came*; return whether all did."""
+    state = network.state
+    while True:
+        arrival = first_arrival(network)
+        place = came[0, 2]
+        if place < len(sent) and sent[place, 0] <= arrival:
+            if state[ENTRIES_LEFT] == 0:
+                return False
+            expect(network, sent[place, 1], place, sent[place, 0] + sent[place, 2])
+            came[0, 2] = place + 1
+        elif arrival == NEVER:
+            return True
+        else:
+            state[NOW] = arrival
+            begin_pass(network)
+            while state[DUE_AT] < state[DUE_END]:
+                row = network.due[state[DUE_AT]]
+                came[0, 0] += 1
+                came[came[0, 0], 0] = arrival
+                came[came[0, 0], 1] = network.entries[row].channel
+                came[came[0, 0], 2] = network.entries[row].message
+                end_entry(network, row)
+                state[DUE_AT] += 1
+
+
+LOOP = Loop(drive)
+GRAPH = nx.cycle_graph(3)
+DELAYS = st.one_of(st.integers(0, 3), st.integers(0, 5_000), st.integers(0, 10**12))
+
+
+def network():
+    links = {(min(link), max(link)): 1_000 for link in GRAPH.edges}
+    clock = Clock(Environment(), 1_000, 10**9)
+    neighbours = [sorted(GRAPH[node]) for node in GRAPH]
+    return Network(clock, neighbours, LinkClass(), links, LinkClass(), [0] * 3, Fingerprint())
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.tuples(DELAYS, st.integers(0, 5), DELAYS), min_size=1, max_size=MESSAGES),
+    st.integers(1, 3),
+)
+@example([(0, 0, 10**12), (0, 0, 1), (5, 1, 10**6), (0, 0, 10**12)], 1)
+@example([(0, 1, 3), (1, 0, 11), (0, 0, 19), (3, 0, 8)], 3)  # the last one overtakes, and has the row of the first one
+def test_all_comes_out_in_order(rows, room):
+    here = network()
+    machine = machine_of(here, (Kind("X"),))
+    machine = more_entries(machine._replace(entries=machine.entries[:0], due=machine.due[:0]), room)
+    machine.state[ENTRIES_LEFT] = room
+    sent = np.array(rows, dtype=np.int64)
+    sent[:, 0] = np.cumsum(sent[:, 0])
+    came = np.zeros((len(sent) + 1, 3), dtype=np.int64)
+    while not LOOP.over(here)(machine, sent, came):
+        machine = more_entries(machine, room)
+    order = sorted((when + late, channel, place) for place, (when, channel, late) in enumerate(sent.tolist()))
+    assert came[1:].tolist() == [list(one) for one in order]
+    assert machine.state[ENTRIES_LEFT] == len(machine.entries)

@@ -4,6 +4,7 @@ import sys
 
 from netbandit import describing
 from netbandit.cli import garbage, interrupts  # before all else: Ctrl-C may come at once
+from netbandit.execution import ExecutionError, execution
 
 interrupts.end_at_once()
 garbage.search_rarely()
@@ -31,6 +32,10 @@ def main() -> None:
 
     What do delay, topology, a communication budget and privacy cost in regret?
     """
+    try:
+        execution()
+    except ExecutionError as error:
+        raise click.UsageError(str(error)) from None
 
 
 for command in (run, check, schema, plot, compare, report, trace, topology, reproduce, bench, audit, swarm):

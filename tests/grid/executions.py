@@ -5,27 +5,22 @@ because the last ones depend on the processor where matrices are multiplied.
 """
 
 import json
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
+from typing import Any, get_args
 
 from grid.table import Line
 
+from netbandit.execution import Execution, executed
 from netbandit.scenario.load import load
-from netbandit.simulation import patterns, slots
+from netbandit.simulation import slots
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.result import RunResult
 
 BASE = Path(__file__).with_name("base.toml")
 
-EXECUTIONS = ("chosen", "plain", "compiled")
-"""``chosen``: as for a user; ``plain``: message by message, event by event, and slot by slot in numpy; ``compiled``: in
-loops and in bulk from the first hop on, wherever they know all that can happen."""
+EXECUTIONS = get_args(Execution)
 
 METRICS = Path(__file__).with_name("metrics.txt")
 """The names of the metrics that are pinned: one that is new changes no line until it is entered here."""
@@ -37,21 +32,7 @@ _LEDGER = (
 _LINKS = ("first", "second", "messages", "bytes", "activations", "lost")
 
 
-@contextmanager
-def executed(execution: str) -> Iterator[None]:
-    """Have runs be executed in one of the ways."""
-    with ExitStack() as stack:
-        if execution == "compiled":
-            stack.enter_context(choice.worth_it_from(0))
-        elif execution == "plain":
-            stack.enter_context(choice.worth_it_from(sys.maxsize))
-            stack.enter_context(patch.object(patterns, "bulk_broadcasts", lambda *_: None))
-            stack.enter_context(patch.object(patterns, "bulk_exchanges", lambda *_: None))
-            stack.enter_context(patch.object(slots, "is_compiled", lambda *_: False))
-        yield
-
-
-def run(scenario: str, execution: str) -> RunResult:
+def run(scenario: str, execution: Execution) -> RunResult:
     """Run the scenario of a line."""
     point = check(load(BASE, scenario.split("; "))).points[0]
     with executed(execution):

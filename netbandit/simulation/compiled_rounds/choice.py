@@ -3,10 +3,12 @@
 Whether a loop is worth it comes first: to find out whether it knows all that can happen may take seconds.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from netbandit.execution import execution
 from netbandit.network.loss import BurstLoss
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
@@ -62,6 +64,11 @@ _MOST_ITEMS = 10**12  # below `netbandit.simulation.kernels.trees.MOST_ITEMS`
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 
+def _least_hops() -> int:
+    """Return from how many hops on loops are used."""
+    return {"chosen": LEAST_HOPS, "compiled": 0, "plain": sys.maxsize}[execution()]
+
+
 @contextmanager
 def worth_it_from(hops: int) -> Iterator[None]:
     """Let loops be used for rounds of so many hops and more, 0 for all, whatever is worth it; for those who compare."""
@@ -101,7 +108,7 @@ def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> 
         type(protocol) is Local
         and protocol.ttl > 0
         and network.agents <= _MOST_IN_CLIQUES
-        and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= LEAST_HOPS
+        and _near(protocol, network) * min(_SYNCHRONISATIONS, network.clock.horizon // 10) >= _least_hops()
         and _times_fit(network)
         and sync_handler.release_size <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
@@ -128,7 +135,7 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         return False
     return (
         network.agents <= _MOST_SOURCES
-        and shares * _near_trees(protocol, network) >= LEAST_HOPS
+        and shares * _near_trees(protocol, network) >= _least_hops()
         and _times_fit(network)
         and network.clock.horizon * network.agents < _MOST_ITEMS
         and _is_known(network)
@@ -211,7 +218,7 @@ def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
     """Return of how many rounds it must be known for a loop to be worth it; how many more there are is all the same."""
     if type(protocol) not in _HOPS:
         return 1
-    return -(-LEAST_HOPS // max(1, _HOPS[type(protocol)][0](network), LEAST_HOPS // _A_ROUND))
+    return -(-_least_hops() // max(1, _HOPS[type(protocol)][0](network), _least_hops() // _A_ROUND))
 
 
 def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
@@ -221,8 +228,8 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     hops, most_agents = _HOPS[type(protocol)]
     return (
         network.agents <= most_agents
-        and hops(network) * rounds >= LEAST_HOPS
-        and hops(network) * _A_ROUND >= LEAST_HOPS
+        and hops(network) * rounds >= _least_hops()
+        and hops(network) * _A_ROUND >= _least_hops()
         and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
         and _is_known(network)
@@ -292,7 +299,7 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
     """Return whether a loop knows all that can happen to the parts of a whole run, and is worth it."""
     return (
         type(protocol) is Vertical
-        and network.clock.horizon * _hops_of_a_user(network, part_bytes) >= max(1, LEAST_HOPS)
+        and network.clock.horizon * _hops_of_a_user(network, part_bytes) >= max(1, _least_hops())
         and _times_fit(network)
         and network.clock.end + (protocol.deadline_ns(network.clock.slot) or 0) < _LATEST
         and max(part_bytes) <= _LARGEST_QUEUEING

@@ -1,0 +1,44 @@
+"""How runs are executed: as is worth it, or in one way throughout, for those who compare; the numbers are the same."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, get_args
+
+Execution = Literal["chosen", "plain", "compiled"]
+"""``plain``: message by message, event by event, slot by slot in numpy; ``compiled``: in compiled loops and in bulk,
+from the first hop on, wherever they know all that can happen; ``chosen``: so where it is worth it."""
+
+VARIABLE = "NETBANDIT_EXECUTION"
+"""The variable of the environment that says how; it is not set: ``chosen``."""
+
+
+class ExecutionError(ValueError):
+    """The variable says something else."""
+
+
+def execution() -> Execution:
+    """Return how runs are executed.
+
+    Raises:
+        ExecutionError: `VARIABLE` says neither.
+    """
+    said = os.environ.get(VARIABLE) or "chosen"
+    for one in get_args(Execution):
+        if said == one:
+            return one  # type: ignore[no-any-return]
+    raise ExecutionError(f"{VARIABLE}={said}: must be plain or compiled, or not be set")
+
+
+@contextmanager
+def executed(how: Execution) -> Iterator[None]:
+    """Have runs of this process, and of those that it starts, be executed in one way."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = how
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before

@@ -154,7 +154,10 @@ def _plain(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
-        return None if value != value else float(value)
+        try:
+            return None if value != value else float(value)
+        except OverflowError:  # an integer that no float holds
+            return None
     return math.inf if value == "inf" else None
 
 

@@ -29,7 +29,7 @@ def cost_lines(study: StudyResult) -> list[str]:
     for run in (run for point in study.points for run in point.finished):
         cost, activations = run.metrics.get("cost"), run.metrics.get("activations")
         peer, uplink = (lookup(run.resolved, f"links.{link}.cost") for link in ("peer", "uplink"))
-        if not cost or activations is None or peer is None or uplink is None:
+        if not cost or activations is None or not all(isinstance(price, int | float) for price in (peer, uplink)):
             continue
         parts = []
         if cost != activations * uplink or peer == uplink:

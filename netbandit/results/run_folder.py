@@ -14,7 +14,7 @@ from netbandit.results import run_content
 from netbandit.results.portable_json import as_text
 from netbandit.results.run_content import ContentError
 from netbandit.results.safe_files import make_folder, remove_leftovers, storage, write_whole
-from netbandit.results.sealed_json import SealError, digest, digest_of, sealed, unsealed
+from netbandit.results.sealed_json import SealError, digest, digest_of, integer, sealed, unsealed
 from netbandit.simulation.result import LinkUse, RunResult
 
 FORMAT = 2
@@ -293,4 +293,4 @@ def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
 
 
 def _json(folder: Path, name: str, whole: Mapping[str, Any]) -> Any:
-    return json.loads(_content(folder, name, whole))
+    return json.loads(_content(folder, name, whole), parse_int=integer)

@@ -1,6 +1,7 @@
 """JSON objects that check themselves: the last entry is a checksum of every byte before it."""
 
 import json
+import sys
 from collections.abc import Mapping
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -10,6 +11,7 @@ from netbandit.results.portable_json import as_text
 
 _SIGN = ', "checksum": "'
 _DIGEST_BYTES = 16
+_LARGEST = int(sys.float_info.max)
 
 
 class SealError(ValueError):
@@ -26,13 +28,28 @@ def unsealed(content: bytes) -> dict[str, Any]:
     """Return the entries of what `sealed` returned, without the checksum.
 
     Raises:
-        SealError: A byte is not as it was written, or there is no checksum.
+        SealError: A byte is not as it was written, or there is no checksum; or it holds what no run leaves.
     """
     body, sign, rest = content.rpartition(_SIGN.encode())
     if not sign or rest != f'{digest(body)}"}}\n'.encode():
         raise SealError("does not match its checksum")
-    entries: dict[str, Any] = json.loads(body + b"}")
+    try:
+        entries: dict[str, Any] = json.loads(body + b"}", parse_int=integer)
+    except RecursionError:
+        raise SealError("is nested too deeply") from None
     return entries
+
+
+def integer(text: str) -> int:
+    """Return the integer that a number of JSON is.
+
+    Raises:
+        SealError: No float holds it, and so no run leaves it.
+    """
+    value = int(text)
+    if not -_LARGEST <= value <= _LARGEST:
+        raise SealError(f"holds a number of {len(text)} digits")
+    return value
 
 
 def digest(content: bytes) -> str:

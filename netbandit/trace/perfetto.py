@@ -215,7 +215,7 @@ def _names(nodes: Sequence[tuple[int, int | str]], lanes: int, names: Sequence[s
     yield {"ph": "M", "pid": _PROCESS, "tid": _ROUNDS, "name": "process_name", "args": {"name": "netbandit"}}
     tracks = [(_ROUNDS + lane, "rounds" if lane == 0 else f"rounds ({lane + 1})") for lane in range(lanes)]
     for track, node in nodes:
-        place = f" {names[node]}" if names is not None and isinstance(node, int) else ""
+        place = f" {names[node]}" if names is not None and isinstance(node, int) and node < len(names) else ""
         tracks.append((track, SERVER if node == SERVER else f"agent {node}{place}"))
     for order, (track, name) in enumerate(tracks):
         place_of = {"ph": "M", "pid": _PROCESS, "tid": track}

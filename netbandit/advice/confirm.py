@@ -85,7 +85,7 @@ def _metrics(source: Source, timed: TimedGraph, replications: int) -> list[dict[
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "network.json"
-        tables = copy.deepcopy(source.point.resolved)
+        tables = copy.deepcopy(dict(source.point.resolved))
         tables["topology"] = {"family": "file", "file": str(file)}
         topology = timed.topology
         if isinstance(source.point.scenario.links.peer.latency, UniformLatency):

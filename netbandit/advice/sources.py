@@ -21,7 +21,7 @@ from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
 
 if TYPE_CHECKING:
-    from netbandit.simulation.simulation import RunnablePoint
+    from netbandit.simulation.point import RunnablePoint
 
 _TIMING = ("links", "run", "protocol")
 

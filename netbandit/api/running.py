@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from netbandit.arguments import whole
 from netbandit.plural import counted
+from netbandit.point import Point
 from netbandit.reading import native
 from netbandit.results.compare import compare
-from netbandit.results.run_keys import Point, run_key
+from netbandit.results.run_keys import run_key
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables

@@ -23,7 +23,7 @@ from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import GatherLearner
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.point import PointConfig
+from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.simulation import Simulation
 from netbandit.simulation.slot_learner import in_slots
@@ -63,7 +63,7 @@ class HeldWorld(Streams):
 class _Runs:
     """Runs of one point, and what spent most privacy in them."""
 
-    def __init__(self, point: PointConfig) -> None:
+    def __init__(self, point: RunnablePoint) -> None:
         self.diary = Diary()
         self._seed = point.scenario.run.seed
         self._watched = replace(point, learner=watched(_template(point), self.diary))
@@ -92,7 +92,7 @@ class _Runs:
         )
 
 
-def whole_runs(point: PointConfig) -> Mechanism:
+def whole_runs(point: RunnablePoint) -> Mechanism:
     """Return the runs of *point* as a mechanism; its learner may be one of the user's own.
 
     Raises:
@@ -190,7 +190,7 @@ def _epsilon(run: RunResult, name: str = "epsilon") -> float:
     return inf if value is None else float(value)
 
 
-def _template(point: PointConfig) -> AnyLearner:
+def _template(point: RunnablePoint) -> AnyLearner:
     learner = point.learner
     if isinstance(learner, EpochLearner):
         return learner

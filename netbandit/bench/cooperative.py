@@ -23,7 +23,7 @@ from netbandit.bench.scenario import point_of
 from netbandit.learners.dducb import stage_steps, step_factors
 from netbandit.protocols.mixing import Mixing, mixing, second_eigenvalue
 from netbandit.simulation.blas_threads import one_blas_thread
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 
 ROUNDS = 3
 AGENTS = 50

@@ -19,7 +19,7 @@ import numpy as np
 from netbandit.bandits.linear import Linear
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 from netbandit.streams import Streams
 
 ROUNDS = 5

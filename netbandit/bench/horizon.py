@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 
 ROUNDS = 7
 

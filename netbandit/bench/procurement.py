@@ -22,7 +22,7 @@ from netbandit.bench.scenario import point_of
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation.kernels import procurement as market
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
 from netbandit.streams import Streams

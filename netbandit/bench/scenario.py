@@ -4,7 +4,7 @@ from pathlib import Path
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 
 
 def point_of(text: str, folder: str, *overrides: str) -> RunnablePoint:

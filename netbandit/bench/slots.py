@@ -19,7 +19,7 @@ from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 
 ROUNDS = 3
 AGENTS = 24

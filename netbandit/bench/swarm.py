@@ -34,8 +34,8 @@ from netbandit.settings import Raw
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.check import check
 from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
-from netbandit.simulation.simulation import RunnablePoint
 from netbandit.streams import Streams
 
 _MOST_DRAWS = 200

@@ -15,7 +15,7 @@ from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.bench.measure import Row, in_turns, median_ratio
 from netbandit.bench.scenario import point_of
 from netbandit.learners.linear import GatherLearner
-from netbandit.simulation.simulation import RunnablePoint
+from netbandit.simulation.point import RunnablePoint
 from netbandit.streams import Streams
 
 ROUNDS = 7

@@ -2,55 +2,22 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from netbandit.key_paths import lookup
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
-from netbandit.papers.selectors import NOT_GIVEN, Selector
+from netbandit.papers.selectors import NOT_GIVEN, SCENARIO, Selector
 from netbandit.plural import counted
-from netbandit.results.store import load_study
+from netbandit.results.store import PointResult, load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.check import check
-from netbandit.simulation.result import RunResult
-from netbandit.simulation.simulation import RunnablePoint
-
-
-@dataclass(frozen=True)
-class PointRuns:
-    """One point of a figure's scenarios.
-
-    Attributes:
-        scenario: The scenario's file, without its ending.
-        resolved: The scenario with every default filled in.
-        runs: Its replications, those that came to their end; of several instances, each replication several times.
-    """
-
-    scenario: str
-    resolved: Mapping[str, Any]
-    runs: Sequence[RunResult]
-
-    @property
-    def by_replication(self) -> dict[int, list[RunResult]]:
-        """The runs of each replication: one, or one for each instance."""
-        found: dict[int, list[RunResult]] = {}
-        for run in self.runs:
-            found.setdefault(run.replication, []).append(run)
-        return found
-
-    def values(self, formula: Expression) -> dict[int, float | None]:
-        """Return what *formula* is worth in each replication, in the mean over instances; None where one has none."""
-        found = {number: [formula.of(run) for run in runs] for number, runs in self.by_replication.items()}
-        known = {number: [value for value in values if value is not None] for number, values in found.items()}
-        return {
-            number: None if len(known[number]) < len(values) else math.fsum(known[number]) / len(values)
-            for number, values in found.items()
-        }
+from netbandit.simulation.check import RunPlan, check
+from netbandit.simulation.point import RunnablePoint
 
 
 @dataclass(frozen=True)
@@ -59,12 +26,12 @@ class FigureRuns:
 
     Attributes:
         figure: The figure.
-        points: Its points, file by file in the order of their sweeps.
+        points: Its points, file by file in the order of their sweeps, each with the file as the parameter `SCENARIO`.
         failed: The runs that failed.
     """
 
     figure: Figure
-    points: Sequence[PointRuns]
+    points: Sequence[PointResult]
     failed: Sequence[FailedRun] = ()
 
     @property
@@ -80,7 +47,7 @@ class FigureRuns:
             "and says nothing of others"
         )
 
-    def select(self, selector: Selector) -> list[PointRuns]:
+    def select(self, selector: Selector) -> list[PointResult]:
         """Return the points that *selector* names.
 
         Raises:
@@ -96,7 +63,7 @@ class FigureRuns:
         found = [point for point in self.points if all(_is(point, key, value) for key, value in wanted.items())]
         return found if self.figure.average is None else _averaged(found, self.figure.average)
 
-    def one(self, selector: Selector) -> PointRuns:
+    def one(self, selector: Selector) -> PointResult:
         """Return the only point that *selector* names.
 
         Raises:
@@ -108,12 +75,14 @@ class FigureRuns:
         return found[0]
 
 
-@dataclass(frozen=True)
-class _Together:
-    """The points of several scenarios, to be run as one study."""
-
-    document: Document
-    points: list[RunnablePoint]
+def values_of(formula: Expression, point: PointResult) -> dict[int, float | None]:
+    """Return what *formula* is worth in each replication, in the mean over instances; None where one has none."""
+    found = {number: [formula.of(run) for run in runs] for number, runs in point.by_replication.items()}
+    known = {number: [value for value in some if value is not None] for number, some in found.items()}
+    return {
+        number: None if len(known[number]) < len(some) else math.fsum(known[number]) / len(some)
+        for number, some in found.items()
+    }
 
 
 def points_of(
@@ -161,41 +130,41 @@ def run_figure(
         Interrupted: Ctrl-C was pressed.
     """
     points = points_of(paper, figure, replications, times)
-    study = _Together(points[0][2], [point for _, point, _ in points])
+    study = RunPlan(points[0][2], [point for _, point, _ in points], notes=[])
     result = sweep.run(study, out, jobs=jobs, progress=progress)
     curves = any(panel.kind == "curves" for panel in figure.panels)
     formulas = [expression for claim in paper.claims if claim.figure == figure.id for expression in claim.formulas]
     details = curves or any(expression.needs_curves for expression in formulas)
     loaded = load_study(out, details=True) if details else result.study
     found = [
-        PointRuns(name, point.resolved, runs.finished)
+        replace(runs, parameters={**runs.parameters, SCENARIO: name}, resolved=point.resolved)
         for (name, point, _), runs in zip(points, loaded.points, strict=True)
     ]
     return FigureRuns(figure, found, result.failed)
 
 
-def _averaged(points: Sequence[PointRuns], key: str) -> list[PointRuns]:
+def _averaged(points: Sequence[PointResult], key: str) -> list[PointResult]:
     """Return points of which those that differ in *key* alone are one, with the replications that all of them have."""
     table, _, name = key.rpartition(".")
-    groups: dict[str, list[PointRuns]] = {}
+    groups: dict[str, list[PointResult]] = {}
     for point in points:
         others = {**point.resolved, table: {one: each for one, each in point.resolved[table].items() if one != name}}
-        whole = PointRuns(point.scenario, others, point.runs)
-        groups.setdefault(json.dumps([point.scenario, others], sort_keys=True), []).append(whole)
+        group = json.dumps([point.parameters[SCENARIO], others], sort_keys=True)
+        groups.setdefault(group, []).append(replace(point, resolved=others))
     found = []
-    for group in groups.values():
-        common = set.intersection(*({run.replication for run in point.runs} for point in group))
-        runs = [run for point in group for run in point.runs if run.replication in common]
-        found.append(PointRuns(group[0].scenario, group[0].resolved, runs))
+    for alike in groups.values():
+        common = set.intersection(*(set(point.by_replication) for point in alike))
+        runs = [run for point in alike for run in point.finished if run.replication in common]
+        found.append(replace(alike[0], runs=runs))
     return found
 
 
 _ABSENT = object()
 
 
-def _is(point: PointRuns, key: str, value: Any) -> bool:
-    if key == "scenario":
-        return bool(point.scenario == value)
+def _is(point: PointResult, key: str, value: Any) -> bool:
+    if key == SCENARIO:
+        return bool(point.parameters[SCENARIO] == value)
     found = lookup(point.resolved, key, _ABSENT)
     if found is None and value == NOT_GIVEN:
         return True

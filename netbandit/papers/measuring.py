@@ -4,12 +4,13 @@ from collections.abc import Collection
 
 from netbandit.papers.claims import Claim
 from netbandit.papers.expressions import Expression
-from netbandit.papers.figure_runs import FigureRuns, PointRuns
+from netbandit.papers.figure_runs import FigureRuns, values_of
 from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
 from netbandit.papers.verdicts import Evidence, Look, Measured
 from netbandit.plural import counted
 from netbandit.results.failures import Failures, failures_of
+from netbandit.results.store import PointResult
 from netbandit.simulation.result import bound_of
 
 
@@ -20,7 +21,7 @@ def evidence(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Eviden
         PaperError: The claim names points that are not there.
     """
     found = []
-    used: list[PointRuns] = []
+    used: list[PointResult] = []
     for selector, against in claim.comparisons():
         if claim.measure == "slope":
             points = runs.select(selector)
@@ -41,12 +42,12 @@ def evidence(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Eviden
         ]
         failures = tuple(_failures(point, common if claim.paired else None) for point in every)
         found.append(Measured(selector_text(selector, against, claim.less), samples, failures))
-    if claim.bound == "exact" and bound_of(run for point in used for run in point.runs) == "upper":
+    if claim.bound == "exact" and bound_of(run for point in used for run in point.finished) == "upper":
         claim = claim.model_copy(update={"bound": "upper"})  # for these runs the accountant could prove no more
     return Evidence(claim, found, runs.held, runs.figure.chosen, look or Look())
 
 
-def _failures(point: PointRuns, replications: Collection[int] | None) -> Failures:
+def _failures(point: PointResult, replications: Collection[int] | None) -> Failures:
     """Return how many replications failed; one of several instances does if it fails in one of them."""
     found = []
     for number, runs in point.by_replication.items():
@@ -56,11 +57,11 @@ def _failures(point: PointRuns, replications: Collection[int] | None) -> Failure
     return Failures.of(found)
 
 
-def _less(point: PointRuns, off: PointRuns | None, formula: Expression) -> dict[int, float | None]:
-    values = point.values(formula)
+def _less(point: PointResult, off: PointResult | None, formula: Expression) -> dict[int, float | None]:
+    values = values_of(formula, point)
     if off is None:
         return values
-    taken = off.values(formula)
+    taken = values_of(formula, off)
     return {
         number: None if value is None or other is None else value - other
         for number, value in values.items()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netbandit.papers.expressions import Expression
+from netbandit.papers.figure_runs import values_of
 from netbandit.plots.bands import Band, band, exact
 from netbandit.plots.metrics import failed_of, stalled, told_marks, with_runs
 from netbandit.plots.points import draw_points, draw_runs, label_more
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-    from netbandit.papers.figure_runs import FigureRuns, PointRuns
+    from netbandit.papers.figure_runs import FigureRuns
     from netbandit.papers.figures import Panel
+    from netbandit.results.store import PointResult
 
 
 _TICKS = 6
@@ -52,7 +54,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
 
     model = runs.figure
     look_of = dict(zip([one.name for one in model.series], looks(len(model.series)), strict=True))
-    replications = sorted({len(point.runs) for point in runs.points})
+    replications = sorted({len(point.finished) for point in runs.points})
     instances = len({_instance(point, model.average) for point in runs.points}) if model.average else 1
     many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
     subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
@@ -91,9 +93,9 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     return drawn
 
 
-def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> tuple[int, Band]:
+def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look) -> tuple[int, Band]:
     """Draw the curve of *point* and return its last slot and its values."""
-    horizon = int(point.runs[0].curves[panel.y].slots[-1])
+    horizon = int(point.finished[0].curves[panel.y].slots[-1])
     slots = common_grid(horizon, "x" in panel.log)
     if "x" in panel.log:
         slots = slots[slots > 0]
@@ -111,7 +113,7 @@ def _curve(axes: "Axes", point: "PointRuns", panel: "Panel", look: Look) -> tupl
     return horizon, estimate
 
 
-def _points(axes: "Axes", points: "list[PointRuns]", panel: "Panel", look: Look, base: "_Base | None") -> None:
+def _points(axes: "Axes", points: "list[PointResult]", panel: "Panel", look: Look, base: "_Base | None") -> None:
     pairs = [(_estimate(point, panel.x), _estimate(point, panel.y, base)) for point in points]
     pairs.sort(key=lambda pair: float(pair[0].mean))
     draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
@@ -178,7 +180,7 @@ class _Base:
         return value - base if not self.divides else value / base if base else float("nan")
 
 
-def _estimate(point: "PointRuns", text: str, base: _Base | None = None) -> Band:
+def _estimate(point: "PointResult", text: str, base: _Base | None = None) -> Band:
     found = _values(point, text)
     if base is not None:
         found = {number: base.under(number, value) for number, value in found.items() if number in base.values}
@@ -186,11 +188,11 @@ def _estimate(point: "PointRuns", text: str, base: _Base | None = None) -> Band:
     return _with_runs(one, point, found, _of_regret(text))
 
 
-def _with_runs(one: Band, point: "PointRuns", values: dict[int, float], regret: bool) -> Band:
+def _with_runs(one: Band, point: "PointResult", values: dict[int, float], regret: bool) -> Band:
     """Return *one* with the values of few replications, those that failed, and whether agents stalled."""
     failed = {number for number, runs in point.by_replication.items() if failed_of(runs)}
     named = {(0, number): value for number, value in values.items()}
-    return with_runs(one, named, {(0, number) for number in failed}, regret and stalled(point.runs))
+    return with_runs(one, named, {(0, number) for number in failed}, regret and stalled(point.finished))
 
 
 def _of_regret(text: str) -> bool:
@@ -215,12 +217,12 @@ def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:
     return None
 
 
-def _values(point: "PointRuns", text: str) -> dict[int, float]:
-    found = point.values(Expression(text))
+def _values(point: "PointResult", text: str) -> dict[int, float]:
+    found = values_of(Expression(text), point)
     return {number: value for number, value in found.items() if value is not None}
 
 
-def _instance(point: "PointRuns", key: str) -> str:
+def _instance(point: "PointResult", key: str) -> str:
     table, _, name = key.rpartition(".")
     return repr(point.resolved[table][name])
 

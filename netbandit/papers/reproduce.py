@@ -73,7 +73,7 @@ def reproduce(
 
         runs, found = _looked_at(paper, figure, at, looks)
         failed += runs.failed
-        if any(not point.runs for point in runs.points):
+        if any(not point.finished for point in runs.points):
             continue
         for judgement in found:
             tell(line(judgement))
@@ -93,7 +93,7 @@ def _looked_at(
     judgements: list[Judgement] = []
     for number, times in enumerate(looks, start=1):
         runs = at(times)
-        if any(not point.runs for point in runs.points):
+        if any(not point.finished for point in runs.points):
             return runs, []
         last = [evidence(claim, runs, Look(number, len(looks))) for claim in claims]
         for one in last:

@@ -13,6 +13,9 @@ Selector = dict[str, Any]
 
 NOT_GIVEN = "none"
 
+SCENARIO = "scenario"
+"""What names a scenario of a figure: its file, without its ending."""
+
 
 def selector_text(
     point: Mapping[str, Any], against: Mapping[str, Any] | None = None, less: Mapping[str, Any] | None = None
@@ -37,4 +40,4 @@ def selector_text(
 
 def _named(key: str, value: Any) -> str:
     text = shortest(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
-    return text if key in ("series", "scenario") else f"{key.split('.')[-1]} {text}"
+    return text if key in ("series", SCENARIO) else f"{key.split('.')[-1]} {text}"

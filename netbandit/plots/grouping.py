@@ -153,7 +153,7 @@ def _merged(points: Sequence[PointResult]) -> PointResult:
         return points[0]
     pairs = [(key, run) for point in points for key, run in zip(point.keys, point.runs, strict=True)]
     runs = dict(sorted(pairs, key=lambda pair: (-1, -1) if pair[1] is None else (pair[1].seed, pair[1].replication)))
-    return PointResult(points[0].parameters, list(runs), list(runs.values()))
+    return replace(points[0], keys=list(runs), runs=list(runs.values()))
 
 
 def _slot(points: Sequence[PointResult]) -> str:

@@ -106,7 +106,9 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class _Point:
+class _Samples:
+    """What a table of results says of one point: its values of a metric, and of those that tell failures, by run."""
+
     parameters: dict[str, Any]
     values: dict[tuple[Any, ...], float]
     failing: dict[tuple[Any, ...], dict[str, float | None]]
@@ -250,8 +252,8 @@ STATISTICS = ("mean", "median")
 
 
 def _difference(
-    point: _Point,
-    other: _Point,
+    point: _Samples,
+    other: _Samples,
     pairs: Mapping[tuple[Any, ...], tuple[float, float]],
     metric: str,
     statistic: Statistic,
@@ -447,14 +449,14 @@ _FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")
 """The metrics that tell whether a run failed, and whether it can."""
 
 
-def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Point]:
+def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Samples]:
     """Return each point under its parameters as text, with its values of *metric* by seed and replication."""
-    points: dict[tuple[str, ...], _Point] = {}
+    points: dict[tuple[str, ...], _Samples] = {}
     columns = [results[name].tolist() for name in (*names, "metric", "seed", "replication", "value")]
     for *values, own, seed, replication, value in zip(*columns, strict=True):
         identity = tuple(_text(one) for one in values)
         if identity not in points:
-            points[identity] = _Point(dict(zip(names, map(_parameter, values), strict=True)), {}, {})
+            points[identity] = _Samples(dict(zip(names, map(_parameter, values), strict=True)), {}, {})
         point, run = points[identity], (seed, replication)
         if own == metric:
             point.values[run] = float(value)
@@ -473,7 +475,7 @@ def _parameter(value: Any) -> Any:
     return value
 
 
-def _chosen(name: str, value: Any, points: Mapping[tuple[str, ...], _Point], names: Sequence[str]) -> str:
+def _chosen(name: str, value: Any, points: Mapping[tuple[str, ...], _Samples], names: Sequence[str]) -> str:
     """Return the text of *value* among those of the key *name*."""
     texts = list(dict.fromkeys(identity[names.index(name)] for identity in points))
     if _text(value) not in texts:

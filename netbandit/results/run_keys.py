@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
+from netbandit.point import Point
 from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.portable_json import LABELS, canonical
 
@@ -72,18 +73,6 @@ where its default changes later: the line says what runs without the key have do
 """
 
 
-class Point(Protocol):
-    """What is to be known of one point of a sweep to name its runs."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """What the sweep or ``--set`` varied, key -> value."""
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        """The whole scenario with every default filled in."""
-
-
 def run_key(point: Point, replication: int) -> str:
     """Return the name of the folder of one replication of *point*: 20 hexadecimal digits.
 
@@ -112,7 +101,7 @@ def run_keys(point: Point) -> list[str]:
 
 def inputs(points: Sequence[Point]) -> dict[str, Path]:
     """Return the files that *points* name, by the keys that name them."""
-    return {key: path for point in points for key, path in getattr(point, "inputs", {}).items()}
+    return {key: path for point in points for key, path in point.inputs.items()}
 
 
 def _key(common: str, replication: int) -> str:
@@ -138,10 +127,10 @@ def _hashed(point: Point) -> dict[str, Any]:
     scenario["run"] = run
     for key, default in ADDED.items():
         _leave_out(scenario, key, default)
-    for key, path in inputs([point]).items():
+    for key, path in point.inputs.items():
         found = path.stat()
         _put(scenario, key.split("."), f"blake2b:{_digest(path, found.st_size, found.st_mtime_ns)}")
-    for key, identity in getattr(point, "identities", {}).items():
+    for key, identity in point.identities.items():
         _put(scenario, [*key.split(".")[:-1], f"{key.rpartition('.')[2]} is"], identity or uuid4().hex)
     return scenario
 

@@ -11,14 +11,15 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from netbandit.key_paths import lookup as lookup
+from netbandit.point import Point
 from netbandit.results.portable_json import native
 from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
-from netbandit.results.run_keys import Point, inputs, run_key, run_keys
+from netbandit.results.run_keys import inputs, run_key, run_keys
 from netbandit.results.safe_files import storage, write_whole
 from netbandit.results.sealed_json import SealError, sealed, unsealed
 from netbandit.simulation.result import RunResult
@@ -32,30 +33,30 @@ RUNS = "runs"
 _KEY = re.compile(r"[0-9a-f]+")
 
 
-@dataclass(frozen=True)
-class PointResult:
-    """All replications of one point.
+@dataclass(frozen=True, kw_only=True)
+class PointResult(Point):
+    """A point with its replications.
 
     Attributes:
-        parameters: What the sweep or ``--set`` varied, key -> value.
         keys: The key of each run, by replication.
         runs: Each run, by replication; None where it failed or has not been run.
     """
 
-    parameters: dict[str, Any]
-    keys: list[str]
-    runs: list[RunResult | None]
+    keys: list[str] = field(default_factory=list)
+    runs: Sequence[RunResult | None] = ()
 
     @property
     def finished(self) -> list[RunResult]:
         """The runs that are there, in the order of their replications."""
         return [run for run in self.runs if run is not None]
 
-    def value(self, key: str) -> Any:
-        """Return what the sweep made of a dotted *key*, else what the scenario says or its default; None if unknown."""
-        if key in self.parameters or not self.finished:
-            return self.parameters.get(key)
-        return lookup(self.finished[0].resolved, key)
+    @property
+    def by_replication(self) -> dict[int, list[RunResult]]:
+        """The finished runs of each replication: one, but where several seeds are one point."""
+        found: dict[int, list[RunResult]] = {}
+        for run in self.finished:
+            found.setdefault(run.replication, []).append(run)
+        return found
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,8 @@ def _point(
         except DamagedRunError as error:
             runs.append(None)
             tell_damage(f"{folder}: {error}")
-    return PointResult(parameters=parameters, keys=keys, runs=runs)
+    resolved = next((run.resolved for run in runs if run is not None), {})
+    return PointResult(parameters=parameters, resolved=resolved, keys=keys, runs=runs)
 
 
 def _text(value: object) -> str:

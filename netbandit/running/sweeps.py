@@ -1,12 +1,12 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import netbandit
@@ -21,12 +21,15 @@ from netbandit.results.summary_table import SUMMARY, write_summary
 from netbandit.results.table import PARQUET, TABLE, write_table
 from netbandit.running import cluster
 from netbandit.running.patience import patience
-from netbandit.running.worker import Failure, SweepPoint, perform, perform_packed
+from netbandit.running.worker import Failure, perform, perform_packed
 from netbandit.simulation.compiling import to_stderr
 from netbandit.simulation.result import versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+    from netbandit.simulation.check import RunPlan
+    from netbandit.simulation.point import RunnablePoint
 
 Progress = Callable[[int, int, int, int], None]
 """Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
@@ -42,34 +45,6 @@ Looking = Callable[[int, int], None]
 
 def unseen(done: int, total: int) -> None:
     """Tell nobody."""
-
-
-class Document(Protocol):
-    """What the study floor needs to know of a scenario as it was written."""
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """The tables, with the scenario's ``name``."""
-
-    @property
-    def written(self) -> dict[str, Any]:
-        """The tables as text and numbers alone."""
-
-    @property
-    def folder(self) -> Path:
-        """Where the user's own parts are looked for."""
-
-
-class Study(Protocol):
-    """What the study floor needs to know of a checked scenario."""
-
-    @property
-    def document(self) -> Document:
-        """The scenario as it was written."""
-
-    @property
-    def points(self) -> Sequence[SweepPoint]:
-        """The points of the sweep, in its order; one without a sweep."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +103,14 @@ class _Task:
     """One replication of one point, and the folder it is to leave behind."""
 
     key: str
-    point: SweepPoint
+    point: "RunnablePoint"
     replication: int
     folder: Path
     trace: bool
 
 
 def run(
-    study: Study,
+    study: "RunPlan",
     out: Path,
     *,
     jobs: int = 1,
@@ -404,7 +379,7 @@ def _outcome(future: "Future") -> Failure | None:
     return failure
 
 
-def _has_own_parts(study: Study) -> bool:
+def _has_own_parts(study: "RunPlan") -> bool:
     """Say whether a kind of *study* is a class of the user's own, which a worker must find before it can unpickle."""
     tables = [table for point in study.points for table in point.resolved.values() if isinstance(table, Mapping)]
     return any(":" in str(table.get(key, "")) for table in tables for key in ("kind", "family"))

@@ -7,31 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import netbandit
 from netbandit.own_code import complaint, find_beside, kept_alive
 from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
-from netbandit.results.store import Point
 from netbandit.simulation import compiling
-from netbandit.simulation.result import RunResult
+
+if TYPE_CHECKING:
+    from netbandit.simulation.point import RunnablePoint
 
 _STORAGE_IS_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
-
-
-class Runnable(Protocol):
-    """One replication, ready to run."""
-
-    def run(self, trace: Path | None = None) -> RunResult:
-        """Run it to the horizon, and write its events to *trace* if that is given."""
-
-
-class SweepPoint(Point, Protocol):
-    """A point of a sweep that can be run."""
-
-    def simulation(self, replication: int) -> Runnable:
-        """Return a replication, ready to run."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +34,7 @@ class Failure:
     report: Path | None = None
 
 
-def perform(point: SweepPoint, replication: int, folder: Path, trace: bool) -> Failure | None:
+def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool) -> Failure | None:
     """Run one replication of *point* and write its *folder*; return what went wrong, or None.
 
     An error of the run, whatever it is, is returned, not raised, so that the other runs of a sweep go on.
@@ -121,9 +108,9 @@ def _tell_client(topic: str, line: str) -> None:
 
 
 @lru_cache(maxsize=2)
-def _unpacked(packed: bytes) -> SweepPoint:
+def _unpacked(packed: bytes) -> "RunnablePoint":
     """Return the point, the same object for all its replications: what it has found out it need not again."""
-    point: SweepPoint = pickle.loads(packed)
+    point: RunnablePoint = pickle.loads(packed)
     return point
 
 

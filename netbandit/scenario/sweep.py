@@ -44,13 +44,13 @@ _FIXED = {
 
 
 @dataclass(frozen=True)
-class Point:
-    """One point of the grid.
+class Combination:
+    """One combination of the values of a sweep, as it was written: what a point is made of once it has been checked.
 
     Attributes:
         parameters: What ``--set`` and the sweep varied: dotted key -> value, as text and numbers alone.
         data: The scenario's tables with these values in their place, without ``sweep``; parts of it are shared with
-            other points and must not be changed.
+            other combinations and must not be changed.
     """
 
     parameters: dict[str, Any]
@@ -60,7 +60,7 @@ class Point:
     _case: Raw
 
     def varies(self, key: str) -> bool:
-        """Say whether a key of the sweep is one that the points differ in: what is wrong with one is left out."""
+        """Say whether a key of the sweep is one that the combinations differ in: what is wrong with one is left out."""
         return key in self._indices
 
     def place(self, key: str) -> int:
@@ -68,7 +68,7 @@ class Point:
         return self._indices.get(key, 0)
 
     def origin(self, problem: Problem) -> Problem:
-        """Return a problem of this point where it was written: at the value under ``[sweep]`` if that brought it."""
+        """Return a problem of it where that was written: at the value under ``[sweep]`` if that brought it."""
         path, text = problem
         for key, index in self._indices.items():
             if key == CASES:
@@ -84,8 +84,8 @@ class Point:
         return problem
 
 
-def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point]:
-    """Return the points of the grid, in the order of the file, the last key fastest; without a sweep, one.
+def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combination]:
+    """Return the combinations of the grid, in the order of the file, the last key fastest; without a sweep, one.
 
     What `problems` finds wrong with a key leaves that key out, so that the rest can still be checked.
 
@@ -101,7 +101,7 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
         sweep = {key: values[:1] for key, values in sweep.items()}
     written = {key: value for key, value in data.items() if key != "sweep"}
     shown = {key: told_apart(values) for key, values in sweep.items()}
-    points = []
+    combinations = []
     for indices in itertools.product(*(range(len(values)) for values in sweep.values())):
         point = written
         varied = plain(parameters or {})
@@ -118,8 +118,8 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Point
                 continue
             point = _with(point, key.split("."), values[index])
             varied[key] = shown[key][index]
-        points.append(Point(varied, point, dict(zip(sweep, indices, strict=True)), written, case))
-    return points
+        combinations.append(Combination(varied, point, dict(zip(sweep, indices, strict=True)), written, case))
+    return combinations
 
 
 def swept_key(path: KeyPath) -> KeyPath:
@@ -127,12 +127,12 @@ def swept_key(path: KeyPath) -> KeyPath:
     return path[:2] if path[0] == "sweep" and path[1] != CASES else path
 
 
-def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
+def named(data: Raw, having: Sequence[Combination], problem: Problem) -> Problem:
     """Return a problem that only some points have with the values they have and the others have not.
 
     Args:
-        data: The merged tables, whose sweep has more points than *points*.
-        points: The points that have it.
+        data: The merged tables, whose sweep has more combinations than *having*.
+        having: The combinations that have it.
         problem: What is wrong; one that stands under ``[sweep]`` names it already.
     """
     path, text = problem
@@ -140,8 +140,8 @@ def named(data: Raw, points: Sequence[Point], problem: Problem) -> Problem:
         return problem
     facts = []
     for key, values in data["sweep"].items():
-        places = sorted({point.place(key) for point in points})
-        if not points[0].varies(key) or len(places) == len(values):
+        places = sorted({one.place(key) for one in having})
+        if not having[0].varies(key) or len(places) == len(values):
             continue
         if key == CASES:
             facts.append(f"case {' or '.join(str(place + 1) for place in places)}")

@@ -14,11 +14,11 @@ from netbandit.registry import BUILT_IN, kind_key, kind_of, part_class
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.schema import json_schema
-from netbandit.scenario.sweep import Point
+from netbandit.scenario.sweep import Combination
 from netbandit.settings import KeyPath, Problem
 from netbandit.simulation.idle_links import LinkKey, idle_link_notes
+from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.point_check import PointCheck
-from netbandit.simulation.simulation import RunnablePoint
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,22 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     identities: dict[type, str | UnstableError] = {}
     idle_notes: list[Problem] = []
     idle: dict[KeyPath, list[Problem]] = {}
-    wrong: dict[Problem, list[Point]] = {}
-    link_keys: list[tuple[Point, list[LinkKey]]] = []
+    wrong: dict[Problem, list[Combination]] = {}
+    link_keys: list[tuple[Combination, list[LinkKey]]] = []
     count = 0
-    for point in sweep.expand(document.data, document.parameters):
+    for combination in sweep.expand(document.data, document.parameters):
         count += 1
-        checked = PointCheck(document, point, graphs, identities, watch)
-        made = _guarded(checked, point)
-        for problem in dict.fromkeys(map(point.origin, checked.problems)):
-            wrong.setdefault(problem, []).append(point)
+        checked = PointCheck(document, combination, graphs, identities, watch)
+        made = _guarded(checked, combination)
+        for problem in dict.fromkeys(map(combination.origin, checked.problems)):
+            wrong.setdefault(problem, []).append(combination)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
-        idle_notes += map(point.origin, checked.never_reused)
+        idle_notes += map(combination.origin, checked.never_reused)
         for problem in checked.idle:
-            idle.setdefault(problem[0], []).append(point.origin(problem))
+            idle.setdefault(problem[0], []).append(combination.origin(problem))
         if made is not None:
             points.append(made)
-            link_keys.append((point, checked.link_keys))
+            link_keys.append((combination, checked.link_keys))
     problems += [
         sweep.named(document.data, having, problem) if len(having) < count else problem
         for problem, having in wrong.items()
@@ -87,8 +87,8 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     return RunPlan(document, points, document.error([*everywhere, *idle_notes]).lines)
 
 
-def _guarded(checked: PointCheck, point: Point) -> RunnablePoint | None:
-    """Return the parts of *point*; what code of the user's own raises on the way, whatever it is, is a mistake."""
+def _guarded(checked: PointCheck, combination: Combination) -> RunnablePoint | None:
+    """Return the parts at *combination*; whatever code of the user's own raises on the way is a mistake."""
     try:
         with kept_alive():
             return checked.made()
@@ -98,7 +98,7 @@ def _guarded(checked: PointCheck, point: Point) -> RunnablePoint | None:
         checked.problems.append(((error.table, kind_key(error.table)), str(error)))
         return None
     except BaseException as error:
-        written = {table: point.data.get(table) for table in BUILT_IN}
+        written = {table: combination.data.get(table) for table in BUILT_IN}
         kinds = {table: _kind(table, part) for table, part in written.items()}
         tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
         where = place(error, frozenset(tables))

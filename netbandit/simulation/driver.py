@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import Talk
@@ -11,9 +11,11 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.privacy.accountant import PrivacySpent
-from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import Curve, Metric
 from netbandit.streams import Streams
+
+if TYPE_CHECKING:
+    from netbandit.simulation.point import RunnablePoint
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class ReplicationContext:
         fingerprint: Takes in what agents do; the network adds every delivery itself.
     """
 
-    point: PointConfig
+    point: "RunnablePoint"
     topology: Topology
     network: Network
     clock: Clock

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.load import Document
-from netbandit.scenario.sweep import Point, swept_key
+from netbandit.scenario.sweep import Combination, swept_key
 from netbandit.settings import KeyPath, Problem
 from netbandit.wording import show
 
@@ -39,19 +39,19 @@ def link_keys(links: LinksSettings, protocol: NetworkProtocol, kind: str) -> lis
     ]
 
 
-def idle_link_notes(document: Document, found: Sequence[tuple[Point, list[LinkKey]]]) -> Iterator[Problem]:
+def idle_link_notes(document: Document, found: Sequence[tuple[Combination, list[LinkKey]]]) -> Iterator[Problem]:
     """Yield what has no effect: a key at all points that have it, or one that is swept at some of them.
 
     What a file inherits was written for others too, and is not noted; nor is what is at its default.
 
     Args:
         document: The scenario as it was written.
-        found: Each point with its keys of links.
+        found: Each combination of the sweep with its keys of links.
     """
     places: dict[KeyPath, list[LinkKey]] = {}
-    for point, keys in found:
+    for combination, keys in found:
         for key in keys:
-            path, _ = point.origin((key.path, ""))
+            path, _ = combination.origin((key.path, ""))
             places.setdefault(swept_key(path), []).append(key)
     for place, there in places.items():
         kinds = sorted({key.idle for key in there if key.idle is not None})

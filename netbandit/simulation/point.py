@@ -1,4 +1,4 @@
-"""What one point of a scenario is made of."""
+"""A point of a sweep that can be run: its parts, its graphs and its replications."""
 
 import weakref
 from dataclasses import dataclass, field
@@ -9,42 +9,33 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
+from netbandit.point import Point
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
+from netbandit.simulation.simulation import Simulation
 
-_holders: "list[weakref.ref[PointConfig]]" = []
+_holders: "list[weakref.ref[RunnablePoint]]" = []
 """The point that keeps a graph it has drawn: replications of a point come one after the other."""
 
 
-@dataclass(frozen=True)
-class PointConfig:
-    """One point of a scenario, checked: all that decides its numbers.
-
-    It can be sent to a worker.
+@dataclass(frozen=True, kw_only=True)
+class RunnablePoint(Point):
+    """A point whose scenario has been checked; it can be sent to a worker, and makes its replications there.
 
     Attributes:
-        parameters: What the sweep or ``--set`` varied: dotted key -> value.
-        resolved: The whole scenario with every default filled in.
         scenario: The tables every scenario has.
         family: The topology's family.
         bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
         folder: The scenario's folder, in which the user's own modules are found.
-        inputs: The files whose content decides the numbers, by the dotted key that names each.
-        identities: What stands for the classes of the user's own, by the dotted key that names each: a digest of all
-            that it can see; None where that cannot be told from something else.
     """
 
-    parameters: dict[str, Any]
-    resolved: dict[str, Any]
     scenario: Scenario
     family: Family
     bandit: Bandit
     learner: AnyLearner
     protocol: NetworkProtocol
     folder: Path
-    inputs: dict[str, Path] = field(default_factory=dict)
-    identities: dict[str, str | None] = field(default_factory=dict)
     _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,3 +60,7 @@ class PointConfig:
             self._topologies[number] = topology
             _holders.append(weakref.ref(self))
         return topology
+
+    def simulation(self, replication: int) -> Simulation:
+        """Return a replication, ready to run."""
+        return Simulation(self, replication)

@@ -23,7 +23,7 @@ from netbandit.registry import BUILT_IN, KindError, key_names, kind_key, kind_of
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
-from netbandit.scenario.sweep import Point
+from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
@@ -47,8 +47,8 @@ from netbandit.simulation.build_faults import (
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.idle_links import LinkKey, link_keys
 from netbandit.simulation.memory_check import memory_problems
+from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.returned import checked
-from netbandit.simulation.simulation import RunnablePoint
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.switch_notes import switch_notes
 from netbandit.streams import Streams
@@ -60,7 +60,7 @@ class PointCheck:
 
     Args:
         document: The scenario as it was written.
-        point: The point.
+        combination: The values of the sweep at the point.
         graphs: The graph drawn last, by what it is drawn from: other points may share it.
         identities: What stands for the classes of the user's own, or why nothing can: other points share them.
         watch: Told of files that take time to read.
@@ -76,13 +76,13 @@ class PointCheck:
     def __init__(
         self,
         document: Document,
-        point: Point,
+        combination: Combination,
         graphs: dict[str, Topology | TopologyError],
         identities: dict[type, str | UnstableError],
         watch: Watch,
     ) -> None:
         self._document = document
-        self._point = point
+        self._combination = combination
         self._graphs = graphs
         self._identities = identities
         self._watch = watch
@@ -94,7 +94,7 @@ class PointCheck:
 
     def made(self) -> RunnablePoint | None:
         """Return the point, or None if there are problems."""
-        data = self._point.data
+        data = self._combination.data
         scenario, problems = validate(data)
         self.problems += problems
         family, problems, notes = read_topology(data.get("topology"), self._document.folder)
@@ -134,7 +134,7 @@ class PointCheck:
         self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
         parts = {"topology": family, "bandit": bandit, "learner": learner, "protocol": protocol}
         point = RunnablePoint(
-            parameters=self._point.parameters,
+            parameters=self._combination.parameters,
             resolved=_resolved(scenario, known["kinds"], family, (bandit, learner, protocol)),
             scenario=scenario,
             family=family,
@@ -185,7 +185,7 @@ class PointCheck:
 
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return the class of a part, and the part; None where they cannot be had."""
-        written = self._point.data.get(table)
+        written = self._combination.data.get(table)
         if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
             return None, None  # said by validate()
         kind = written["kind"]
@@ -206,7 +206,7 @@ class PointCheck:
         kept: Raw = {}
         for key, value in written.items():
             if key not in key_names(found) and self._known_elsewhere(table, key):
-                if f"{table}.{key}" in self._point.parameters:
+                if f"{table}.{key}" in self._combination.parameters:
                     self.idle.append(((table, key), f"is no key of the {table} {show(self._kind(table))}"))
                 continue
             kept[key] = value
@@ -235,7 +235,7 @@ class PointCheck:
             return learner.talks
 
     def _kind(self, table: str) -> str:
-        written = self._point.data.get(table)
+        written = self._combination.data.get(table)
         kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
         return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 

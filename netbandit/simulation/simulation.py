@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +23,12 @@ from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
-from netbandit.simulation.point import PointConfig
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.returned import checked
 from netbandit.streams import Streams
+
+if TYPE_CHECKING:
+    from netbandit.simulation.point import RunnablePoint
 
 
 class Simulation:
@@ -37,7 +40,7 @@ class Simulation:
         streams: Its random streams; None: those of the scenario's seed and this number.
     """
 
-    def __init__(self, point: PointConfig, replication: int, streams: Streams | None = None) -> None:
+    def __init__(self, point: "RunnablePoint", replication: int, streams: Streams | None = None) -> None:
         self._point = point
         self._replication = replication
         self._streams = streams
@@ -225,11 +228,3 @@ def _nodes(topology: Topology) -> Nodes | None:
     if not named and topology.coordinates is None:
         return None
     return Nodes(tuple(topology.names) if named else None, topology.coordinates)
-
-
-class RunnablePoint(PointConfig):
-    """One point of a scenario that makes each of its replications; it can be sent to a worker, and makes them there."""
-
-    def simulation(self, replication: int) -> Simulation:
-        """Return a replication, ready to run."""
-        return Simulation(self, replication)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import netbandit
 from netbandit.cli import main
+from netbandit.point import Point
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.result import Curve, LinkUse, RunResult
@@ -50,10 +51,7 @@ class Replication:
 
 
 @dataclass(frozen=True)
-class Point:
-    parameters: dict
-    resolved: dict
-
+class RunnablePoint(Point):
     def simulation(self, replication):
         return Replication(self, replication)
 
@@ -76,7 +74,7 @@ def check(document, watch=None):
         run = {"seed": 0, "replications": 1, **point.data["run"]}
         if not isinstance(run["seed"], int):
             raise document.error([(("run", "seed"), f"must be an integer, not {run['seed']!r}")])
-        points.append(Point(point.parameters, {**point.data, "run": run}))
+        points.append(RunnablePoint(point.parameters, {**point.data, "run": run}))
     set_idly = "learner.delta" in document.parameters
     return Study(document, points, ["a.toml:1:1: learner.delta: not used"] if set_idly else [])
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from netbandit.point import Point
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.result import Curve, LinkUse, RunResult
 
@@ -76,13 +77,10 @@ class FakeSimulation:
 
 
 @dataclass(frozen=True)
-class FakePoint:
-    parameters: dict[str, Any]
-    resolved: dict[str, Any]
+class FakePoint(Point):
     fails: dict[int, BaseException] = field(default_factory=dict)
     waits: dict[int, float] = field(default_factory=dict)
     log: Path | None = None
-    inputs: dict[str, Path] = field(default_factory=dict)
     compiles: Path | None = None
 
     def simulation(self, replication: int) -> FakeSimulation:

@@ -8,6 +8,7 @@ import networkx
 import numpy as np
 
 from netbandit.plots.grouping import Arrangement, arrange
+from netbandit.point import Point
 from netbandit.results.run_folder import read_run
 from netbandit.results.store import RUNS, PointResult, StudyResult, run_keys, save_run, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
@@ -97,7 +98,12 @@ def study_of(runs: list[RunResult]) -> StudyResult:
     for run in runs:
         points.setdefault(repr(run.parameters), []).append(run)
     found = [
-        PointResult(some[0].parameters, [f"{name}-{run.seed}-{run.replication}" for run in some], list(some))
+        PointResult(
+            parameters=some[0].parameters,
+            resolved=some[0].resolved,
+            keys=[f"{name}-{run.seed}-{run.replication}" for run in some],
+            runs=list(some),
+        )
         for name, some in points.items()
     ]
     return StudyResult(runs[0].name if runs else "nothing", found)
@@ -122,12 +128,7 @@ def trace(folder: Path, text: str) -> None:
 
 def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = None) -> None:
     """Write a results folder as a run does."""
-
-    class Point:
-        def __init__(self, run: RunResult) -> None:
-            self.parameters, self.resolved = run.parameters, run.resolved
-
-    points = {repr(run.parameters): Point(run) for run in runs}
+    points = {repr(run.parameters): Point(run.parameters, run.resolved) for run in runs}
     replications = 1 + max(run.replication for run in runs)
     keys = {name: run_keys(point)[:replications] for name, point in points.items()}
     for run in runs:

@@ -8,11 +8,12 @@ from scipy import stats
 
 from netbandit.papers.claim_text import line
 from netbandit.papers.families import judged_together
-from netbandit.papers.figure_runs import FigureRuns, PointRuns
+from netbandit.papers.figure_runs import FigureRuns
 from netbandit.papers.figures import paper_names, papers_folder, read_paper
 from netbandit.papers.measuring import evidence
 from netbandit.papers.verdicts import Evidence, Look, Measured
 from netbandit.results.failures import ENOUGH
+from netbandit.results.store import PointResult
 
 
 def seen(samples, look=None, **keys):
@@ -91,7 +92,7 @@ def runs_of(count, lost=(), **metrics):
         made_up(replication=run, metrics={"regret": 100.0 + run, "best_lost": int(run in lost), **metrics})
         for run in range(count)
     ]
-    return PointRuns("s", {}, runs)
+    return PointResult(parameters={}, runs=runs)
 
 
 class Figure(FigureRuns):

@@ -4,9 +4,10 @@ import pytest
 
 import netbandit
 from netbandit.papers import figures as papers
-from netbandit.papers.figure_runs import FigureRuns, PointRuns, points_of
+from netbandit.papers.figure_runs import FigureRuns, points_of
 from netbandit.papers.figures import PaperError, load_paper, paper_names, papers_folder, read_paper
 from netbandit.papers.reproduce import reproduce
+from netbandit.results.store import PointResult
 
 SCENARIO = """
 schema = 1
@@ -50,7 +51,7 @@ def test_every_figure_series_and_claim_has_its_points(name):
     assert paper.claims
     for figure in paper.figures:
         points = points_of(paper, figure, None)
-        runs = FigureRuns(figure, [PointRuns(scenario, point.resolved, ()) for scenario, point, _ in points])
+        runs = FigureRuns(figure, [PointResult({"scenario": name}, point.resolved) for name, point, _ in points])
         for panel in figure.panels:
             shown = panel.series or [series.name for series in figure.series]
             assert shown

@@ -1,4 +1,5 @@
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,14 +12,16 @@ from netbandit.papers import reproduce as reproducing
 from netbandit.papers.claim_tables import write_claims
 from netbandit.papers.claim_text import line
 from netbandit.papers.expressions import Expression
-from netbandit.papers.figure_runs import FigureRuns, PointRuns, points_of, run_figure
+from netbandit.papers.figure_runs import FigureRuns, points_of, run_figure, values_of
 from netbandit.papers.figures import PaperError, read_paper
 from netbandit.papers.measuring import evidence
 from netbandit.papers.pictures import draw_figure
 from netbandit.papers.reproduce import reproduce
+from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Evidence, Measured
 from netbandit.plots.style import NEUTRAL, subtitle
 from netbandit.results.sealed_json import sealed, unsealed
+from netbandit.results.store import PointResult
 
 BASE = """
 schema = 1
@@ -246,7 +249,7 @@ def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
     runs = run_figure(instances, instances.figures[0], tmp_path / "out")
     assert len(runs.points) == 9
     ring, complete = (runs.one({"series": name}) for name in ("ring", "complete"))
-    values = ring.values(Expression("regret"))
+    values = values_of(Expression("regret"), ring)
     for number in range(4):
         same = [run.metrics["regret"] for run in ring.runs if run.replication == number]
         assert len(same) == 3
@@ -273,7 +276,7 @@ def test_instances_are_averaged_replication_by_replication(instances, tmp_path):
     assert "of 4 replications" in subtitle(drawn)
     assert "each of 3 fixed instances" in subtitle(drawn)
     heights = [bar.get_height() for bar in drawn.axes[1].patches]
-    others = complete.values(Expression("regret"))
+    others = values_of(Expression("regret"), complete)
     assert heights == pytest.approx([sum(values[n] / others[n] for n in range(4)) / 4, 1.0])
 
 
@@ -312,7 +315,7 @@ def test_few_runs_are_dots_those_that_failed_crosses_and_regret_with_stalled_age
 def test_a_replication_that_an_instance_lacks_is_left_out(instances, tmp_path):
     runs = run_figure(instances, instances.figures[0], tmp_path / "out")
     first = runs.points[0]
-    short = FigureRuns(runs.figure, [PointRuns(first.scenario, first.resolved, first.runs[:3]), *runs.points[1:]])
+    short = FigureRuns(runs.figure, [replace(first, runs=first.runs[:3]), *runs.points[1:]])
     assert evidence(instances.claims[0], short).judged().deciding.interval.replications == 3
 
 
@@ -327,7 +330,9 @@ def test_a_share_of_averages_is_refused(folder, instances):
 def test_every_claim_names_points_that_its_figure_has(name):
     paper = papers.load_paper(name)
     for figure in paper.figures:
-        points = [PointRuns(scenario, point.resolved, ()) for scenario, point, _ in points_of(paper, figure, None)]
+        points = [
+            PointResult({SCENARIO: scenario}, point.resolved) for scenario, point, _ in points_of(paper, figure, None)
+        ]
         runs = FigureRuns(figure, points)
         for series in figure.series:
             assert runs.select(series.where), f"{figure.id}: {series.name}"

@@ -7,9 +7,9 @@ from helpers.made_up_runs import made_up
 from helpers.some_claim import claim, judge
 
 from netbandit.papers.claim_text import line
-from netbandit.papers.figure_runs import PointRuns
 from netbandit.papers.measuring import evidence
 from netbandit.papers.verdicts import Look
+from netbandit.results.store import PointResult
 
 LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
 
@@ -114,7 +114,9 @@ def test_where_the_account_of_a_run_proves_no_more_its_epsilon_is_an_upper_bound
     """Whatever the claim says of accounts in general: of one of these runs it is known to be a bound only."""
     runs = [replace(made_up(metrics={"epsilon": value}), replication=place) for place, value in enumerate(LARGE)]
     runs[2] = replace(runs[2], privacy_bound=bound)
-    of_figure = SimpleNamespace(one=lambda _: PointRuns("s", {}, runs), held="", figure=SimpleNamespace(chosen=""))
+    of_figure = SimpleNamespace(
+        one=lambda _: PointResult(parameters={}, runs=runs), held="", figure=SimpleNamespace(chosen="")
+    )
     assert evidence(claim(of="epsilon", bound="exact", region=region), of_figure).judged().verdict == verdict
 
 

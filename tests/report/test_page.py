@@ -360,6 +360,6 @@ def test_the_templates_are_part_of_the_package():
 
 def test_files_that_the_scenario_names_are_told():
     run = made_up(parameters={"topology.file": "net/x.txt", "bandit.kind": "my.world:World"})
-    point = PointResult({}, ["key"], [run])
+    point = PointResult({}, run.resolved, keys=["key"], runs=[run])
     assert recipe(StudyResult("mine", [point], inputs=("topology.file",))).needs == ["net/x.txt", "my/world.py"]
     assert recipe(StudyResult("my 'study'", [point])).commands[0] == "netbandit run 'my '\"'\"'study'\"'\"'.toml'"

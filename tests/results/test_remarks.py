@@ -126,7 +126,7 @@ def test_points_that_spend_different_privacy_are_no_like_for_like():
 
 def remarked(*points):
     """A study whose points have parameters and remarks."""
-    found = [PointResult(keys, ["a"], [replace(made_up(), remarks=lines)]) for keys, lines in points]
+    found = [PointResult(keys, keys=["a"], runs=[replace(made_up(), remarks=lines)]) for keys, lines in points]
     return StudyResult("s", found)
 
 

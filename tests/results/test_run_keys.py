@@ -1,11 +1,9 @@
 """Runs that were made are found again: a key of a scenario that is added later changes no name of a run folder."""
 
-from dataclasses import dataclass, field
-from typing import Any
-
 import pytest
 from helpers.fake_study import resolved
 
+from netbandit.point import Point
 from netbandit.results import run_keys as keys_of_runs
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
@@ -84,15 +82,8 @@ def test_no_run_of_today_is_called_by_another_name(name):
     assert run_key(point_of(text), 2) == key
 
 
-@dataclass(frozen=True)
-class Point:
-    resolved: dict[str, Any]
-    parameters: dict[str, Any] = field(default_factory=dict)
-    identities: dict[str, str | None] = field(default_factory=dict)
-
-
 def with_tables(**tables):
-    return Point(resolved(bandit={"kind": "bernoulli", "arms": 3}, links={"peer": {"cost": 2.0}}) | tables)
+    return Point({}, resolved(bandit={"kind": "bernoulli", "arms": 3}, links={"peer": {"cost": 2.0}}) | tables)
 
 
 @pytest.fixture
@@ -200,7 +191,7 @@ def test_scenarios_that_alone_have_other_numbers_than_before_are_called_by_anoth
 
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():
     def key(identity):
-        return run_key(Point(with_tables().resolved, identities={"bandit.kind": identity}), 0)
+        return run_key(Point({}, with_tables().resolved, identities={"bandit.kind": identity}), 0)
 
     assert key("one source") == key("one source")
     assert key("one source") != key("another source")

@@ -16,7 +16,7 @@ def point(values, **more):
     for replication, value in enumerate(values):
         result = fake_result({}, resolved(), replication)
         runs.append(replace(result, metrics={"regret": value}, **more))
-    return PointResult({}, [f"{number:020x}" for number in range(len(runs))], runs)
+    return PointResult({}, keys=[f"{number:020x}" for number in range(len(runs))], runs=runs)
 
 
 def test_the_interval_of_two_values_by_hand():
@@ -78,7 +78,7 @@ def test_a_failed_replication_is_null_and_the_others_count():
 
 
 def test_a_point_without_any_run_is_still_there():
-    some = PointResult({"a.b": 1}, ["0" * 20], [None])
+    some = PointResult({"a.b": 1}, keys=["0" * 20], runs=[None])
     found = as_json(StudyResult("none", [some]))["points"][0]
     assert found["metrics"] == {}
     assert found["topology"] == {"agents": None, "links": None, "diameter": None, "radius": None}

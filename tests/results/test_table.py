@@ -28,7 +28,7 @@ def study(parameters, metrics, replications=2):
                 name: None if value is None else value * (1 + replication / 100) for name, value in figures.items()
             }
             runs.append(replace(fake_result(chosen, resolved(), replication), metrics=values))
-        points.append(PointResult(chosen, [f"{number:020x}" for number in range(replications)], runs))
+        points.append(PointResult(chosen, keys=[f"{number:020x}" for number in range(replications)], runs=runs))
     return StudyResult("star", points)
 
 
@@ -192,8 +192,8 @@ def test_failed_runs_are_counted_in_the_line_of_their_point():
 
 
 def test_a_study_in_which_everything_failed_can_be_shown():
-    assert "star" in shown(StudyResult("star", [PointResult({}, ["0"], [None])]))
-    points = [PointResult({"a.b": number}, ["0"], [None]) for number in (1, 2)]
+    assert "star" in shown(StudyResult("star", [PointResult({}, keys=["0"], runs=[None])]))
+    points = [PointResult({"a.b": number}, keys=["0"], runs=[None]) for number in (1, 2)]
     assert "0/1" in shown(StudyResult("star", points))
 
 

@@ -1,8 +1,8 @@
 import pytest
 from click.testing import CliRunner
 
-from netbandit.bench import swarm
 from netbandit.cli import main
+from netbandit.testing import swarm
 
 
 @pytest.mark.parametrize("first", range(0, 300, 50))

@@ -4,11 +4,9 @@ Every item is followed from the agent that contributes it through all that is ma
 conclusion. From the trace follows what each node can know at most: a message carries no more than its sender knew.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -50,11 +48,17 @@ class Provenance:
         contributed: When (ns) each item was contributed.
         uses: Who went on with what.
         breaches: What was wrong with how items were put together.
+        stalled: Of each agent that waits at the horizon for what cannot come any more, for how many slots.
+        pending: The contributions of which their agents have not been informed by then.
+        events: For each contribution, what happens when its agent is informed.
     """
 
     contributed: dict[Origin, int] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
     breaches: list[str] = field(default_factory=list)
+    stalled: list[int] = field(default_factory=list)
+    pending: list[Origin] = field(default_factory=list)
+    events: dict[Origin, Event] = field(default_factory=dict)
     _origins: dict[int, frozenset[Origin]] = field(default_factory=dict)
     _kept: list[object] = field(default_factory=list)  # an object that is gone would leave its number to another
 
@@ -79,19 +83,22 @@ class Provenance:
         return frozenset(seen)
 
     def unheard(
-        self, trace: Path, was_down: Callable[[int, int, int], bool], copies_overtake: bool = False
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        was_down: Callable[[int, int, int], bool],
+        copies_overtake: bool = False,
     ) -> Iterator[str]:
-        """Yield who went on with what cannot have reached it, by the *trace* of the run.
+        """Yield who went on with what cannot have reached it, by the *messages* of the run.
 
         Args:
-            trace: The file.
+            messages: Those of its trace, in order.
             was_down: Whether an agent was down at any moment from one time (ns) to another: who was down in a round
                 counts in the next, and hears of the end of this one by the clock that ends it.
             copies_overtake: Whether a copy that the network made of a message, which no trace shows, may come before
                 the message does.
         """
         known: dict[int | str, set[Origin]] = {}
-        for use in _in_order(trace, self.contributed, self.uses, known, copies_overtake):
+        for use in _in_order(messages, self.contributed, self.uses, known, copies_overtake):
             missing = use.origins - known.get(use.agent, set())
             rounds = {round for round, _ in use.origins}
             begun = min(time for (round, _), time in self.contributed.items() if round in rounds)
@@ -101,7 +108,7 @@ class Provenance:
 
 
 def _in_order(
-    trace: Path,
+    messages: Sequence[Mapping[str, Any]],
     contributed: dict[Origin, int],
     uses: Sequence[Use],
     known: dict[int | str, set[Origin]],
@@ -111,17 +118,13 @@ def _in_order(
     # At an instant: what was sent before arrives, agents contribute, messages go out in the order of the trace (and
     # arrive, where nothing takes time), and who can goes on.
     events: list[tuple[int, int, int, Any]] = []
-    for number, line in enumerate(trace.read_text(encoding="utf-8").splitlines()):
-        message = json.loads(line)
-        if "kind" not in message or message.get("lost"):
+    for number, message in enumerate(messages):
+        if message.get("lost") or message["kind"].removesuffix(_REPETITION) in _CARRY_NO_ITEM:
             continue
-        if message["kind"].removesuffix(_REPETITION) in _CARRY_NO_ITEM:
-            continue
-        if copies_overtake:
-            message["arrival"] = message["start"]
-        events.append((message["sent"], 2, number, message))
-        if message["arrival"] > message["sent"]:
-            events.append((message["arrival"], 0, number, message))
+        arrival = message["start"] if copies_overtake else message["arrival"]
+        events.append((message["sent"], 2, number, (message, arrival)))
+        if arrival > message["sent"]:
+            events.append((arrival, 0, number, (message, arrival)))
     events += [(time, 1, number, origin) for number, (origin, time) in enumerate(contributed.items())]
     events += [(use.time, 3, number, use) for number, use in enumerate(uses)]
     under_way: dict[int, frozenset[Origin]] = {}
@@ -131,28 +134,49 @@ def _in_order(
         elif what == 1:
             known.setdefault(event[1], set()).add(event)
         elif what == 2:
-            carried = frozenset(known.get(event["from"], ()))
-            if event["arrival"] > event["sent"]:
+            message, arrival = event
+            carried = frozenset(known.get(message["from"], ()))
+            if arrival > message["sent"]:
                 under_way[number] = carried
             else:
-                known.setdefault(event["to"], set()).update(carried)
+                known.setdefault(message["to"], set()).update(carried)
         else:
-            known.setdefault(event["to"], set()).update(under_way.pop(number))
+            known.setdefault(event[0]["to"], set()).update(under_way.pop(number))
 
 
 @contextmanager
 def watched() -> Iterator[Provenance]:
-    """Follow the items of all runs of rounds that are made while this lasts."""
+    """Follow the items of all runs of rounds that are made while this lasts, and who waits for ever in any run."""
     seen = Provenance()
 
     def watching(stage: ReplicationContext) -> Driver:
         driver = driver_for(stage)
+        _watch_end(driver, seen)
         if isinstance(driver, Epochs):
             _watch(driver, seen)
         return driver
 
     with patch.object(simulation, "driver_for", watching):
         yield seen
+
+
+def _watch_end(driver: Driver, seen: Provenance) -> None:
+    """Have *driver* tell who waits for ever: it is asked by the simulation itself only where messages may be lost."""
+    stalled, stage = driver.stalled, driver.stage
+
+    def asked() -> list[int]:
+        seen.stalled = stalled()
+        seen.pending = sorted(origin for origin, event in seen.events.items() if not event.triggered)
+        return seen.stalled
+
+    def ask_if_idle() -> None:
+        if stage.clock.environment.idle:  # with nothing queued, under way or timed, who waits does so for ever
+            asked()
+
+    watched: Any = driver
+    watched.stalled = asked
+    if not stage.network.unreliable:
+        stage.clock.at_end(ask_if_idle)
 
 
 def _watch(driver: Epochs, seen: Provenance) -> None:
@@ -170,6 +194,7 @@ def _watch(driver: Epochs, seen: Provenance) -> None:
                 seen.contributed.setdefault((round, agent), clock.now)
                 seen.made(item, frozenset({(round, agent)}))
             event: Event = contribute(round, agent, item)
+            seen.events[round, agent] = event
             if not event.triggered:  # if it is, the round had ended while the agent was down
                 assert event.callbacks is not None
                 event.callbacks.append(lambda done: uses(agent, done))

@@ -2,41 +2,25 @@
 
 A scenario has a graph, a world, a learner and a protocol that go together, and faults of every kind; every other one
 has a single key of links instead, each in its turn, so that nothing hides what it does. It is run in compiled loops
-where it can be, message by message, and with a trace, and checked:
-
-- every message ended in exactly one way (the network itself makes sure of that, in every run);
-- an agent played in all slots in which it was up, and in no other (the drivers make sure of that; here, that as many
-  slots are absent as by the outages, where every agent decides in every slot);
-- nothing was put on a link by a node that was down, and nothing arrived at one;
-- a link that was down brought nothing;
-- of rounds: nobody goes on with an item that cannot have reached it by then, and no item is used twice in a round;
-- all runs have the same fingerprint and the same metrics.
+where it can be, message by message, and with a trace, and all must hold that stands in `netbandit.testing.properties`.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
 """
 
-import json
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import inf, isfinite
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from math import inf
 from typing import Any
 
-from netbandit.bench.provenance import Provenance, watched
-from netbandit.network.outages import Outages
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.toml_text import toml_text
 from netbandit.settings import Raw
-from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.point import RunnablePoint
-from netbandit.simulation.result import RunResult
-from netbandit.streams import Streams
+from netbandit.testing.properties import ALWAYS
+from netbandit.testing.trial import Trial
 
 _MOST_DRAWS = 200
 
@@ -192,71 +176,15 @@ def _point(tables: Raw) -> RunnablePoint:
 
 
 def broken(tables: Raw) -> str | None:
-    """Run a scenario; return which invariant it breaks, or None."""
+    """Run a scenario; return what it breaks of all that must always hold, or None."""
     try:
-        point = _point(tables)
+        trial = Trial(_point(tables))
     except ScenarioError as error:
         return f"refused: {error}"
     try:
-        with TemporaryDirectory() as folder:
-            trace = Path(folder) / "trace.jsonl"
-            untraced = {}
-            for how, hops in (("in compiled loops", 0), ("message by message", sys.maxsize)):
-                with choice.worth_it_from(hops):
-                    untraced[how] = point.simulation(0).run()
-            with watched() as seen:
-                traced = point.simulation(0).run(trace)
-            return next(_breaches(point, untraced, traced, trace, seen), None)
+        return next((breach for holds in ALWAYS for breach in holds(trial)), None)
     except Exception as error:  # whatever it is, the scenario shows it
         return f"{type(error).__name__}: {error}"
-
-
-def _breaches(
-    point: RunnablePoint, untraced: Mapping[str, RunResult], traced: RunResult, trace: Path, seen: Provenance
-) -> Iterator[str]:
-    for how, plain in untraced.items():
-        if plain.fingerprint != traced.fingerprint:
-            yield f"a run {how} has another fingerprint than one with a trace"
-        for name, value in plain.metrics.items():
-            if name != "wall_s" and traced.metrics[name] != value:
-                yield f"a run {how} has another {name} than one with a trace: {value}, not {traced.metrics[name]}"
-    for name, value in traced.metrics.items():
-        if value is not None and not isfinite(value):
-            yield f"{name} is {value}"
-    scenario = point.scenario
-    slot = scenario.run.slot_nanoseconds
-    topology = point.topology(0)
-    plan = build_faults(scenario.links, scenario.faults, topology, slot).plan
-    numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
-    outages = Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, 0))
-    absent = sum(
-        last - first
-        for agent in range(topology.agents)
-        for first, last in outages.absent_slots(agent, slot, scenario.run.horizon)
-    )
-    if scenario.run.activity == "every" and traced.metrics["absent_slots"] != absent:  # else they are decisions
-        yield f"{traced.metrics['absent_slots']} slots are absent, and {absent} by the outages"
-    yield from seen.breaches
-    if not point.protocol.out_of_band:
-        links = scenario.links
-        overtakes = any(one.overtaking and one.duplicate > 0 for one in (links.peer, links.uplink))
-        yield from seen.unheard(trace, lambda agent, *when: outages.node(agent).during(*when), overtakes)
-    for line in trace.read_text(encoding="utf-8").splitlines():
-        message = json.loads(line)
-        if "kind" in message and message["arrival"]:  # what is handed out before the first slot never fails
-            yield from _breaches_of(message, outages, topology.agents)
-
-
-def _breaches_of(message: Raw, outages: Outages, server: int) -> Iterator[str]:
-    sender, receiver = (server if message[end] == "server" else message[end] for end in ("from", "to"))
-    if outages.node(sender).at(message["start"]):
-        yield f"{sender} is down, and sends {message}"
-    if not message.get("lost") and outages.node(receiver).at(message["arrival"]):
-        yield f"{receiver} is down, and hears {message}"
-    if not message.get("lost") and server not in (sender, receiver):
-        link = outages.link(min(sender, receiver), max(sender, receiver))
-        if link.during(message["start"], message["arrival"]):
-            yield f"the link is down, and brings {message}"
 
 
 def smaller(tables: Raw) -> Iterator[Raw]:

@@ -1,0 +1,1 @@
+"""Checks for authors of parts, and the swarm of random scenarios."""

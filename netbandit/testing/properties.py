@@ -1,0 +1,150 @@
+"""What must hold of every replication, whatever its parts: the swarm asks it of random scenarios, checks of one's own.
+
+A property takes a `Trial` and yields in a line each what it breaks.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from math import isclose, isfinite
+from typing import Any
+
+from netbandit.simulation.result import RunResult
+from netbandit.testing.trial import Trial
+
+Property = Callable[[Trial], Iterator[str]]
+
+
+def differences(one: RunResult, other: RunResult, digits: int | None = None) -> Iterator[str]:
+    """Yield in what two runs differ that must be the same; the time they took is no number.
+
+    Args:
+        one: A run.
+        other: Another one.
+        digits: To how many digits figures must be the same that are not whole; None: to the last.
+    """
+    for name, value in one.metrics.items():
+        found = other.metrics.get(name)
+        if digits is not None and isinstance(found, float) and isinstance(value, float):
+            same = isclose(found, value, rel_tol=10.0**-digits)
+        else:
+            same = found == value
+        if name != "wall_s" and not same:
+            yield f"{name} is {found}, not {value}"
+    if one.fingerprint != other.fingerprint:
+        yield "they have different fingerprints"
+
+
+def compiled_is_plain(trial: Trial) -> Iterator[str]:
+    """Yield in what a run in compiled loops is another one than message by message.
+
+    What agents have lost is added up in another order where slots are compiled, so the last digits may differ.
+    """
+    found = differences(trial.plain, trial.compiled, digits=10)
+    yield from (f"compiled, not message by message: {text}" for text in found)
+
+
+def traced_is_untraced(trial: Trial) -> Iterator[str]:
+    """Yield in what a run that writes a trace is another one than without."""
+    yield from (f"with a trace, not without: {text}" for text in differences(trial.plain, trial.traced.result))
+
+
+def figures_are_finite(trial: Trial) -> Iterator[str]:
+    """Yield figures that are NaN or infinite."""
+    for name, value in trial.plain.metrics.items():
+        if value is not None and not isfinite(value):
+            yield f"{name} is {value}"
+
+
+def messages_are_accounted_for(trial: Trial) -> Iterator[str]:
+    """Yield messages that are not delivered, lost, dropped nor under way, and where those who count them disagree.
+
+    The network makes sure of the first in every run; here, that the ledger, the links and the trace agree.
+    """
+    result, messages, _ = trial.traced
+    metrics = result.metrics
+    sent = [message for message in messages if "broadcast" not in message]
+    ended = sum(metrics[name] or 0 for name in ("delivered", "lost", "duplicates_dropped", "in_flight"))
+    if ended != (metrics["messages"] or 0) + (metrics["duplicates"] or 0):
+        yield f"{metrics['messages']} messages and {metrics['duplicates']} copies were sent, and {ended} have ended"
+    size = sum(message["bytes"] for message in sent)
+    for name, value in (("messages", len(sent)), ("bytes", size)):
+        kinds = sum(counts[name == "bytes"] for counts in result.kinds.values())
+        if not metrics[name] == value == kinds:
+            yield f"the ledger has {metrics[name]} {name}, {kinds} by kinds, and the trace {value}"
+    over: Counter[tuple[int, int]] = Counter()
+    slots: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    for message in sent:
+        if "server" not in (message["from"], message["to"]):
+            link = (min(message["from"], message["to"]), max(message["from"], message["to"]))
+            over[link] += 1
+            # What is handed out before the first slot has one of its own; at its moment it cannot be told from others.
+            slots[link].add(message["start"] // trial.point.scenario.run.slot_nanoseconds if message["arrival"] else -1)
+    links = result.links
+    carried = zip(links.first.tolist(), links.second.tolist(), links.messages, links.activations, strict=True)
+    for first, second, number, activations in carried:
+        link = first, second
+        if number != over[link] or (activations != len(slots[link]) and -1 not in slots[link]):
+            text = f"carried {number} messages in {activations} slots"
+            yield f"link {first}-{second} {text}, by the trace {over[link]} in {len(slots[link])}"
+
+
+def nobody_acts_while_down(trial: Trial) -> Iterator[str]:
+    """Yield nodes that send or hear while they are down, links that bring something then, and agents that play."""
+    outages, scenario, server = trial.outages, trial.point.scenario, trial.server
+    result, messages, _ = trial.traced
+    slot, horizon = scenario.run.slot_nanoseconds, scenario.run.horizon
+    absent = sum(last - first for agent in range(server) for first, last in outages.absent_slots(agent, slot, horizon))
+    if scenario.run.activity == "every" and result.metrics["absent_slots"] != absent:  # else they are decisions
+        yield f"{result.metrics['absent_slots']} slots are absent, and {absent} by the outages"
+    for message in messages:
+        if not message["arrival"]:  # what is handed out before the first slot never fails
+            continue
+        sender, receiver = (server if message[end] == "server" else message[end] for end in ("from", "to"))
+        if outages.node(sender).at(message["start"]):
+            yield f"{sender} is down, and sends {_shown(message)}"
+        if message.get("lost"):
+            continue
+        if outages.node(receiver).at(message["arrival"]):
+            yield f"{receiver} is down, and hears {_shown(message)}"
+        if server not in (sender, receiver):
+            link = outages.link(min(sender, receiver), max(sender, receiver))
+            if link.during(message["start"], message["arrival"]):
+                yield f"the link is down, and brings {_shown(message)}"
+
+
+def items_travel_by_messages(trial: Trial) -> Iterator[str]:
+    """Yield who goes on with an item that cannot have reached it by then, and items that are used twice in a round."""
+    _, messages, seen = trial.traced
+    yield from seen.breaches
+    if not trial.point.protocol.out_of_band:
+        links, outages = trial.point.scenario.links, trial.outages
+        overtakes = any(one.overtaking and one.duplicate > 0 for one in (links.peer, links.uplink))
+        yield from seen.unheard(messages, lambda agent, *when: outages.node(agent).during(*when), overtakes)
+
+
+def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
+    """Yield agents that wait for what cannot come any more where nothing is lost, or nothing is said of it."""
+    result, _, seen = trial.traced
+    if not seen.stalled:
+        return
+    who = f", those of agent {seen.pending[0][1]} in round {seen.pending[0][0]} first" if seen.pending else ""
+    if not result.metrics["may_stall"]:
+        yield f"{len(seen.stalled)} agents wait for ever{who}, and nothing was lost that they could wait for"
+    elif not any("agents waited at the horizon" in remark for remark in result.remarks):
+        yield f"{len(seen.stalled)} agents wait for ever{who}, and no remark says so"
+
+
+def _shown(message: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in message.items())
+
+
+ALWAYS: tuple[Property, ...] = (
+    compiled_is_plain,
+    traced_is_untraced,
+    figures_are_finite,
+    messages_are_accounted_for,
+    nobody_acts_while_down,
+    items_travel_by_messages,
+    nobody_waits_unsaid,
+)
+"""What must hold of every replication of every scenario."""

@@ -1,0 +1,82 @@
+"""One replication, run in as many ways as somebody asks for: plain, compiled, and with a trace; each way once."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from netbandit.execution import Execution, executed
+from netbandit.network.outages import Outages
+from netbandit.simulation.build_faults import build_faults
+from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.result import RunResult
+from netbandit.streams import Streams
+from netbandit.testing.provenance import Provenance, watched
+
+
+class Traced(NamedTuple):
+    """A run with a trace.
+
+    Attributes:
+        result: What it leaves behind.
+        messages: The lines of its trace that are messages, see `netbandit.network.trace_writer.Trace`.
+        seen: What was seen of the items of its rounds.
+    """
+
+    result: RunResult
+    messages: list[Mapping[str, Any]]
+    seen: Provenance
+
+
+class Trial:
+    """A replication of a point; what is asked of it is kept.
+
+    Args:
+        point: The parts, checked.
+        replication: The replication's number.
+    """
+
+    def __init__(self, point: RunnablePoint, replication: int = 0) -> None:
+        self.point = point
+        self.replication = replication
+
+    def run(self, how: Execution, trace: Path | None = None) -> RunResult:
+        """Run it now."""
+        with executed(how):
+            return self.point.simulation(self.replication).run(trace)
+
+    @cached_property
+    def plain(self) -> RunResult:
+        """The run message by message."""
+        return self.run("plain")
+
+    @cached_property
+    def compiled(self) -> RunResult:
+        """The run in compiled loops, as far as there are any for it."""
+        return self.run("compiled")
+
+    @cached_property
+    def traced(self) -> Traced:
+        """The run with a trace."""
+        with TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.jsonl"
+            with watched() as seen:
+                result = self.run("plain", trace)
+            lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+        return Traced(result, [line for line in lines if "kind" in line], seen)
+
+    @property
+    def server(self) -> int:
+        """The server's number: that of the agents."""
+        return self.point.topology(self.replication).agents
+
+    @cached_property
+    def outages(self) -> Outages:
+        """When links and nodes are down."""
+        point, scenario = self.point, self.point.scenario
+        topology = point.topology(self.replication)
+        plan = build_faults(scenario.links, scenario.faults, topology, scenario.run.slot_nanoseconds).plan
+        numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
+        return Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, self.replication))

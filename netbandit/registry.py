@@ -2,11 +2,12 @@
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from netbandit.own_code import HiddenModuleError, complaint, import_beside
+from netbandit.installed_parts import Offer, look_again, offered, offers
+from netbandit.own_code import HiddenModuleError, complaint, import_beside, kept_alive
 from netbandit.part import Part
 from netbandit.wording import show, unknown_value
 
@@ -127,14 +128,97 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
 
     Args:
         table: ``topology``, ``bandit``, ``learner`` or ``protocol``.
-        kind: One of ours, ``"package.module:Class"``, or the class itself.
+        kind: One of ours, one that an installed package offers, ``"package.module:Class"``, or the class itself.
         folder: The scenario's folder, in which the user's own modules are found first.
 
     Raises:
         KindError: There is no such part.
     """
-    found = _imported(table, kind, folder) if isinstance(kind, str) else kind
-    target = kind_of(table, found) if isinstance(found, type) else str(kind)
+    if not isinstance(kind, str):
+        return _usable(table, kind, kind_of(table, kind) if isinstance(kind, type) else str(kind))
+    if kind in BUILT_IN[table]:
+        return _usable(table, load_class(BUILT_IN[table][kind]), kind)
+    if ":" in kind:
+        found = _imported(kind, folder)
+        return _usable(table, found, kind_of(table, found) if isinstance(found, type) else kind)
+    return offered_class(_offer(table, kind), table)
+
+
+def offered_class(offer: Offer, table: str) -> type[Part]:
+    """Return the class that a package offers.
+
+    Raises:
+        KindError: There is none, or it is no part; the message names the package.
+    """
+    try:
+        if ":" not in offer.target:
+            raise KindError(f'{show(offer.target)} is not "package.module:Class"')
+        found: type[Part] = _usable(table, _imported(offer.target, None), offer.target)
+        return found
+    except KindError as error:
+        raise KindError(f"{show(offer.kind)} of the package {offer.package}: {error}") from None
+
+
+def _offer(table: str, kind: str) -> Offer:
+    """Return the package's part that is named *kind*."""
+    found = offered(table, kind)
+    if not found:  # it may have been installed since
+        look_again()
+        found = offered(table, kind)
+    if len(found) > 1:
+        both = " and ".join(f"{offer.package} ({offer.target})" for offer in found)
+        raise KindError(f"{show(kind)} is offered by {both}: write the class that is meant, such as {found[0].target}")
+    if not found:
+        others = offers(table)
+        names = ", ".join(f"{show(offer.kind)} of {offer.package}" for offer in others)
+        also = f'({names}) or "package.module:Class"' if others else 'or "package.module:Class"'
+        known = dict.fromkeys([*BUILT_IN[table], *(offer.kind for offer in others)])
+        raise KindError(unknown_value(kind, known, also=also))
+    return found[0]
+
+
+class NamedPart(NamedTuple):
+    """A part that is there by a name.
+
+    Attributes:
+        kind: The name.
+        package: The package that offers it, with its version; nothing: it is ours.
+        found: The class; None if it cannot be used.
+        problem: Why it cannot.
+    """
+
+    kind: str
+    package: str
+    found: type[Part] | None
+    problem: str = ""
+
+
+def named_parts(table: str) -> Iterator[NamedPart]:
+    """Yield all parts of a *table* that are there by a name: ours, and what installed packages offer."""
+    for kind, target in BUILT_IN[table].items():
+        yield NamedPart(kind, "", load_class(target))
+    for offer in offers(table):
+        found, problem = None, ""
+        try:
+            if offer.kind in BUILT_IN[table]:
+                raise KindError(f"netbandit has a {table} of this name, which is the one that is used")
+            _offer(table, offer.kind)
+            found = offered_class(offer, table)
+        except KindError as error:
+            problem = str(error)
+        yield NamedPart(offer.kind, offer.package, found, problem)
+
+
+def own_module(table: str, kind: str) -> str | None:
+    """Return the module of a *kind* that is not ours, as far as its name says it; None where it is ours or nobody's."""
+    if kind in BUILT_IN[table]:
+        return None
+    found = [kind] if ":" in kind else [offer.target for offer in offered(table, kind)]
+    return found[0].partition(":")[0] if found else None
+
+
+def _usable(table: str, found: Any, target: str) -> Any:
+    """Return the class *found* at *target* if a scenario can use it."""
     base = load_class(BASES[table])
     if not (isinstance(found, type) and issubclass(found, base)):
         raise KindError(f"{target} is not a {table}: it must be a subclass of {base.__module__}:{base.__name__}")
@@ -144,14 +228,15 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
     return found
 
 
-def _imported(table: str, kind: str, folder: Path) -> Any:
-    known = BUILT_IN[table]
-    target = known.get(kind, kind)
-    module_name, colon, class_name = target.partition(":")
-    if not colon:
-        raise KindError(unknown_value(kind, known, also='or "package.module:Class"'))
+def _imported(target: str, folder: Path | None) -> Any:
+    """Return what is at ``module:Class``, of the *folder* of a scenario or installed; None: installed only."""
+    module_name, _, class_name = target.partition(":")
     try:
-        module = importlib.import_module(module_name) if kind in known else import_beside(module_name, folder)
+        if folder is not None:
+            module = import_beside(module_name, folder)
+        else:
+            with kept_alive():
+                module = importlib.import_module(module_name)
     except KeyboardInterrupt:
         raise
     except HiddenModuleError as error:

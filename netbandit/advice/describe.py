@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError, describe
-from netbandit.registry import BUILT_IN
+from netbandit.registry import BUILT_IN, own_module
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.merge import FIRST_OVERRIDE
@@ -80,7 +80,7 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
 
 def names_family(source: str) -> bool:
     """Say whether *source* is the name of a family, or that of a class, ``module:Class``, and no file's."""
-    return source in BUILT_IN["topology"] or (":" in source and not Path(source).exists())
+    return source in BUILT_IN["topology"] or (not Path(source).exists() and own_module("topology", source) is not None)
 
 
 def figures(topology: Topology) -> list[tuple[str, str]]:

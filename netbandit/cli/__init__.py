@@ -16,7 +16,7 @@ import click
 import netbandit
 from netbandit.cli.auditing import audit
 from netbandit.cli.benchmarks import bench
-from netbandit.cli.checking import check, schema
+from netbandit.cli.checking import check, parts, schema
 from netbandit.cli.commands import Commands
 from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
@@ -38,5 +38,5 @@ def main() -> None:
         raise click.UsageError(str(error)) from None
 
 
-for command in (run, check, schema, plot, compare, report, trace, topology, reproduce, bench, audit, swarm):
+for command in (run, check, schema, parts, plot, compare, report, trace, topology, reproduce, bench, audit, swarm):
     main.add_command(command)

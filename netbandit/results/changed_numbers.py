@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
 
+from netbandit.registry import BUILT_IN
 from netbandit.units import parse_duration
 
 Scenario = Mapping[str, Any]
@@ -77,8 +78,8 @@ def _kind(scenario: Scenario, table: str) -> str:
 
 
 def _is_one_of(kind: str, *kinds: str) -> bool:
-    """Return whether *kind* is among *kinds*, or may be like them: a class of the user's own."""
-    return kind in kinds or ":" in kind
+    """Return whether *kind* is among *kinds*, or may be like them: a class of the user's own, or of another package."""
+    return kind in kinds or (bool(kind) and not any(kind in ours for ours in BUILT_IN.values()))
 
 
 def _goes_wrong(links: Mapping[str, Any], key: str) -> bool:

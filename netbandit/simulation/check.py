@@ -1,7 +1,7 @@
 """From a scenario as it was written to points that can run, or to all of its mistakes at once."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from netbandit.bandits.bandit import Watch
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import ReturnedError, complaint, kept_alive, place
 from netbandit.own_identity import UnstableError
-from netbandit.registry import BUILT_IN, kind_key, kind_of, part_class
+from netbandit.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.schema import json_schema
@@ -100,13 +100,14 @@ def _guarded(checked: PointCheck, combination: Combination) -> RunnablePoint | N
     except BaseException as error:
         written = {table: combination.data.get(table) for table in BUILT_IN}
         kinds = {table: _kind(table, part) for table, part in written.items()}
-        tables = {kind.partition(":")[0].partition(".")[0]: table for table, kind in kinds.items() if ":" in kind}
+        own = {table: module for table, kind in kinds.items() if (module := own_module(table, kind)) is not None}
+        tables = {module.partition(".")[0]: table for table, module in own.items()}
         where = place(error, frozenset(tables))
-        own = list(_own_parts(written))
         if not own:
             raise
         file = Path(where[0]) if where is not None else Path()
-        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), own[0])
+        # Only what is the user's own can have returned to us what makes us fail.
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), next(iter(own)))
         text = f"{kinds[found]} fails: {complaint(error, frozenset(tables))}"
         checked.problems.append(((found, kind_key(found)), text))
         return None
@@ -118,14 +119,6 @@ def _kind(table: str, part: Any) -> str:
     return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
 
-def _own_parts(written: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the tables whose class is the user's own: only that can have returned to us what makes us fail."""
-    for table, part in written.items():
-        if ":" in _kind(table, part):
-            yield table
-
-
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of scenario files with all built-in parts."""
-    kinds = {table: {kind: part_class(table, kind, Path()) for kind in known} for table, known in BUILT_IN.items()}
-    return json_schema(kinds)
+    """Return the JSON Schema of scenario files with all parts that are there by a name."""
+    return json_schema({table: {one.kind: one.found for one in named_parts(table) if one.found} for table in BUILT_IN})

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netbandit.installed_parts import packages_of
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
@@ -18,6 +19,7 @@ from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.collection import paused_collection
@@ -138,7 +140,7 @@ class Simulation:
             curves=outcome.curves,
             links=_link_use(network, topology),
             fingerprint=digest,
-            versions=versions(),
+            versions=versions() | packages_of(_others_kinds(point.resolved)),
             nodes=_nodes(topology),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
@@ -146,6 +148,12 @@ class Simulation:
             privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
             remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, network)),
         )
+
+
+def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kinds by which parts of installed packages are named, by table."""
+    kinds = {table: str(resolved.get(table, {}).get(kind_key(table))) for table in BUILT_IN}
+    return {table: kind for table, kind in kinds.items() if kind not in BUILT_IN[table] and ":" not in kind}
 
 
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

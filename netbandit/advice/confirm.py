@@ -12,7 +12,7 @@ import networkx
 from netbandit.advice.sources import Source
 from netbandit.advice.timed_graph import TimedGraph
 from netbandit.network.topology import Topology
-from netbandit.results.statistics import Interval, mean
+from netbandit.results.intervals import Interval, mean
 from netbandit.scenario.links import UniformLatency
 from netbandit.scenario.load import load
 from netbandit.scenario.toml_text import toml_text

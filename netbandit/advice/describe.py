@@ -120,15 +120,15 @@ def draw(title: str, graph: Graph, file: Path) -> None:
 
 def placed(graph: Graph) -> "Drawing":
     """Return *graph* with a place on the page for each node: on the map, where they have coordinates."""
-    from netbandit.plots import layout
     from netbandit.plots.network import Drawing
+    from netbandit.plots.node_positions import geographic, laid_out
 
     topology = graph.topology
     coordinates = topology.coordinates
     if coordinates is not None:
-        places = layout.geographic(coordinates, topology.edges)
+        places = geographic(coordinates, topology.edges)
     else:
-        places = layout.drawn(topology.agents, topology.edges, graph.family)
+        places = laid_out(topology.agents, topology.edges, graph.family)
     names = topology.names if any("name" in topology.graph.nodes[node] for node in topology.graph) else None
     return Drawing(places, topology.edges, None, names, map=coordinates is not None)
 

@@ -11,8 +11,8 @@ from netbandit.advice.timed_graph import TimedGraph
 from netbandit.advice.what_if import Advice
 from netbandit.network.geography import great_circle_km
 from netbandit.network.topology import Topology
+from netbandit.results.intervals import Interval
 from netbandit.results.numbers import scaled, shortest
-from netbandit.results.statistics import Interval
 
 _SHOWN = 5
 

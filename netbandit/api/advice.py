@@ -9,7 +9,7 @@ from netbandit.advice.sources import Source, source_of, source_of_scenario
 from netbandit.advice.what_if import Advice, what_if
 from netbandit.api.running import AnyScenario, document_of
 from netbandit.arguments import among, whole
-from netbandit.results.statistics import Interval
+from netbandit.results.intervals import Interval
 from netbandit.scenario.toml_text import toml_value
 
 BEST = 3

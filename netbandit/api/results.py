@@ -16,7 +16,7 @@ from netbandit.results.dataframe import dataframe, groupable
 from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
-from netbandit.results.table import parameter_names
+from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.wording import show
 

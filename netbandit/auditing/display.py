@@ -5,8 +5,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from netbandit.auditing.audit import Audit
-from netbandit.results.display import plain_table
 from netbandit.results.numbers import shortest
+from netbandit.results.terminal_table import plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console

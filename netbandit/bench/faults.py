@@ -25,8 +25,8 @@ from netbandit.network.retry import ACK, Retry
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
-from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.compiled_rounds.flooding import CompiledFlooding
+from netbandit.simulation.garbage import paused_collection
 from netbandit.streams import Streams
 
 ROUNDS = 7

@@ -167,7 +167,7 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:
     """Say on stderr which runs failed and why, each reason once, with the first run that had it."""
-    from netbandit.results.table import cell
+    from netbandit.results.columns import cell
 
     same = Counter(run.failure.text for run in failed)
     if failed:

@@ -95,7 +95,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     from netbandit.results.compare import CompareError, as_json, comparison, show_comparison, together
     from netbandit.results.remarks import cost_lines, unequal_privacy
     from netbandit.results.summary import estimates
-    from netbandit.results.telling import main_metric
+    from netbandit.results.which_columns import main_metric
 
     study = results_of(folder, details=False)
     table = Results.of(study, folder)

@@ -7,8 +7,8 @@ from netbandit.papers.claims import OF_TWO_POINTS
 from netbandit.papers.regions import HOLDS
 from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.failures import STALLED, is_regret
+from netbandit.results.intervals import Interval
 from netbandit.results.numbers import level_text, shortest, with_ends
-from netbandit.results.statistics import Interval
 
 _HOW = {
     "mean": "mean of",

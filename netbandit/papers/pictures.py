@@ -9,8 +9,8 @@ import numpy as np
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import values_of
 from netbandit.plots.bands import Band, band, exact
-from netbandit.plots.metrics import failed_of, stalled, told_marks, with_runs
-from netbandit.plots.points import draw_points, draw_runs, label_more
+from netbandit.plots.estimates import failed_of, stalled, with_runs
+from netbandit.plots.marks import draw_points, draw_runs, label_more
 from netbandit.plots.regret import common_grid, draw_ends
 from netbandit.plots.style import (
     NEUTRAL,
@@ -24,6 +24,7 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
+from netbandit.plots.subtitles import mark_notes
 from netbandit.results.failures import is_regret
 from netbandit.results.numbers import scaled
 
@@ -203,7 +204,7 @@ def _marks(runs: "FigureRuns") -> list[str]:
     """Return what the subtitle says of dots, crosses and marks in a figure of *runs*."""
     regret = any(_of_regret(panel.y) for panel in runs.figure.panels)
     numbers = [{number: float(number) for number in point.by_replication} for point in runs.points]
-    return told_marks([
+    return mark_notes([
         _with_runs(exact(0.0), point, found, regret) for point, found in zip(runs.points, numbers, strict=True)
     ])  # fmt: skip
 

@@ -6,8 +6,8 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from netbandit.results.intervals import Interval
 from netbandit.results.numbers import shortest
-from netbandit.results.statistics import Interval
 from netbandit.settings import Settings
 
 Verdict = Literal["holds", "does not hold", "not decidable"]

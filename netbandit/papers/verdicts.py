@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 from netbandit.papers.claims import Claim
 from netbandit.papers.regions import FAILS, HOLDS, OPEN, Verdict
-from netbandit.results import statistics as intervals
+from netbandit.results import intervals
 from netbandit.results.failures import Failures, too_few
+from netbandit.results.intervals import Interval
 from netbandit.results.levels import smallest_level
 from netbandit.results.statistic import MEDIAN
-from netbandit.results.statistics import Interval
 
 
 @dataclass(frozen=True)

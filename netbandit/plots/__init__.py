@@ -2,27 +2,31 @@
 
 ``plot_against`` and ``draw_asked`` draw one more, of what the user wants to see against what.
 
-| module | draws |
+| question | module |
 |---|---|
-| `regret` | regret over the slots with a band over replications |
-| `structure` | regret against cost of protocols, delay as size |
-| `learners` | regret of many learners against data, energy and delay |
-| `heatmap` | regret over two numbers that vary together |
-| `parameter` | regret and waiting against a swept number |
-| `tradeoff` | cost, delay and regret against the diameter, regret against cost |
-| `xy` | regret against delay, privacy and communication; any metric against any key or metric |
-| `network` | the network, its links coloured by use, its sinks |
-| `timeline` | a round in time, from a trace |
-
-`choice` decides which of them a study calls for, `asked` draws what the user asks for, `folder` writes them and keeps
-those that were asked for. `grouping` makes points, series and colours of a study, `bands` its intervals, `points` and
-`shapes` its marks, `axis` and `values` its axes; `style` is how all of them look and how they are written.
+| which pictures does a study have? | `study_pictures` |
+| which of them are in a folder, and which stay there? | `picture_files` |
+| regret over the slots with a band over replications | `regret` |
+| regret against cost of protocols, delay as size | `structure` |
+| regret over two numbers that vary together | `heatmap` |
+| regret and waiting against a swept number | `parameter` |
+| regret against diameter, cost, data, energy and delay | `tradeoff` |
+| regret against delay, privacy and communication; any metric against any key or metric | `xy` |
+| the network, its links coloured by use, its sinks | `network` |
+| a round in time, from a trace | `timeline` |
+| which series and colours do the points have? | `grouping` |
+| what is known of a metric, and how surely? | `estimates`, `bands` |
+| what does a subtitle say? | `subtitles` |
+| how are points drawn, and how told apart? | `marks`, `shapes` |
+| where does a value stand on an axis, and what is it called? | `axis`, `values` |
+| where do nodes and labels stand? | `node_positions`, `label_placement` |
+| what happens to the world while agents play? | `events` |
+| how does every picture look, and how is it written? | `style` |
 """
 
-from netbandit.plots.asked import Asked, draw_asked
-from netbandit.plots.choice import Picture, pictures, planned
-from netbandit.plots.folder import folder_pictures, plot_against, plot_folder
-from netbandit.results.names import UnknownNameError
+from netbandit.plots.picture_files import folder_pictures, plot_against, plot_folder
+from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, planned
+from netbandit.results.varied_keys import UnknownNameError
 
 __all__ = [
     "Asked",

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results import repeated_values, statistics
+from netbandit.results import intervals, repeated_values
+from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.statistic import MEAN, Statistic, ranks
-from netbandit.results.statistics import CONFIDENCE
 
 Name = tuple[int, int]
 """The seed and the number of a replication."""
@@ -77,10 +77,10 @@ def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64], statistic
     if count < 2:
         return Band(mean, mean, mean, count)
     if values.ndim == 1:  # a number, as the table has it
-        width = statistics.mean(values.tolist(), CONFIDENCE).half_width
+        width = intervals.mean(values.tolist(), CONFIDENCE).half_width
         half = np.asarray(np.nan if width is None else width)
     else:
-        half = statistics.half_widths(values)
+        half = intervals.half_widths(values)
     half = np.where(np.isnan(half), 0.0, half)  # all alike: no interval, and nothing to draw
     return Band(mean, mean - half, mean + half, count)
 
@@ -139,7 +139,7 @@ def side_by_side(
 
 def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return half the width of the interval of Student's t of the mean over the first axis; 0 where all are alike."""
-    half = statistics.half_widths(values)
+    half = intervals.half_widths(values)
     return np.where(np.isnan(half), 0.0, half)
 
 

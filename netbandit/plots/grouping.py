@@ -12,8 +12,7 @@ from netbandit.results.columns import class_names
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
-from netbandit.results.table import parameter_names
-from netbandit.results.telling import without_case_keys
+from netbandit.results.varied_keys import parameter_names, without_case_keys
 
 ABSENT = "–"
 """What stands for the value of a key that a point does not have."""

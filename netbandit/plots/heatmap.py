@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band
+from netbandit.plots.estimates import Estimates
 from netbandit.plots.grouping import Arrangement, described, value_of
-from netbandit.plots.metrics import STALLED_NOTE, Estimates, label, left_out, means, privacy_differs
-from netbandit.plots.points import label_more
+from netbandit.plots.marks import label_more
 from netbandit.plots.style import drawing, figure, head, readable, wrapped
+from netbandit.plots.subtitles import STALLED_NOTE, left_out_note, privacy_note, replications_note
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.failures import MARK
+from netbandit.results.metrics import axis_label
 from netbandit.results.numbers import rounded, scaled
 
 if TYPE_CHECKING:
@@ -93,15 +95,15 @@ def draw_heatmap(
     notes = (
         f"{whole.statistic.name}s of {most:,} replications{f' {width}' if one_map else ''}"
         if most > 1
-        else means(points),
+        else replications_note(points),
         STALLED_NOTE if any(one.stalled for _, cells in tables for one in cells.values()) else "",
         described(maps[0][0]) if len(maps) == 1 else "one scale of colours for all maps",
         f"{len(maps)} of {of} combinations" if of > len(maps) else "",
         f"{' and '.join(idle)} made no difference" if idle else "",
-        left_out(points, metric, whole.keys),
-        privacy_differs(points),
+        left_out_note(points, metric, whole.keys),
+        privacy_note(points),
     )
-    title = f"{whole.name}: {label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
+    title = f"{whole.name}: {axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
     drawn, panels = figure(
         title, "; ".join(filter(None, notes)), rows=rows, columns=columns, sharex=len(maps) > 1, sharey=len(maps) > 1
     )
@@ -118,7 +120,7 @@ def draw_heatmap(
         if place % columns == 0:
             _name_axis(panel.yaxis, part, upward, rows)
     bar = drawn.colorbar(mesh, ax=panels[: len(maps)], aspect=28, pad=0.02)
-    bar.set_label(label(metric))
+    bar.set_label(axis_label(metric))
     bar.outline.set_visible(False)
     if logarithmic:
         label_more(bar.ax.yaxis)

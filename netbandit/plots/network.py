@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.grouping import Arrangement, described, value_of
-from netbandit.plots.layout import drawn as laid_out
-from netbandit.plots.layout import geographic
+from netbandit.plots.label_placement import place_labels
+from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
-from netbandit.plots.text import place_labels
 from netbandit.results.link_use import LINK_FIGURES, mean_link_figures, same_links
 from netbandit.results.numbers import scaled
 from netbandit.results.store import PointResult, lookup

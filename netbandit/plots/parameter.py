@@ -5,22 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.axis import Axis
 from netbandit.plots.bands import Band, exact
+from netbandit.plots.estimates import EPSILONS, Estimates, compared, lateness, partly_served
 from netbandit.plots.grouping import Arrangement, described, value_of
-from netbandit.plots.metrics import (
-    EPSILONS,
-    Estimates,
-    called,
-    compared,
-    label,
-    lateness,
-    left_out,
-    means,
-    partly_served,
-    privacy_differs,
-)
-from netbandit.plots.points import bend, draw_points
+from netbandit.plots.marks import bend, draw_points
 from netbandit.plots.style import PLAIN, drawing, figure, from_zero, head, legend_below, readable, wrapped
+from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note
 from netbandit.plots.values import identity, name, shown, words
+from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
@@ -82,13 +73,13 @@ def draw_against_parameter(
     drawn_metrics = {metric: Estimates(points, metric, whole.statistic) for metric in metrics}
     fixed = described(columns[0][0]) if len(columns) == 1 else ""
     notes = (
-        means(points, *drawn_metrics.values()),
+        replications_note(points, *drawn_metrics.values()),
         fixed,
         f"{len(columns)} of {of} combinations" if of > len(columns) else "",
-        *(left_out(points, metric, whole.keys) for metric in metrics),
-        "" if key in EPSILONS else privacy_differs(points),
+        *(left_out_note(points, metric, whole.keys) for metric in metrics),
+        "" if key in EPSILONS else privacy_note(points),
     )
-    what = f"{called(first)} and {_SHORT[second]}"
+    what = f"{title_name(first)} and {_SHORT[second]}"
     title = f"{whole.name}: {what} against {name(key)}"
     shape = {"columns": 2} if len(columns) == 1 else {"rows": 2, "columns": len(columns), "sharey": "row"}
     drawn, panels = figure(title, "; ".join(filter(None, notes)), **shape)
@@ -107,7 +98,7 @@ def draw_against_parameter(
             if len(columns) > 1 and row == 0:
                 head(panel, described(values), len(columns))
             if column == 0:
-                panel.set_ylabel(label(metric))
+                panel.set_ylabel(axis_label(metric))
         for panel in panels[row * len(columns) : (row + 1) * len(columns)]:
             panel.margins(y=0.08)
             if not bend(panel, bands) and all(float(one.mean) >= 0 for one in bands):

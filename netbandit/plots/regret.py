@@ -8,22 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, exact, side_by_side
+from netbandit.plots.estimates import failed_of, measured, partly_absent, partly_served, stalled, with_runs
 from netbandit.plots.events import draw_events, outages, recovered, told, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
-from netbandit.plots.metrics import (
-    called,
-    failed_of,
-    label,
-    measured,
-    partly_absent,
-    partly_served,
-    privacy_differs,
-    stalled,
-    title_of,
-    told_marks,
-    with_runs,
-)
-from netbandit.plots.points import draw_runs
+from netbandit.plots.marks import draw_runs
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
     PLAIN,
@@ -37,8 +25,10 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
+from netbandit.plots.subtitles import mark_notes, privacy_note, title_of
 from netbandit.plots.values import shown, words
 from netbandit.results.failures import is_regret
+from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
 from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult
@@ -226,13 +216,13 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
         told(changes, down),
         "large dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
-        privacy_differs(arrangement.points),
+        privacy_note(arrangement.points),
     )
-    upward = label(curve)
+    upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
     drawn, panels = figure(
-        f"{arrangement.name}: {called(curve)} over time",
+        f"{arrangement.name}: {title_name(curve)} over time",
         "; ".join(filter(None, notes)),
         rows=rows,
         columns=columns,
@@ -268,7 +258,7 @@ def _recover(panel: Panel) -> bool:
 def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
     replications = max(len(point.finished) for point in arrangement.points)
     drawn = [line.estimate for panel in panels if _shown_apart(panel) for line in panel.lines]
-    marks = told_marks(drawn, "dots beside: where each run ends")
+    marks = mark_notes(drawn, "dots beside: where each run ends")
     if replications < 2:
         return "; ".join(["one replication", *marks])
     what = f"{arrangement.statistic.name} of {replications:,} replications"

@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING
 
 from netbandit.plots.bands import Band
+from netbandit.plots.estimates import Estimates, compared, mean_of
 from netbandit.plots.grouping import Arrangement
-from netbandit.plots.metrics import Estimates, compared, label, left_out, mean_of, means, privacy_differs
-from netbandit.plots.points import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
+from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import drawing, figure, legend_beside, readable
+from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note
+from netbandit.results.metrics import axis_label
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult
 
@@ -43,13 +45,13 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     waits = {id(point): mean_of(point, _WAITING) for point in shown}
     longest = max((wait for wait in waits.values() if wait is not None), default=0.0)
     sizes = f"area of a mark: slots waited per round, up to {scaled(rounded(longest, 3))}" if longest > 0 else ""
-    unknown = left_out(shown, _WAITING, arrangement.keys).replace("left out", "not drawn as size (dotted)")
+    unknown = left_out_note(shown, _WAITING, arrangement.keys).replace("left out", "not drawn as size (dotted)")
     pairs = [(point, _mark(point, shapes, arrangement, cost, regret)) for point in shown]
     away = far_off([mark for _, mark in pairs])
     near = [(point, mark) for point, mark in pairs if mark not in away]
     with_runs = [point for point, _ in near]
-    drawn_means = means(shown, cost.only(with_runs), regret.only(with_runs))
-    parts = (drawn_means, sizes, unknown, shapes.note, privacy_differs(shown))
+    drawn_means = replications_note(shown, cost.only(with_runs), regret.only(with_runs))
+    parts = (drawn_means, sizes, unknown, shapes.note, privacy_note(shown))
     drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
     zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)
     for point, mark in near:
@@ -87,8 +89,8 @@ def _axes(panel: "Axes", near: list[Mark], costs: list[Band], upward: str) -> fl
         panel.set_xlim(_ends(costs))
     if not bend(panel, [mark.y for mark in near]):
         panel.set_ylim(_ends([mark.y for mark in near]))
-    panel.set_xlabel(label("cost"))
-    panel.set_ylabel(label(upward))
+    panel.set_xlabel(axis_label("cost"))
+    panel.set_ylabel(axis_label(upward))
     readable(panel)
     return zero_place(costs) if logarithmic else None
 

@@ -1,23 +1,12 @@
-"""One metric against another: cost, delay and regret against the diameter, regret against cost."""
+"""One metric against another: what regret points come to for their diameter, their cost, and what they send."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.bands import Band
+from netbandit.plots.estimates import EITHER_DELAY, Estimates, compared, distinct, lateness
 from netbandit.plots.grouping import Arrangement, described, value_of
-from netbandit.plots.metrics import (
-    Estimates,
-    called,
-    compared,
-    distinct,
-    label,
-    lateness,
-    left_out,
-    means,
-    privacy_differs,
-    title_of,
-)
-from netbandit.plots.points import (
+from netbandit.plots.marks import (
     DECADES,
     Mark,
     at_zero_place,
@@ -30,7 +19,9 @@ from netbandit.plots.points import (
 )
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import drawing, figure, from_zero, legend_below, legend_beside, readable
+from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import identity, name, shown
+from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
@@ -40,6 +31,10 @@ if TYPE_CHECKING:
 _LEAST = 3
 _FAR_APART = 20.0
 """Diameters so many times as large stand on a logarithmic axis, and so does what grows with them."""
+_LEARNERS_APART = 10.0
+"""Learners so many times as good stand on a logarithmic axis: the best are those that are looked for."""
+
+LEARNER = "learner.kind"
 
 
 def diameter_varies(arrangement: Arrangement) -> bool:
@@ -71,7 +66,7 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
     """
     third = compared(arrangement.points)
     metrics = ("cost", lateness(arrangement.points) or "round_slots", third)
-    title = f"{arrangement.name}: cost, delay and {called(third)} against the diameter"
+    title = f"{arrangement.name}: cost, delay and {title_name(third)} against the diameter"
     return draw_panels(arrangement, _family_key(arrangement), [("diameter", one) for one in metrics], title, fixed)
 
 
@@ -79,7 +74,7 @@ def draw_against_diameter(arrangement: Arrangement, fixed: dict[str, Any] | None
 def draw_regret_against_cost(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> "Figure":
     """Draw what regret a cost buys: a marker per point, a colour per value of the series' key."""
     upward = compared(arrangement.points)
-    title = f"{arrangement.name}: {called(upward)} against cost"
+    title = f"{arrangement.name}: {title_name(upward)} against cost"
     return draw_panels(arrangement, arrangement.series, [("cost", upward)], title, fixed)
 
 
@@ -108,12 +103,12 @@ def draw_panels(
     ends = [shown(value) for value, _ in arrangement.along(step)] if step else []
     estimates = {metric: Estimates(points, metric, arrangement.statistic) for pair in pairs for metric in pair}
     notes = (
-        means(points, *(estimates[upward] for _, upward in pairs)),
+        replications_note(points, *(estimates[upward] for _, upward in pairs)),
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
         described(fixed or {}),
-        *(left_out(points, metric, arrangement.keys) for metric in estimates),
+        *(left_out_note(points, metric, arrangement.keys) for metric in estimates),
         shapes.note,
-        privacy_differs(points),
+        privacy_note(points),
     )
     alike = len({upward for _, upward in pairs}) == 1
     drawn, panels = figure(title, "; ".join(filter(None, notes)), columns=len(pairs), sharey=alike and len(pairs) > 1)
@@ -194,8 +189,8 @@ def _axes(
     elif across != "diameter" and bend(panel, bands, across=True):
         zero = zero_place(bands)
     bend(panel, [mark.y for mark in near], apart=_FAR_APART if across == "diameter" else apart)
-    panel.set_xlabel(label(across))
-    panel.set_ylabel(label(upward))
+    panel.set_xlabel(axis_label(across))
+    panel.set_ylabel(axis_label(upward))
     return zero
 
 
@@ -210,3 +205,28 @@ def _finish(panel: "Axes", near: Sequence[Mark], across: str) -> None:
     if panel.get_yscale() != "log" and all(float(mark.y.mean) >= 0 for mark in near):
         from_zero(panel)
     readable(panel)
+
+
+def learners_vary(arrangement: Arrangement) -> bool:
+    """Tell whether the sweep compares learners, three or more of them, which pay something for what they hear."""
+    compares = LEARNER in arrangement.keys and len(arrangement.choices[LEARNER]) >= _LEAST
+    return compares and bool(_prices(arrangement))
+
+
+@drawing()
+def draw_learners(arrangement: Arrangement) -> "Figure":
+    """Draw regret against the data sent, and beside it against energy and delay where these differ.
+
+    Learners are told apart by colour, all else that varies, such as the protocol, by shape.
+    """
+    upward = compared(arrangement.points)
+    prices = _prices(arrangement)
+    short = {"bytes": "data", EITHER_DELAY: "delay"}
+    what = ", ".join(short.get(price, title_name(price)) for price in prices)
+    title = f"{arrangement.name}: {title_name(upward)} of each learner against {what}"
+    return draw_panels(arrangement, LEARNER, [(price, upward) for price in prices], title, apart=_LEARNERS_APART)
+
+
+def _prices(arrangement: Arrangement) -> list[str]:
+    """Return what differs of data, energy and delay."""
+    return [metric for metric in ("bytes", "energy_j", EITHER_DELAY) if len(distinct(arrangement.points, metric)) > 1]

@@ -13,27 +13,23 @@ import numpy as np
 
 from netbandit.plots.axis import Axis
 from netbandit.plots.bands import Band, exact
-from netbandit.plots.grouping import Arrangement, value_of
-from netbandit.plots.metrics import (
+from netbandit.plots.estimates import (
     EPSILONS,
     UNBOUNDED,
     Estimates,
-    called,
     compared,
     distinct,
-    label,
-    left_out,
     mean_of,
-    means,
-    privacy_differs,
     privacy_key,
-    title_of,
 )
-from netbandit.plots.points import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
+from netbandit.plots.grouping import Arrangement, value_of
+from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.structure import PROTOCOL
 from netbandit.plots.style import FAINT, drawing, figure, from_zero, legend_beside, readable, wrapped
+from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import Scale, identity, name, shown, words
+from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
@@ -99,7 +95,7 @@ def communication_view(arrangement: Arrangement) -> View | None:
 def _regret(arrangement: Arrangement, x: str, what: str, **how: Any) -> View:
     """Return the view of what points are compared by against *x*, which is called *what*."""
     y = compared(arrangement.points)
-    return View(x, y, title=f"{called(y)} against {what}", **how)
+    return View(x, y, title=f"{title_name(y)} against {what}", **how)
 
 
 def _color(arrangement: Arrangement, other: str | None = None) -> str | None:
@@ -117,8 +113,8 @@ def _talking(arrangement: Arrangement) -> list[PointResult]:
 def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     """Draw *view* of the points of *arrangement*: a marker with the bars of its intervals for each."""
     points = arrangement.points
-    across = words(view.x) if view.x in arrangement.keys else label(view.x)
-    title = view.title or f"{label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
+    across = words(view.x) if view.x in arrangement.keys else axis_label(view.x)
+    title = view.title or f"{axis_label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
     step = _step(arrangement, view)
     shapes = Shapes.of(arrangement, view.color, [step, view.x])
     axis, vertical = _Across.of(arrangement, view.x), Estimates(points, view.y, arrangement.statistic)
@@ -194,9 +190,9 @@ class _Across:
             return cls(x, scale.label if scale else words(x), axis, places)
         if x in UNBOUNDED:
             numbers = sorted(distinct(arrangement.points, x))
-            axis = Axis.of(Scale(tuple(numbers), label(x)), ratios=True)
-            return cls(x, label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
-        return cls(x, label(x), None, metric=Estimates(arrangement.points, x, arrangement.statistic))
+            axis = Axis.of(Scale(tuple(numbers), axis_label(x)), ratios=True)
+            return cls(x, axis_label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
+        return cls(x, axis_label(x), None, metric=Estimates(arrangement.points, x, arrangement.statistic))
 
     def marks(
         self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], aside: float
@@ -294,7 +290,7 @@ def _finish(panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, 
     if axis.axis is not None:
         axis.axis.apply(panel)
     panel.set_xlabel(wrapped(axis.text, 80))
-    panel.set_ylabel(label(view.y))
+    panel.set_ylabel(axis_label(view.y))
 
 
 def _draw_frontier(panel: "Axes", marks: Sequence[_Placed], zero: float | None) -> None:
@@ -311,7 +307,7 @@ def _draw_frontier(panel: "Axes", marks: Sequence[_Placed], zero: float | None) 
 
 
 def _subtitle(arrangement: Arrangement, view: View, step: str | None, vertical: Estimates) -> str:
-    parts = [means(arrangement.points, vertical)]
+    parts = [replications_note(arrangement.points, vertical)]
     if step is not None and step != view.x and len(arrangement.choices[step]) > 1:
         ends = [shown(arrangement.choices[step][place]) for place in (0, -1)]
         beside = ", beside the points" if view.labelled else ""
@@ -325,5 +321,5 @@ def _remarks(arrangement: Arrangement, view: View) -> list[str]:
     """Return what a subtitle says of points that are left out, and of privacy that is on no axis."""
     points = arrangement.points
     metrics = [view.y] if view.x in (*arrangement.keys, *UNBOUNDED) else [view.x, view.y]
-    private = "" if {view.x, view.y} & {*EPSILONS, *UNBOUNDED} else privacy_differs(points)
-    return [*(left_out(points, metric, arrangement.keys) for metric in metrics), private]
+    private = "" if {view.x, view.y} & {*EPSILONS, *UNBOUNDED} else privacy_note(points)
+    return [*(left_out_note(points, metric, arrangement.keys) for metric in metrics), private]

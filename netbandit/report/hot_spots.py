@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.choice import network_points
 from netbandit.plots.grouping import Arrangement, arrange, described, evenly, value_of
 from netbandit.plots.network import draw_network
+from netbandit.plots.study_pictures import network_points
 from netbandit.report.pictures import Drawn, inline
 from netbandit.report.tables import Cell, Table
 from netbandit.results.link_use import Figures, mean_link_figures, node_figures, same_links

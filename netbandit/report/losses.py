@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from netbandit.plots.grouping import evenly
 from netbandit.report.hot_spots import link_names, node_names, percent
 from netbandit.report.tables import Cell, Table, by_point
-from netbandit.results import statistics
+from netbandit.results import intervals
+from netbandit.results.columns import cell
+from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.link_use import same_links
 from netbandit.results.numbers import rounded, scaled
-from netbandit.results.statistics import CONFIDENCE
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import failures
-from netbandit.results.table import cell
-from netbandit.results.telling import varied
+from netbandit.results.varied_keys import varied
 from netbandit.simulation.result import RunResult
 
 _POINTS = 4
@@ -142,9 +142,7 @@ def _beside(point: PointResult, points: Sequence[PointResult], keys: Sequence[st
     common = [name for name in ours if name in theirs]
     if not common:
         return None
-    found = statistics.ratio(
-        [ours[name] for name in common], [theirs[name] for name in common], CONFIDENCE, paired=True
-    )
+    found = intervals.ratio([ours[name] for name in common], [theirs[name] for name in common], CONFIDENCE, paired=True)
     if not isfinite(found.value):
         return None
     text = f"× {_short(found.value)}"

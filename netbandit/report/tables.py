@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from netbandit.plots.values import words
-from netbandit.results.columns import column, parameter_cells, short_names
+from netbandit.results.columns import cell, column, parameter_cells
 from netbandit.results.failures import MARK, is_regret
+from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.numbers import scaled
 from netbandit.results.portable_json import LABELS
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
 from netbandit.results.statistic import Statistic
-from netbandit.results.statistics import CONFIDENCE
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications
-from netbandit.results.table import cell
-from netbandit.results.telling import everywhere, same, telling, told_by, varied
+from netbandit.results.varied_keys import distinguishing, short_names, varied
+from netbandit.results.which_columns import everywhere, same, telling
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.result import bound_of
 
@@ -91,7 +91,7 @@ def findings(study: StudyResult) -> Table:
     if len(study.points) == 1:
         return _metrics("What was found", found[0])
     alike = same(found)
-    most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(told_by(study))))
+    most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(distinguishing(study))))
     names = [name for name in telling(found) if name not in alike][:most]
     order = list(dict.fromkeys(name for each in found for name in each))
     table = by_point("What was found at each point", study)
@@ -192,7 +192,7 @@ def by_point(
 ) -> Table:
     """Return a table with a row for each point, and so far the number of the point and its parameters."""
     points = study.points if points is None else points
-    keys = told_by(study) if keys is None else keys
+    keys = distinguishing(study) if keys is None else keys
     place = {id(point): number for number, point in enumerate(study.points, start=1)}
     headings = [("point", "its number in this report")]
     headings += [(name, _longer(name, key)) for name, key in zip(short_names(keys), keys, strict=True)]
@@ -308,7 +308,7 @@ def _runs(point: PointResult) -> Table:
 
 
 def _title(study: StudyResult, place: int, point: PointResult) -> str:
-    keys = told_by(study)
+    keys = distinguishing(study)
     values = ", ".join(
         f"{name} {cell(point.value(key)) or _NOTHING}" for name, key in zip(short_names(keys), keys, strict=True)
     )

@@ -1,32 +1,18 @@
-"""The text of a table's columns: metrics with their intervals, and the values of keys, each lined up."""
+"""How cells of a table are written: metrics with their intervals, and the values of keys, lined up by column."""
 
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from netbandit.printable import one_line
 from netbandit.results.failures import MARK
+from netbandit.results.metrics import HEADINGS
 from netbandit.results.numbers import decimals, enough_decimals, fixed
 from netbandit.results.summary import Estimate
-from netbandit.results.table import cell
-
-UNITS: dict[str, tuple[str, str]] = {
-    "round_slots": ("round", "slots"),
-    "round_slots_median": ("round, median", "slots"),
-    "round_slots_max": ("round, longest", "slots"),
-    "recovery_slots": ("recovery", "slots"),
-    "regret_per_agent": ("regret per agent", ""),
-    "energy_j": ("energy", "J"),
-    "simulated_s": ("simulated", "s"),
-    "wall_s": ("computed in", "s"),
-    "bytes": ("bytes", ""),
-    "epsilon_claimed": ("epsilon, claimed", ""),
-    "epsilon_basic_composition": ("epsilon, basic composition", ""),
-    "delta_basic_composition": ("delta, basic composition", ""),
-}
-"""How a metric is called, and its unit; one that is not here is called by its name and has none."""
 
 _LONGEST_PARAMETER = 28
 
@@ -69,7 +55,7 @@ class Column:
 
 def column(metric: str, found: Sequence[Estimate | None]) -> Column:
     """Return the text of one metric: values and intervals with the same number of decimals, one below the other."""
-    name, unit = UNITS.get(metric, (metric.replace("_", " "), ""))
+    name, unit = HEADINGS.get(metric, (metric.replace("_", " "), ""))
     present = [estimate for estimate in found if estimate is not None and estimate.value is not None]
     largest = max((abs(estimate.value or 0.0) for estimate in present), default=0.0)
     scale = 1.0
@@ -104,23 +90,6 @@ def _places(estimate: Estimate, scale: float) -> int:
     if scale != 1.0 and not half:  # 12.00 MB is no whole number of bytes
         return max(0, 3 - math.floor(math.log10(value))) if value else 0
     return decimals(value, half)
-
-
-def short_names(keys: Sequence[str]) -> list[str]:
-    """Return the last word of each dotted key, or as many as it takes to tell the keys apart.
-
-    The kind of a part is called by the part: ``protocol`` for ``protocol.kind``.
-    """
-    names = []
-    for key in keys:
-        words = key.removesuffix(".kind").split(".")
-        count = 1
-        while count < len(words) and any(
-            other != key and other.split(".")[-count:] == words[-count:] for other in keys
-        ):
-            count += 1
-        names.append(".".join(words[-count:]))
-    return names
 
 
 def parameter_cells(values: Sequence[object]) -> list[str]:
@@ -161,3 +130,14 @@ def lined_up(texts: Sequence[str]) -> list[str]:
     """Return the texts at the right of a column as wide as the longest."""
     width = max(map(len, texts), default=0)
     return [text.rjust(width) for text in texts]
+
+
+def cell(value: Any) -> str:
+    """Return *value* as a cell of a table: as TOML writes it, but text without quotes, and nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value)
+    return str(value)

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 from netbandit.arguments import by_name, inside
 from netbandit.key_paths import CASE
 from netbandit.plural import counted
-from netbandit.results.columns import column, marked, parameter_cells, short_names
+from netbandit.results.columns import cell, column, marked, parameter_cells
 from netbandit.results.failures import MARKED, MEDIANS, Failures, is_regret, too_few
+from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.results.levels import holm, p_value
 from netbandit.results.numbers import level_text
 from netbandit.results.statistic import Statistic
-from netbandit.results.statistics import CONFIDENCE, Interval
 from netbandit.results.summary import Estimate, finite
-from netbandit.results.table import FIXED, cell
-from netbandit.results.telling import without_case_keys
+from netbandit.results.tables import FIXED
+from netbandit.results.varied_keys import short_names, without_case_keys
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -187,7 +187,7 @@ def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     Raises:
         CompareError: Of *names*, the keys that tell points apart, none or several end so.
     """
-    from netbandit.results.names import UnknownNameError, resolve
+    from netbandit.results.varied_keys import UnknownNameError, resolve
 
     whole: dict[str, Any] = {}
     for name, value in against.items():
@@ -350,7 +350,7 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     from rich.measure import Measurement
     from rich.text import Text
 
-    from netbandit.results.display import sign_of
+    from netbandit.results.terminal_table import sign_of
 
     sign = sign_of(console)
     metric, against, found = comparison.metric, comparison.against, comparison.differences
@@ -408,7 +408,7 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
     """
     from rich.text import Text
 
-    from netbandit.results.display import plain_table
+    from netbandit.results.terminal_table import plain_table
 
     metric, found = comparison.metric, comparison.differences
     # What is the same for all is no news, unless it was asked for.

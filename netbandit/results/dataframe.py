@@ -6,9 +6,11 @@ from typing import Any
 
 import pandas
 
+from netbandit.results.columns import cell
 from netbandit.results.safe_files import whole
 from netbandit.results.store import StudyResult
-from netbandit.results.table import FIXED, PARQUET, cell, parameter_names, records
+from netbandit.results.tables import FIXED, PARQUET, records
+from netbandit.results.varied_keys import parameter_names
 
 
 def dataframe(study: StudyResult) -> pandas.DataFrame:

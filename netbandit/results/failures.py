@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from netbandit.plural import counted
-from netbandit.results import statistics
+from netbandit.results import intervals
+from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.results.statistic import least_for
-from netbandit.results.statistics import CONFIDENCE, Interval
 from netbandit.simulation.result import Metric
 
 _RARE = 0.1
@@ -81,7 +81,7 @@ class Failures:
         Raises:
             ValueError: There is no run.
         """
-        return statistics.share([1.0] * self.failed + [0.0] * (self.runs - self.failed), CONFIDENCE)
+        return intervals.share([1.0] * self.failed + [0.0] * (self.runs - self.failed), CONFIDENCE)
 
     def can_move(self, metric: str) -> bool:
         """Say whether a failure would move *metric* far."""

@@ -9,7 +9,7 @@ independent decisions (Shaffer 1980, "Control of directional errors with stagewi
 import math
 from collections.abc import Callable, Sequence
 
-from netbandit.results.statistics import Interval
+from netbandit.results.intervals import Interval
 
 LEAST = 1e-9
 """The smallest level that is told from others."""

@@ -208,3 +208,66 @@ METRICS: dict[str, MetricEntry] = {
     ),
 }
 """Metric -> what it is, in the order of the reference."""
+
+
+HEADINGS: dict[str, tuple[str, str]] = {
+    "round_slots": ("round", "slots"),
+    "round_slots_median": ("round, median", "slots"),
+    "round_slots_max": ("round, longest", "slots"),
+    "recovery_slots": ("recovery", "slots"),
+    "regret_per_agent": ("regret per agent", ""),
+    "energy_j": ("energy", "J"),
+    "simulated_s": ("simulated", "s"),
+    "wall_s": ("computed in", "s"),
+    "bytes": ("bytes", ""),
+    "epsilon_claimed": ("epsilon, claimed", ""),
+    "epsilon_basic_composition": ("epsilon, basic composition", ""),
+    "delta_basic_composition": ("delta, basic composition", ""),
+}
+"""How a metric is called, and its unit; one that is not here is called by its name and has none."""
+
+
+AXIS_LABELS = {
+    "regret": "regret of all agents (reward)",
+    "regret_static": "regret against the best fixed arm (reward)",
+    "regret_per_agent": "regret per agent (reward)",
+    "regret_per_decision": "regret per decision (reward)",
+    "regret_per_s": "regret per simulated second (reward / s)",
+    "decisions_per_s": "decisions per second (1 / s)",
+    "unserved": "users not served",
+    "relative_ctr": "click-through rate relative to chance",
+    "cost": "cost (weighted link activations)",
+    "activations": "activations (links in slots)",
+    "round_slots": "waiting per round (slots)",
+    "delay_slots": "delay of what is heard (slots)",
+    "lateness": "delay of what is heard (slots)",
+    "violations": "share of slots that violate the threshold",
+    "accepted": "share of what is heard that is believed",
+    "rounds": "rounds",
+    "messages": "messages",
+    "bytes": "data sent (bytes)",
+    "energy_j": "energy (J)",
+    "epsilon": "privacy spent ε, agent worst off",
+    "epsilon_claimed": "privacy ε, claimed",
+    "delta": "privacy δ",
+    "simulated_s": "simulated time (s)",
+    "wall_s": "computing time (s)",
+    "diameter": "diameter (hops)",
+    "radius": "radius (hops)",
+    "agents": "agents",
+    "links": "links",
+}
+"""What an axis says of a metric or of a fact of the topology, where its name and unit alone would not say enough."""
+
+
+def axis_label(metric: str) -> str:
+    """Return what an axis says of *metric*: its name and unit, if the catalogue of metrics has one."""
+    if metric in AXIS_LABELS:
+        return AXIS_LABELS[metric]
+    name, unit = metric.replace("_", " "), METRICS[metric].unit if metric in METRICS else ""
+    return f"{name} ({unit})" if unit and unit != name else name
+
+
+def title_name(metric: str) -> str:
+    """Return what a title calls a metric."""
+    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))

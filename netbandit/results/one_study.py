@@ -11,8 +11,7 @@ from typing import Any
 from netbandit.results.run_folder import ERROR, RESULT
 from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, STUDY, load_study, study_name
-from netbandit.results.summary_table import SUMMARY
-from netbandit.results.table import PARQUET, TABLE
+from netbandit.results.tables import PARQUET, SUMMARY, TABLE
 
 _DERIVED = (TABLE, SUMMARY, PARQUET, "report.html")
 _PICTURES = "pictures.json"  # in which the plots note what they have drawn

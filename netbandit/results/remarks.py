@@ -6,7 +6,7 @@ from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, too_few
 from netbandit.results.numbers import shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.results.summary import failures
-from netbandit.results.which_points import which_points
+from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
 
 INFINITE = "infinite"

@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 
-from netbandit.results import statistics
-from netbandit.results.statistics import Interval
+from netbandit.results import intervals
+from netbandit.results.intervals import Interval
 
 _QUANTILE = re.compile(r"q(\d{1,2})")
 
@@ -72,7 +72,7 @@ class Statistic:
         Raises:
             ValueError: There is no sample.
         """
-        return statistics.mean(samples, confidence) if self.share is None else quantile(samples, self.share, confidence)
+        return intervals.mean(samples, confidence) if self.share is None else quantile(samples, self.share, confidence)
 
 
 MEAN = Statistic()

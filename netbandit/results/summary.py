@@ -7,8 +7,8 @@ from typing import Any
 
 import netbandit
 from netbandit.results.failures import Failures, too_few
+from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.results.statistic import MEAN, MEDIAN, Statistic
-from netbandit.results.statistics import CONFIDENCE, Interval
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import Metric, bound_of
 
@@ -96,12 +96,18 @@ def _point_as_json(point: PointResult) -> dict[str, Any]:
 def _as_json(estimate: Estimate) -> dict[str, Any]:
     why = {"ci95_why_null": estimate.why_none} if estimate.ends is None else {}
     found = {"mean": estimate.value, "ci95": _listed(estimate), **why, "values": estimate.values}
-    known = [float(value) for value in estimate.values if value is not None]
     if estimate.value is None:
         return found
-    median = Estimate.of(MEDIAN.of(known, CONFIDENCE))
-    shares = {f"{share:g}": Statistic(share).of(known, CONFIDENCE).value for share in QUANTILES}
+    median, quantiles = median_and_quantiles(estimate)
+    shares = {f"{share:g}": value for share, value in zip(QUANTILES, quantiles, strict=True)}
     return {**found, "median": median.value, "median_ci95": _listed(median), "quantiles": shares}
+
+
+def median_and_quantiles(estimate: Estimate) -> tuple[Estimate, list[float]]:
+    """Return the median of a metric with its interval, and its `QUANTILES`; of one that has a value."""
+    known = [float(value) for value in estimate.values if value is not None]
+    quantiles = [Statistic(share).of(known, CONFIDENCE).value for share in QUANTILES]
+    return Estimate.of(MEDIAN.of(known, CONFIDENCE)), quantiles
 
 
 def _listed(estimate: Estimate) -> list[float] | None:

@@ -17,10 +17,9 @@ from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import StorageError, remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
-from netbandit.results.summary_table import SUMMARY, write_summary
-from netbandit.results.table import PARQUET, TABLE, write_table
+from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running import cluster
-from netbandit.running.patience import patience
+from netbandit.running.lost_workers import patience
 from netbandit.running.worker import Failure, perform, perform_packed
 from netbandit.simulation.compiling import to_stderr
 from netbandit.simulation.result import versions

@@ -22,9 +22,9 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
-from netbandit.simulation.collection import paused_collection
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
+from netbandit.simulation.garbage import paused_collection
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.returned import checked
 from netbandit.streams import Streams

@@ -1,6 +1,6 @@
 """How often means of skewed regret are misjudged: ``PYTHONPATH=tests python -m helpers.skewed_means [STUDIES]``.
 
-It prints the table of docs/concepts/statistics.md. A study has so many replications of a law whose mean is known: its
+It prints the table of docs/concepts/intervals.md. A study has so many replications of a law whose mean is known: its
 95 % interval covers that mean or not, and a comparison with a steady law of the same mean, pair by pair, should be left
 open, but finds a difference in some studies.
 """
@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from netbandit.results import statistics
+from netbandit.results import intervals
+from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.statistic import MEDIAN
-from netbandit.results.statistics import CONFIDENCE
 
 COUNTS = (5, 10, 20, 29, 40, 60, 100)
 """Replications of a study."""
@@ -63,9 +63,9 @@ def measured(law: str, count: int, studies: int) -> tuple[float, float, float]:
     for _ in range(studies):
         runs = draw(random, count).tolist()
         steady = (expectation * random.normal(1.0, _SPREAD / 2, count)).tolist()
-        mean = statistics.mean(runs, CONFIDENCE)
+        mean = intervals.mean(runs, CONFIDENCE)
         median = MEDIAN.of(runs, CONFIDENCE)
-        difference = statistics.difference(runs, steady, CONFIDENCE, paired=True)
+        difference = intervals.difference(runs, steady, CONFIDENCE, paired=True)
         covered += mean.low <= expectation <= mean.high
         medians += median.low <= middle <= median.high
         erred += not difference.low <= 0 <= difference.high

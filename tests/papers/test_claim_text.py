@@ -4,7 +4,7 @@ from helpers.some_claim import claim, judge
 
 from netbandit.papers.claim_text import interval_text, line
 from netbandit.papers.verdicts import Look
-from netbandit.results.statistics import Interval
+from netbandit.results.intervals import Interval
 
 SMALL = [0.9, 0.8, 0.85, 0.88]
 

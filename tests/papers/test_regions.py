@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.papers.regions import Region
-from netbandit.results.statistics import Interval
+from netbandit.results.intervals import Interval
 
 
 def between(low, high):

@@ -3,7 +3,7 @@
 import pytest
 from helpers.made_up_runs import arranged, made_up, study_of
 
-from netbandit.plots.asked import Asked, draw_asked
+from netbandit.plots.study_pictures import Asked, draw_asked
 from netbandit.results.columns import class_names, parameter_cells
 
 KINDS = ("moss:Moss", "my.parts:Eager", "ucb")

@@ -3,8 +3,8 @@ import itertools
 from helpers.made_up_runs import arranged, made_up, study_of
 
 from netbandit.plots import pictures
-from netbandit.plots.learners import draw_learners, learners_vary
 from netbandit.plots.style import lay_out, subtitle
+from netbandit.plots.tradeoff import draw_learners, learners_vary
 
 CASES = {  # learner, protocol -> regret, bytes, energy, delay
     ("ucb", "silent"): (6_765.0, 0, 0.0, 0.0),

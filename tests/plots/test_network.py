@@ -8,8 +8,8 @@ from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.text import Text
 
 from netbandit.advice.describe import graph_of
-from netbandit.plots import layout
 from netbandit.plots.network import MOST_LINKS, Drawing, draw, draw_network
+from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import encoded, subtitle
 from netbandit.simulation.result import Nodes
 
@@ -157,14 +157,14 @@ def test_nodes_with_coordinates_stand_as_on_a_map():
 
 
 def test_a_network_across_the_date_line_is_not_torn():
-    where = layout.geographic(np.array([[35.0, 140.0], [37.0, -122.0], [-33.0, 151.0]]), np.array([[0, 1], [1, 2]]))
+    where = geographic(np.array([[35.0, 140.0], [37.0, -122.0], [-33.0, 151.0]]), np.array([[0, 1], [1, 2]]))
     assert where[0, 0] < where[2, 0] < where[1, 0]
     assert np.ptp(where[:, 0]) < 120
 
 
 def test_nodes_without_coordinates_stand_near_their_neighbours_or_below():
     coordinates = np.array([[50.0, 0.0], [50.0, 10.0], [np.nan, np.nan], [np.nan, np.nan], [np.nan, np.nan]])
-    where = layout.geographic(coordinates, np.array([[0, 2], [1, 2], [2, 3]]))
+    where = geographic(coordinates, np.array([[0, 2], [1, 2], [2, 3]]))
     assert np.isfinite(where).all()
     assert where[0, 0] < where[2, 0] < where[1, 0]
     assert where[4, 1] < 50
@@ -172,7 +172,7 @@ def test_nodes_without_coordinates_stand_near_their_neighbours_or_below():
 
 
 def test_only_one_place_known():
-    where = layout.geographic(np.array([[50.0, 0.0], [np.nan, np.nan]]), np.array([[0, 1]]))
+    where = geographic(np.array([[50.0, 0.0], [np.nan, np.nan]]), np.array([[0, 1]]))
     assert len(np.unique(where.round(6), axis=0)) == 2
 
 
@@ -194,29 +194,29 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_has_a_layout_of_different_places_which_is_always_the_same(family):
     graph = FAMILIES[family]
-    where = layout.drawn(len(graph), links(graph), family)
+    where = laid_out(len(graph), links(graph), family)
     assert where.shape == (len(graph), 2)
     assert np.isfinite(where).all()
     assert len(np.unique(where.round(9), axis=0)) >= 0.9 * len(graph)
-    np.testing.assert_array_equal(where, layout.drawn(len(graph), links(graph), family))
+    np.testing.assert_array_equal(where, laid_out(len(graph), links(graph), family))
 
 
 def test_a_ring_is_a_circle_and_the_centre_of_a_star_is_in_the_middle():
-    ring = layout.drawn(9, links(FAMILIES["ring"]), "ring")
+    ring = laid_out(9, links(FAMILIES["ring"]), "ring")
     np.testing.assert_allclose(np.ptp(np.linalg.norm(ring - ring.mean(axis=0), axis=1)), 0, atol=1e-9)
-    star = layout.drawn(9, links(FAMILIES["star"]), "star")
+    star = laid_out(9, links(FAMILIES["star"]), "star")
     np.testing.assert_allclose(star[0], star[1:].mean(axis=0), atol=1e-9)
 
 
 def test_a_grid_is_a_grid():
-    where = layout.drawn(15, links(FAMILIES["grid"]), "grid")
+    where = laid_out(15, links(FAMILIES["grid"]), "grid")
     steps = where[links(FAMILIES["grid"])]
     np.testing.assert_allclose(np.linalg.norm(steps[:, 0] - steps[:, 1], axis=1), 1)
 
 
 def test_components_stand_apart():
     graph = FAMILIES["hybrid"]
-    where = layout.drawn(len(graph), links(graph), "ring")
+    where = laid_out(len(graph), links(graph), "ring")
     boxes = [
         (where[sorted(part)].min(axis=0), where[sorted(part)].max(axis=0))
         for part in networkx.connected_components(graph)
@@ -243,7 +243,7 @@ def test_sinks_are_squares_beside_the_round_agents():
 @pytest.mark.parametrize("file", ["abilene", "geant", "internet2", "redclara"])
 def test_every_city_of_the_networks_that_we_ship_has_its_name(file, tmp_path):
     graph = graph_of(str(TOPOLOGIES / f"{file}.graphml"))
-    places = layout.geographic(graph.topology.coordinates, graph.topology.edges)
+    places = geographic(graph.topology.coordinates, graph.topology.edges)
     names = list(graph.topology.names)
     figure = draw(file, Drawing(places, graph.topology.edges, None, names, map=True))
     assert sorted(text.get_text() for text in figure.axes[0].texts) == sorted(names)

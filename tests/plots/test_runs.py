@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from helpers.made_up_runs import arranged, curves, made_up, study_of
 
-from netbandit.plots.asked import Asked, draw_asked
 from netbandit.plots.bands import MOST_DOTS
 from netbandit.plots.grouping import arrange
 from netbandit.plots.heatmap import draw_heatmap
 from netbandit.plots.parameter import draw_against_parameter
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.structure import draw_structures
+from netbandit.plots.study_pictures import Asked, draw_asked
 from netbandit.plots.style import subtitle
 from netbandit.plots.tradeoff import draw_regret_against_cost
 from netbandit.results.statistic import Statistic

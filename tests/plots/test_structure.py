@@ -6,8 +6,8 @@ import pytest
 from helpers.made_up_runs import arranged, made_up, study_of
 from matplotlib.collections import PathCollection
 
-from netbandit.plots.choice import pictures
 from netbandit.plots.structure import draw_structures, structures_vary
+from netbandit.plots.study_pictures import pictures
 from netbandit.plots.style import subtitle
 
 POINTS = {  # protocol -> cost, regret, slots waited per round

@@ -11,11 +11,10 @@ from matplotlib.colors import to_hex
 from netbandit.cli import main
 from netbandit.plots import Asked, plot_against
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
-from netbandit.plots.metrics import label
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import FAINT, encoded, subtitle
 from netbandit.plots.xy import View, communication_view, delay_view, draw_against, privacy_view
-from netbandit.results.metrics import METRICS
+from netbandit.results.metrics import METRICS, axis_label
 
 
 def grid(first, second, replications=2, **metrics):
@@ -255,12 +254,12 @@ def test_the_points_to_draw_can_be_chosen(tmp_path):
 
 
 def test_an_axis_has_the_unit_of_its_metric():
-    assert label("energy_j") == "energy (J)"
-    assert label("parameter_error") == "parameter error"
-    assert label("regret_unserved") == "regret unserved (reward)"
-    assert label("messages") == "messages"
-    assert label("of_my_own") == "of my own"
+    assert axis_label("energy_j") == "energy (J)"
+    assert axis_label("parameter_error") == "parameter error"
+    assert axis_label("regret_unserved") == "regret unserved (reward)"
+    assert axis_label("messages") == "messages"
+    assert axis_label("of_my_own") == "of my own"
     units = {name: entry.unit for name, entry in METRICS.items() if entry.unit}
     for name, unit in units.items():
-        said = label(name)
+        said = axis_label(name)
         assert unit in said or unit.split()[0].rstrip("s") in said, (name, unit, said)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from netbandit.results import statistics
+from netbandit.results import intervals
 from netbandit.results.levels import LEAST, holm, holm_levels, p_value, smallest_level
 from netbandit.results.statistic import MEDIAN
 
@@ -18,9 +18,9 @@ levels = st.lists(st.floats(0, 1), min_size=1, max_size=7)
 
 @given(values)
 def test_of_means_it_is_student_s(samples):
-    if statistics.repeated_values.are_counts(samples) or np.ptp(samples) < 1e-2:
+    if intervals.repeated_values.are_counts(samples) or np.ptp(samples) < 1e-2:
         return
-    found = p_value(lambda confidence: statistics.mean(samples, confidence))
+    found = p_value(lambda confidence: intervals.mean(samples, confidence))
     assert found == pytest.approx(max(stats.ttest_1samp(samples, 0).pvalue, LEAST), rel=1e-5, abs=1e-8)
 
 
@@ -32,8 +32,8 @@ def test_of_medians_it_is_the_sign_test_s(samples):
 
 
 def test_what_has_no_interval_has_no_p():
-    assert p_value(lambda confidence: statistics.mean([2.0, 2.0], confidence)) is None
-    assert p_value(lambda confidence: statistics.mean([2.0], confidence)) is None
+    assert p_value(lambda confidence: intervals.mean([2.0, 2.0], confidence)) is None
+    assert p_value(lambda confidence: intervals.mean([2.0], confidence)) is None
 
 
 def test_a_level_is_bracketed():

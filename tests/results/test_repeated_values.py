@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from netbandit.results import repeated_values, statistics
+from netbandit.results import intervals, repeated_values
 
 
 @given(st.integers(2, 60), st.data())
@@ -95,7 +95,7 @@ def test_some_pairs_that_do_not_differ_make_no_interval_wider_than_student_s(cou
     generator = np.random.default_rng(12)
     covered, widths = 0, []
     for sample in rarely(share, shifted)(generator, (400, count)):
-        found = statistics.mean(sample.tolist(), 0.95)
+        found = intervals.mean(sample.tolist(), 0.95)
         covered += found.low <= share <= found.high
         widths.append(found.half_width / (stats.t.ppf(0.975, count - 1) * stats.sem(sample)))
     assert np.median(widths) == pytest.approx(1.0)
@@ -109,7 +109,7 @@ def test_a_ratio_of_pairs_that_mostly_are_equal_covers():
     for _ in range(300):
         second = generator.normal(1000, 30, 10)
         first = second + rarely(0.2, exponential)(generator, 10) * 100
-        found = statistics.ratio(first.tolist(), second.tolist(), 0.95, paired=True)
+        found = intervals.ratio(first.tolist(), second.tolist(), 0.95, paired=True)
         given_ += not found.why_none
         covered += not found.why_none and found.low <= 1.02 <= found.high
     assert covered / given_ > 0.9 - 3 * math.sqrt(0.09 / given_)
@@ -123,11 +123,11 @@ def test_intervals_of_95_percent_cover_in_90_at_least(law, count):
     Student's own fall short: of a constant in 16 % of 20 replications 88 % cover, of something in 10 % of 10 83 %.
     """
     draw, expectation = LAWS[law]
-    seen: dict[tuple[float, ...], statistics.Interval] = {}
+    seen: dict[tuple[float, ...], intervals.Interval] = {}
     given_, covered = 0, 0
     for sample in draw(np.random.default_rng(11), (400, count)):
         key = tuple(np.sort(sample).tolist())
-        found = seen.setdefault(key, statistics.mean(key, 0.95)) if key not in seen else seen[key]
+        found = seen.setdefault(key, intervals.mean(key, 0.95)) if key not in seen else seen[key]
         if found.why_none:
             continue
         given_ += 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.fake_study import fake_study
 
-from netbandit.results.summary_table import SUMMARY
+from netbandit.results.tables import SUMMARY
 from netbandit.running import sweeps as sweep
 
 

@@ -8,7 +8,7 @@ from helpers.earlier_format import as_format_1
 from helpers.made_up_runs import made_up, trace, write
 
 from netbandit.cli import main
-from netbandit.plots.folder import _timelines
+from netbandit.plots.study_pictures import timelines
 from netbandit.report.animation import animated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.results.store import folder_of, load_study
@@ -42,7 +42,7 @@ def shown(folder):
     study = load_study(folder)
     found["animated in a report"] = animated(folder) is not None
     found["waits in a report"] = "waited (slots)" in [name for name, _ in hot_spots(folder, study)[0].nodes.headings]
-    found["picture"] = [*_timelines(folder, study, 1)] != []
+    found["picture"] = [*timelines(folder, study, 1)] != []
     found["nothing to say"] = [*left_out(folder, study)] == []
     return found
 

@@ -6,22 +6,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netbandit.plots.asked import Asked, draw_asked
-from netbandit.plots.choice import Picture, pictures, stem, stems
-from netbandit.plots.grouping import evenly
+from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
 from netbandit.plots.style import save
-from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
-from netbandit.results.names import UnknownNameError
 from netbandit.results.safe_files import write_whole
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult, load_finished
-from netbandit.results.telling import told_by
-from netbandit.trace.read import TraceError, first_trace, read_trace
+from netbandit.results.varied_keys import UnknownNameError
 
 PICTURES = "pictures.json"
 """The file of a results folder that says which pictures in it are ours, and which of them the user has asked for."""
 
-_ROUNDS = 6
 _KINDS = ("png", "svg")
 
 
@@ -62,28 +56,14 @@ def folder_pictures(
 ) -> Iterator[Picture]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and what the user has asked for.
 
-    ``round``: the first round in which a message is sent, of the first run of the first point that has a trace; of six
-    points, evenly spread, if every picture is wanted. What was asked for and is there no more, such as a key that no
+    What was asked for and is there no more, such as a key that no
     longer varies, is left out.
     """
     yield from pictures(study, every=every, statistic=statistic)
-    yield from _timelines(folder, study, _ROUNDS if every else 1)
+    yield from timelines(folder, study, every=every)
     for asked in Memory.of(folder).asked.values():
         with suppress(UnknownNameError):
             yield draw_asked(study, asked)
-
-
-def _timelines(folder: Path, study: StudyResult, most: int) -> Iterator[Picture]:
-    traced = [one for point in study.points if (one := first_trace(folder, point)) is not None]
-    keys = [key for key in told_by(study) if key != "run.replications"]
-    chosen = evenly(traced, most)
-    values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]
-    names = stems([stem("round", fixed) for fixed in values])
-    for name, (trace, run), fixed in zip(names, chosen, values, strict=True):
-        with suppress(TraceError):  # a trace may be damaged, or of something else: then there is nothing to draw
-            found = first_round(read_trace(trace, MOST_LINES))
-            if found is not None:
-                yield Picture(name, draw_timeline(run, found, fixed))
 
 
 def plot_folder(

@@ -69,7 +69,7 @@ def _filled(places: Places, known: NDArray[np.bool_], links: Ends) -> Places:
     return places
 
 
-def drawn(agents: int, links: Ends, family: str) -> Places:
+def laid_out(agents: int, links: Ends, family: str) -> Places:
     """Return positions for a graph of *family*; its components are laid out alone and packed in rows.
 
     Args:

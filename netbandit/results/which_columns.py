@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from netbandit.key_paths import CASE
-from netbandit.results.columns import UNITS, column
-from netbandit.results.store import StudyResult
+from netbandit.results.columns import column
+from netbandit.results.metrics import HEADINGS
 from netbandit.results.summary import Estimate
-from netbandit.results.table import cell, parameter_names
 
 MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
 """The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
@@ -16,42 +14,13 @@ PRICED = "energy_j"
 """Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
 
 _ALWAYS_THERE = {
-    *(*MOST_TELLING, *UNITS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
+    *(*MOST_TELLING, *HEADINGS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
 }
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
 
 _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
 """Metrics that mostly follow from others that have a column: theirs come last."""
-
-
-def varied(study: StudyResult) -> list[str]:
-    """Return the parameters that tell the points apart."""
-    return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
-
-
-def told_by(study: StudyResult) -> list[str]:
-    """Return the parameters that tell the points apart for a reader: a labelled case stands for what it sets."""
-    keys = varied(study)
-    return without_case_keys(keys, [[cell(point.value(key)) for key in keys] for point in study.points])
-
-
-def without_case_keys(keys: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return *keys* but those that follow from the label of the case, which are all that a case sets.
-
-    Args:
-        keys: Some parameters.
-        rows: Their values at each point.
-    """
-    if CASE not in keys:
-        return list(keys)
-    place = keys.index(CASE)
-    cases = {row[place] for row in rows}
-    return [
-        key
-        for number, key in enumerate(keys)
-        if key == CASE or len({(row[place], row[number]) for row in rows}) > len(cases)
-    ]
 
 
 def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:

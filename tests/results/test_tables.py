@@ -8,13 +8,14 @@ import pytest
 from helpers.fake_study import FakePoint, FakeStudy, fake_result, fake_study, resolved
 from rich.console import Console
 
-from netbandit.results.columns import column, short_names
-from netbandit.results.display import show
+from netbandit.results.columns import column
 from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
-from netbandit.results.table import write_table
-from netbandit.results.telling import telling
+from netbandit.results.tables import write_table
+from netbandit.results.terminal_table import show
+from netbandit.results.varied_keys import short_names
+from netbandit.results.which_columns import telling
 from netbandit.running import sweeps as sweep
 
 

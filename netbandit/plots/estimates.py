@@ -1,4 +1,4 @@
-"""What metrics are called on an axis and in a title, and what is known of them at some points."""
+"""What is known of a metric at some points, and which metric tells how well they do, or how late agents hear."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -8,46 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from netbandit.plots.bands import MOST_DOTS, Band, Name, side_by_side
-from netbandit.plots.grouping import ABSENT, value_of
-from netbandit.plots.values import identity, shown
-from netbandit.results.failures import MARK, Failures, failures_of, is_regret
-from netbandit.results.metrics import METRICS
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.failures import Failures, failures_of, is_regret
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import RunResult
-
-AXES = {
-    "regret": "regret of all agents (reward)",
-    "regret_static": "regret against the best fixed arm (reward)",
-    "regret_per_agent": "regret per agent (reward)",
-    "regret_per_decision": "regret per decision (reward)",
-    "regret_per_s": "regret per simulated second (reward / s)",
-    "decisions_per_s": "decisions per second (1 / s)",
-    "unserved": "users not served",
-    "relative_ctr": "click-through rate relative to chance",
-    "cost": "cost (weighted link activations)",
-    "activations": "activations (links in slots)",
-    "round_slots": "waiting per round (slots)",
-    "delay_slots": "delay of what is heard (slots)",
-    "lateness": "delay of what is heard (slots)",
-    "violations": "share of slots that violate the threshold",
-    "accepted": "share of what is heard that is believed",
-    "rounds": "rounds",
-    "messages": "messages",
-    "bytes": "data sent (bytes)",
-    "energy_j": "energy (J)",
-    "epsilon": "privacy spent ε, agent worst off",
-    "epsilon_claimed": "privacy ε, claimed",
-    "delta": "privacy δ",
-    "simulated_s": "simulated time (s)",
-    "wall_s": "computing time (s)",
-    "diameter": "diameter (hops)",
-    "radius": "radius (hops)",
-    "agents": "agents",
-    "links": "links",
-}
-"""What an axis says of a metric or of a fact of the topology, where its name and unit alone would not say enough."""
 
 EPSILONS = ("learner.epsilon", "learner.epsilon_total")
 """The keys of a budget of privacy."""
@@ -59,21 +23,6 @@ EITHER_DELAY = "lateness"
 """How late agents know what others have told, whichever way they talk: the delay of what is heard, or of a round."""
 
 _LATENESS = ("round_slots", "delay_slots")
-_NAMED = 3
-"""So many points are named where something is said of some of them."""
-
-
-def label(metric: str) -> str:
-    """Return what an axis says of *metric*: its name and unit, if the catalogue of metrics has one."""
-    if metric in AXES:
-        return AXES[metric]
-    name, unit = metric.replace("_", " "), METRICS[metric].unit if metric in METRICS else ""
-    return f"{name} ({unit})" if unit and unit != name else name
-
-
-def called(metric: str) -> str:
-    """Return what a title calls a metric."""
-    return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
 
 
 class Estimates:
@@ -215,79 +164,6 @@ def lateness(points: Sequence[PointResult]) -> str | None:
     return next((name for name in _LATENESS if any_of(points, name)), None)
 
 
-def means(points: Sequence[PointResult], *drawn: Estimates) -> str:
-    """Return what a subtitle says of the markers of *points*, and of the bars and dots of what is *drawn*."""
-    most = max(len(point.finished) for point in points)
-    if most < 2:
-        return "; ".join(["one replication", *told_marks([band for one in drawn for band in one.bands])])
-    name = drawn[0].statistic.name if drawn else MEAN.name
-    what = f"{name}s of {most:,} replications with 95 % intervals"
-    if any(one.compared for one in drawn):
-        what = (
-            f"means of {most:,} replications; bars: 95 % intervals for comparing (within replications), thin: of a mean"
-        )
-    return "; ".join([what, *told_marks([band for one in drawn for band in one.bands])])
-
-
-def told_marks(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
-    """Return what a subtitle says of *dots*, crosses and the marks of stalled agents in what is *drawn*."""
-    crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
-    told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
-    return told + ([STALLED_NOTE] if any(one.stalled for one in drawn) else [])
-
-
-STALLED_NOTE = f"{MARK} agents stalled, which may lower regret"
-"""What a subtitle says of points at which agents stalled."""
-
-
-def title_of(point: PointResult, keys: Sequence[str]) -> str:
-    """Return what tells *point* from others, as short as it can be said."""
-    values = [value_of(point, key) for key in keys]
-    return ", ".join(shown(value) for value in values if value != ABSENT) or "the only point"
-
-
-def left_out(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:
-    """Return what a subtitle says of the points at which *metric* has no mean, while it has one at others.
-
-    Args:
-        points: The points of the picture.
-        metric: What is drawn.
-        keys: The keys that vary, by whose values a point is called.
-    """
-    if not exists(points, metric):
-        return ""
-    missing = [point for point in points if not samples(point, metric)]
-    if not missing:
-        return ""
-    names = _together(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
-    if len(names) == _NAMED and len(missing) > _NAMED:
-        names.append(f"{len(missing) - _NAMED} more")
-    what = {
-        "round_slots": "waiting left out, where no round ended",
-        EITHER_DELAY: "delay left out, where nothing is heard",
-        "epsilon": "left out, where it has no bound",
-    }
-    return f"{what.get(metric, f'{called(metric)} left out, where there is none')}: {'; '.join(names)}"
-
-
-def _together(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:
-    """Return the few values of one key that *some* of *points* have and no other; nothing if there is no such key."""
-    for key in keys:
-        values = {identity(value_of(point, key)): shown(value_of(point, key)) for point in some}
-        alike = [point for point in points if identity(value_of(point, key)) in values]
-        if len(alike) == len(some) and len(values) < _NAMED:
-            return list(values.values())
-    return []
-
-
 def privacy_key(keys: Sequence[str]) -> str | None:
     """Return the budget of privacy among *keys*, if there is one."""
     return next((key for key in EPSILONS if key in keys), None)
-
-
-def privacy_differs(points: Sequence[PointResult]) -> str:
-    """Return what a subtitle says where *points* that release something spend different privacy; else nothing."""
-    spent = sorted(value for value in distinct(points, "epsilon") if value > 0)
-    if len({rounded(value, 3) for value in spent}) < 2:
-        return ""
-    return f"privacy spent differs: ε {scaled(rounded(spent[0], 3))} to {scaled(rounded(spent[-1], 3))}"

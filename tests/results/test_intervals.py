@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from netbandit.results import statistics as intervals
+from netbandit.results import intervals
 
 varied = st.lists(st.floats(-1e6, 1e6).filter(bool), min_size=3, max_size=30, unique=True).filter(
     lambda values: max(values) - min(values) > 1e-3 and not intervals.repeated_values.are_counts(values)

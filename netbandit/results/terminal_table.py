@@ -5,14 +5,14 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from netbandit.printable import one_line
-from netbandit.results.columns import Column, column, lined_up, marked, parameter_cells, short_names
+from netbandit.results.columns import Column, cell, column, lined_up, marked, parameter_cells
 from netbandit.results.failures import is_regret
 from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
-from netbandit.results.table import cell, parameter_names
-from netbandit.results.telling import PRICED, everywhere, same, telling, told_by, varied
+from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
+from netbandit.results.which_columns import PRICED, everywhere, same, telling
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,7 +126,7 @@ def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, 
 
     table = plain_table()
     table.collapse_padding = narrow
-    keys = told_by(study)
+    keys = distinguishing(study)
     cells = [parameter_cells([point.value(key) for point in study.points]) for key in keys]
     for name, texts in zip(short_names(keys), cells, strict=True):
         width = max(_SHORTEST_HEADING, *map(len, texts)) if narrow else len(name)

@@ -1,33 +1,40 @@
-"""Which pictures a study calls for: the few that answer what it varies, and the rest."""
+"""Which pictures a study has: the few that answer what it varies, the rest, and those that the user asks for."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netbandit.plots.grouping import Arrangement, arrange, evenly, value_of
+from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
+from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
 from netbandit.plots.heatmap import MOST as MOST_MAPS
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
-from netbandit.plots.learners import draw_learners, learners_vary
-from netbandit.plots.metrics import EPSILONS, compared, measured, privacy_differs, privacy_key
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.parameter import MOST as MOST_COLUMNS
 from netbandit.plots.parameter import axis_key, draw_against_parameter, has_a_line, others
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.style import subtitle
+from netbandit.plots.subtitles import privacy_note
+from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
 from netbandit.plots.tradeoff import (
     beside_topology,
     cost_varies,
     diameter_varies,
     draw_against_diameter,
+    draw_learners,
     draw_regret_against_cost,
+    learners_vary,
 )
 from netbandit.plots.values import identity, shown
-from netbandit.plots.xy import BUDGETS, communication_view, delay_view, draw_against, privacy_view
+from netbandit.plots.xy import BUDGETS, View, communication_view, delay_view, draw_against, privacy_view
 from netbandit.results.link_use import link_figures
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
+from netbandit.trace.read import TraceError, first_trace, read_trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -148,7 +155,7 @@ def _only_shapes(arrangement: Arrangement) -> bool:
 
 def _views(arrangement: Arrangement) -> list[Planned]:
     """Return regret against delay, privacy and communication, of those that vary."""
-    spends = privacy_key(arrangement.keys) is not None or bool(privacy_differs(arrangement.points))
+    spends = privacy_key(arrangement.keys) is not None or bool(privacy_note(arrangement.points))
     frontiers = (
         ("delay", delay_view(arrangement), False),
         ("privacy", privacy_view(arrangement), spends),
@@ -259,3 +266,126 @@ def stems(names: Sequence[str]) -> list[str]:
     """Return *names* as names of files: those that occur again are numbered."""
     plain = [stem(name, {}) or "picture" for name in names]
     return [name if plain.count(name) == 1 else f"{name}-{place + 1}" for place, name in enumerate(plain)]
+
+
+_STATISTICS = frozenset({"mean", "median", *(f"q{share}" for share in range(1, 100))})
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be drawn against what.
+
+    Attributes:
+        x: A key that varies or a metric; if not given, the number with the most values, else the first key.
+        y: A metric; the regret if not given.
+        color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
+        where: Keys that vary, and the value, as it is shown, of the points to draw; all points if not given.
+        statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
+    """
+
+    x: str | None = None
+    y: str | None = None
+    color: str | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+    statistic: str = "mean"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `from_json` takes."""
+        return {**asdict(self), "where": dict(self.where)}
+
+    @classmethod
+    def from_json(cls, found: object) -> "Asked | None":
+        """Return what `as_json` made; None of anything else."""
+        if not isinstance(found, dict) or not isinstance(found.get("where"), dict):
+            return None
+        texts = {name: found.get(name) for name in ("x", "y", "color")}
+        statistic = found.get("statistic", "mean")
+        if statistic not in _STATISTICS:
+            return None
+        if not all(text is None or isinstance(text, str) for text in texts.values()):
+            return None
+        if not all(isinstance(text, str) for pair in found["where"].items() for text in pair):
+            return None
+        return cls(**texts, where=found["where"], statistic=statistic)
+
+
+def draw_asked(study: StudyResult, asked: Asked) -> Picture:
+    """Draw what was asked for.
+
+    Series keep the colours that they have in all other pictures, also where only some points are drawn.
+
+    Raises:
+        UnknownNameError: There is no such key, value or metric.
+        StatisticError: There is no such statistic.
+    """
+    whole = arrange(study, Statistic.named(asked.statistic))
+    part = whole.only(_values(study, whole, asked.where))
+    varying = [key for key in whole.keys if len({identity(value_of(point, key)) for point in part.points}) > 1]
+    arrangement = replace(part, keys=tuple(varying)).looking_like(whole)
+    view, words = _view(arrangement, asked)
+    words += [asked.statistic] if asked.statistic != "mean" else []
+    words += [f"{name.rpartition('.')[2]}-{value}" for name, value in asked.where.items()]
+    drawn: Figure = draw_against(arrangement, view)
+    return Picture(stem("-".join(words), {}), drawn)
+
+
+def _view(arrangement: Arrangement, asked: Asked) -> tuple[View, list[str]]:
+    """Return what is drawn, and the words that the file is called by."""
+    metrics = metric_names(arrangement)
+    y = "regret" if asked.y is None else resolve(asked.y, "--y", (), metrics)
+    color = None if asked.color is None else resolve(asked.color, "--color", arrangement.keys)
+    if asked.x is not None:
+        x = resolve(asked.x, "--x", arrangement.keys, metrics)
+    else:
+        free = [key for key in arrangement.keys if key != color]
+        best = axis_key(arrangement)
+        if not free:
+            raise UnknownNameError(f"--x: must be given, one of {', '.join((*arrangement.keys, *metrics))}")
+        x = best if best in free else next((key for key in free if arrangement.scale(key) is not None), free[0])
+    words = [y, "against", x] + ([] if color is None else ["by", color])
+    if color is None and arrangement.series != x:
+        color = arrangement.series
+    return View(x, y, color), words
+
+
+def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, str]) -> dict[str, Any]:
+    """Return the value of each key that *where* means.
+
+    Raises:
+        UnknownNameError: There is no such key or value.
+    """
+    found = {}
+    part = arrangement
+    for name, text in where.items():
+        key = resolve(name, f"{name}={text}", parameter_names(study))
+        texts: dict[str, Any] = {}
+        for point in part.points:
+            value = value_of(point, key)
+            texts[str(value)] = texts[shown(value)] = value
+        meant = text if text in texts else text.partition(":")[2]  # a class of one's own is drawn by its name alone
+        if meant not in texts:
+            known = ", ".join(dict.fromkeys(shown(value) for value in texts.values()))
+            raise UnknownNameError(f"{name}={text}: {key} has no such value here, only {known}")
+        found[key] = texts[meant]
+        part = part.only({key: texts[meant]})
+    return found
+
+
+_ROUNDS = 6
+
+
+def timelines(folder: Path, study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
+    """Yield ``round``, the first round in which a message is sent, of the first run of the first point with a trace.
+
+    Of six points, evenly spread, if *every* picture is wanted.
+    """
+    traced = [one for point in study.points if (one := first_trace(folder, point)) is not None]
+    keys = [key for key in distinguishing(study) if key != "run.replications"]
+    chosen = evenly(traced, _ROUNDS if every else 1)
+    values = [{key: run.parameters[key] for key in keys if key in run.parameters} for _, run in chosen]
+    names = stems([stem("round", fixed) for fixed in values])
+    for name, (trace, run), fixed in zip(names, chosen, values, strict=True):
+        with suppress(TraceError):  # a trace may be damaged, or of something else: then there is nothing to draw
+            found = first_round(read_trace(trace, MOST_LINES))
+            if found is not None:
+                yield Picture(name, draw_timeline(run, found, fixed))

@@ -12,8 +12,8 @@ from matplotlib.colors import to_hex
 
 from netbandit.cli import main
 from netbandit.plots import Asked, draw_asked, plot_against, plot_folder
-from netbandit.plots.folder import Memory, folder_pictures
 from netbandit.plots.grouping import arrange
+from netbandit.plots.picture_files import Memory, folder_pictures
 from netbandit.plots.regret import draw_regret
 from netbandit.results.safe_files import StorageError
 from netbandit.results.store import folder_of, load_study

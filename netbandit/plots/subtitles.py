@@ -1,0 +1,88 @@
+"""What a subtitle says of a picture: what stands for the replications, what is marked, left out or not comparable."""
+
+from collections.abc import Sequence
+
+from netbandit.plots.bands import Band
+from netbandit.plots.estimates import EITHER_DELAY, Estimates, distinct, exists, samples
+from netbandit.plots.grouping import ABSENT, value_of
+from netbandit.plots.values import identity, shown
+from netbandit.results.failures import MARK
+from netbandit.results.metrics import title_name
+from netbandit.results.numbers import rounded, scaled
+from netbandit.results.statistic import MEAN
+from netbandit.results.store import PointResult
+
+_NAMED = 3
+"""So many points are named where something is said of some of them."""
+
+
+def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
+    """Return what a subtitle says of the markers of *points*, and of the bars and dots of what is *drawn*."""
+    most = max(len(point.finished) for point in points)
+    if most < 2:
+        return "; ".join(["one replication", *mark_notes([band for one in drawn for band in one.bands])])
+    name = drawn[0].statistic.name if drawn else MEAN.name
+    what = f"{name}s of {most:,} replications with 95 % intervals"
+    if any(one.compared for one in drawn):
+        bars = "bars: 95 % intervals for comparing (within replications), thin: of a mean"
+        what = f"means of {most:,} replications; {bars}"
+    return "; ".join([what, *mark_notes([band for one in drawn for band in one.bands])])
+
+
+def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
+    """Return what a subtitle says of *dots*, crosses and the marks of stalled agents in what is *drawn*."""
+    crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
+    told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
+    return told + ([STALLED_NOTE] if any(one.stalled for one in drawn) else [])
+
+
+STALLED_NOTE = f"{MARK} agents stalled, which may lower regret"
+"""What a subtitle says of points at which agents stalled."""
+
+
+def title_of(point: PointResult, keys: Sequence[str]) -> str:
+    """Return what tells *point* from others, as short as it can be said."""
+    values = [value_of(point, key) for key in keys]
+    return ", ".join(shown(value) for value in values if value != ABSENT) or "the only point"
+
+
+def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:
+    """Return what a subtitle says of the points at which *metric* has no mean, while it has one at others.
+
+    Args:
+        points: The points of the picture.
+        metric: What is drawn.
+        keys: The keys that vary, by whose values a point is called.
+    """
+    if not exists(points, metric):
+        return ""
+    missing = [point for point in points if not samples(point, metric)]
+    if not missing:
+        return ""
+    names = _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
+    if len(names) == _NAMED and len(missing) > _NAMED:
+        names.append(f"{len(missing) - _NAMED} more")
+    what = {
+        "round_slots": "waiting left out, where no round ended",
+        EITHER_DELAY: "delay left out, where nothing is heard",
+        "epsilon": "left out, where it has no bound",
+    }
+    return f"{what.get(metric, f'{title_name(metric)} left out, where there is none')}: {'; '.join(names)}"
+
+
+def _values_in_common(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:
+    """Return the few values of one key that *some* of *points* have and no other; nothing if there is no such key."""
+    for key in keys:
+        values = {identity(value_of(point, key)): shown(value_of(point, key)) for point in some}
+        alike = [point for point in points if identity(value_of(point, key)) in values]
+        if len(alike) == len(some) and len(values) < _NAMED:
+            return list(values.values())
+    return []
+
+
+def privacy_note(points: Sequence[PointResult]) -> str:
+    """Return what a subtitle says where *points* that release something spend different privacy; else nothing."""
+    spent = sorted(value for value in distinct(points, "epsilon") if value > 0)
+    if len({rounded(value, 3) for value in spent}) < 2:
+        return ""
+    return f"privacy spent differs: ε {scaled(rounded(spent[0], 3))} to {scaled(rounded(spent[-1], 3))}"

@@ -1,0 +1,127 @@
+"""Which keys tell the points of a study apart, how they are called, and which points something holds for."""
+
+import difflib
+from collections.abc import Sequence
+
+from netbandit.key_paths import CASE
+from netbandit.results.columns import cell
+from netbandit.results.store import PointResult, StudyResult
+
+
+def parameter_names(study: StudyResult) -> list[str]:
+    """Return the keys that the sweep or ``--set`` varied, in their order."""
+    return list(dict.fromkeys(key for point in study.points for key in point.parameters))
+
+
+def varied(study: StudyResult) -> list[str]:
+    """Return the parameters that tell the points apart."""
+    return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
+
+
+def distinguishing(study: StudyResult) -> list[str]:
+    """Return the parameters that tell the points apart for a reader: a labelled case stands for what it sets."""
+    keys = varied(study)
+    return without_case_keys(keys, [[cell(point.value(key)) for key in keys] for point in study.points])
+
+
+def without_case_keys(keys: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return *keys* but those that follow from the label of the case, which are all that a case sets.
+
+    Args:
+        keys: Some parameters.
+        rows: Their values at each point.
+    """
+    if CASE not in keys:
+        return list(keys)
+    place = keys.index(CASE)
+    cases = {row[place] for row in rows}
+    return [
+        key
+        for number, key in enumerate(keys)
+        if key == CASE or len({(row[place], row[number]) for row in rows}) > len(cases)
+    ]
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """Return the last word of each dotted key, or as many as it takes to tell the keys apart.
+
+    The kind of a part is called by the part: ``protocol`` for ``protocol.kind``.
+    """
+    names = []
+    for key in keys:
+        words = key.removesuffix(".kind").split(".")
+        count = 1
+        while count < len(words) and any(
+            other != key and other.split(".")[-count:] == words[-count:] for other in keys
+        ):
+            count += 1
+        names.append(".".join(words[-count:]))
+    return names
+
+
+METRICS_ONLY = "--y"
+"""The option that names no key."""
+
+
+class UnknownNameError(Exception):
+    """There is no such key or metric; the text says which there are."""
+
+
+def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] = ()) -> str:
+    """Return the key or metric that *name* means: itself, or the only key that ends in it.
+
+    Args:
+        name: What the user wrote.
+        option: The option it was written for.
+        keys: The keys it may name.
+        metrics: The metrics it may name.
+
+    Raises:
+        UnknownNameError: There is none, or there are several.
+    """
+    if name in keys or name in metrics:
+        return name
+    ends = [key for key in keys if key.endswith(f".{name}") or key == f"{name}.kind"]
+    if len(ends) == 1:
+        return ends[0]
+    close = difflib.get_close_matches(name, [*keys, *metrics], n=1)
+    parts = [f"{option}: there is no {name} here"]
+    if ends:
+        parts = [f"{option}: {name} may be any of {', '.join(ends)}"]
+    elif close:
+        parts[0] += f" (did you mean {close[0]}?)"
+    if option != METRICS_ONLY:
+        parts.append(f"the keys that vary are {', '.join(keys)}" if keys else "no key varies")
+    if metrics:
+        parts.append(f"the metrics are {', '.join(metrics)}")
+    raise UnknownNameError("; ".join(parts))
+
+
+_MOST_NAMED = 3
+
+
+def which_points(study: StudyResult, points: Sequence[PointResult]) -> str:
+    """Return what tells *points* from the others of *study*, such as ``loss = 0.1 or 0.2``; nothing if they are all."""
+    finished = [point for point in study.points if point.finished]
+    if len(points) == len(finished):
+        return ""
+    keys = distinguishing(study)
+    names = dict(zip(keys, short_names(keys), strict=True))
+    values = {key: list(dict.fromkeys(cell(point.value(key)) for point in points)) for key in keys}
+    every = {key: {cell(point.value(key)) for point in finished} for key in keys}
+    apart = [key for key in keys if set(values[key]) != every[key]]
+
+    def same(keys: Sequence[str]) -> int:
+        return sum(all(cell(point.value(key)) in values[key] for key in keys) for point in finished)
+
+    if apart and same(apart) == len(points):
+        for key in sorted(apart, key=lambda key: ("" not in values[key], -keys.index(key))):  # what needs not be said
+            others = [other for other in apart if other != key]
+            if others and same(others) == len(points):
+                apart = others
+        return ", ".join(f"{names[key]} = {' or '.join(value or 'none' for value in values[key])}" for key in apart)
+    texts = [
+        ", ".join(f"{names[key]} = {value}" for key in keys if (value := cell(point.value(key)))) for point in points
+    ]
+    more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+    return f"{len(points)} of {len(finished)} points: {'; '.join(texts[:_MOST_NAMED])}{more}"

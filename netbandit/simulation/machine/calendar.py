@@ -9,6 +9,7 @@ Source:
 """
 
 from netbandit.network.primitives import Network
+from netbandit.simulation.machine.free_rows import give_back, take_row
 from netbandit.simulation.machine.rows import (
     DUE_AT,
     DUE_END,
@@ -38,10 +39,8 @@ _FEW = 16
 def expect(network: Network, channel: int, message: int, arrival: int) -> int:
     """Have something come out when it arrives (ns) on a channel; return its entry, for which there is room."""
     state = network.state
-    row = state[UNUSED_ENTRY]
+    row = take_row(network.entries, state, UNUSED_ENTRY, ENTRIES_LEFT)
     entry = network.entries[row]
-    state[UNUSED_ENTRY] = entry.next
-    state[ENTRIES_LEFT] -= 1
     state[SERIAL] += 1
     entry.serial = state[SERIAL]
     entry.channel = channel
@@ -216,6 +215,4 @@ def sort_by_serial(network: Network, first: int) -> None:
 @text
 def end_entry(network: Network, row: int) -> None:
     """Let an entry be used again."""
-    network.entries[row].next = network.state[UNUSED_ENTRY]
-    network.state[UNUSED_ENTRY] = row
-    network.state[ENTRIES_LEFT] += 1
+    give_back(network.entries, network.state, UNUSED_ENTRY, ENTRIES_LEFT, row)

@@ -7,7 +7,7 @@ from netbandit.network.hop import take as take_off_channel
 from netbandit.network.primitives import NOTHING, Channel, Message, Network
 from netbandit.network.retry import ACK_BYTES
 from netbandit.simulation.machine.calendar import begin_pass, end_entry, expect, first_arrival
-from netbandit.simulation.machine.heaps import pop, push
+from netbandit.simulation.machine.heaps import pop
 from netbandit.simulation.machine.primitives import (
     FAULTY,
     count,
@@ -16,6 +16,7 @@ from netbandit.simulation.machine.primitives import (
     now_of,
     release,
     release_packet,
+    set_timer,
     transmission_of,
     write,
 )
@@ -152,7 +153,13 @@ def draw(network: Network, node: int, most: int) -> int:
 @text
 def next_due(network: Network) -> int:
     """Return when (ns) something arrives next, or somebody stops waiting; `NEVER`: never."""
-    due = first_arrival(network)
+    return first_of(network, first_arrival(network))
+
+
+@text
+def first_of(network: Network, arrival: int) -> int:
+    """Return when (ns) somebody stops waiting, if that is before an *arrival*, else when that is."""
+    due = arrival
     if REPEATS and network.faults.state[TIMERS] > 0:
         due = min(due, network.faults.timers[0, 0])
     return due
@@ -263,9 +270,7 @@ def advance(network: Network, arrivals_until: int, steps_until: int, step: int) 
         why = look_at_timers(network)
     if why == ARRIVED:
         arrival = first_arrival(network)
-        due = arrival
-        if REPEATS and network.faults.state[TIMERS] > 0:
-            due = min(due, network.faults.timers[0, 0])
+        due = first_of(network, arrival)
         state[NEXT_ARRIVAL] = due
         state[NEXT_STEP] = step
         if due > step:
@@ -298,7 +303,5 @@ def expect_on(network: Network, channel: int, arrival: int) -> bool:
         if channel >= 0:
             expect(network, channel, OUTSIDE, arrival)
         elif FAULTY:
-            network.state[SERIAL] += 1
-            push(faults.timers, faults.state[TIMERS], min(arrival, NEVER - 1), network.state[SERIAL], OUTSIDE, channel)
-            faults.state[TIMERS] += 1
+            set_timer(network, arrival, OUTSIDE, channel)
     return bool(there_is_room)

@@ -8,6 +8,7 @@ from typing import Any
 from netbandit.network.primitives import Channel, Kind, Message, Network, Packet
 from netbandit.network.retry import ACK_BYTES
 from netbandit.simulation.machine.calendar import expect
+from netbandit.simulation.machine.free_rows import give_back, take_row
 from netbandit.simulation.machine.heaps import push
 from netbandit.simulation.machine.rows import (
     BANDWIDTH,
@@ -72,11 +73,8 @@ def is_nothing(packet: Packet) -> bool:
 @text
 def write(network: Network, kind: Kind, size: int, round: int, begun: int, labels: int, count: int) -> Message:
     """Return a message, which is to be released once it was put on channels; there is room for it."""
-    state = network.state
-    message = state[UNUSED_MESSAGE]
+    message = take_row(network.messages, network.state, UNUSED_MESSAGE, MESSAGES_LEFT)
     row = network.messages[message]
-    state[UNUSED_MESSAGE] = row.next
-    state[MESSAGES_LEFT] -= 1
     row.references = 1
     row.kind = kind
     row.size = size
@@ -94,18 +92,13 @@ def release(network: Network, message: Message) -> None:
     row.references -= 1
     if row.references == 0:
         row.round = -1
-        row.next = network.state[UNUSED_MESSAGE]
-        network.state[UNUSED_MESSAGE] = message
-        network.state[MESSAGES_LEFT] += 1
+        give_back(network.messages, network.state, UNUSED_MESSAGE, MESSAGES_LEFT, message)
 
 
 @text
 def new_packet(network: Network, kind: Kind, message: Message) -> Packet:
-    state = network.faults.state
-    packet = state[UNUSED_PACKET]
+    packet = take_row(network.faults.packets, network.faults.state, UNUSED_PACKET, PACKETS_LEFT)
     row = network.faults.packets[packet]
-    state[UNUSED_PACKET] = row.next
-    state[PACKETS_LEFT] -= 1
     row.references = 0
     row.message = message
     row.acknowledges = is_acknowledgement(network, kind)
@@ -142,9 +135,7 @@ def forget(network: Network, packet: Packet) -> None:
         row = network.faults.packets[packet]
         acknowledged = -1
         if row.references == 0:
-            row.next = network.faults.state[UNUSED_PACKET]
-            network.faults.state[UNUSED_PACKET] = packet
-            network.faults.state[PACKETS_LEFT] += 1
+            give_back(network.faults.packets, network.faults.state, UNUSED_PACKET, PACKETS_LEFT, packet)
             if row.acknowledges:
                 acknowledged = row.message
                 network.faults.packets[acknowledged].references -= 1
@@ -351,8 +342,14 @@ def deliver_at(
 
 @text
 def wake_at(network: Network, time: int, packet: Packet, channel: Channel) -> None:
+    set_timer(network, time, packet, channel)
+    network.faults.packets[packet].references += 1
+
+
+@text
+def set_timer(network: Network, time: int, packet: Packet, channel: Channel) -> None:
+    """Have a sender stop waiting at a time (ns), for which there is room."""
     network.state[SERIAL] += 1
     timers, number = network.faults.timers, network.faults.state[TIMERS]
     push(timers, number, min(time, NEVER - 1), network.state[SERIAL], packet, channel)
     network.faults.state[TIMERS] = number + 1
-    network.faults.packets[packet].references += 1

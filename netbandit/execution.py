@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 Execution = Literal["chosen", "plain", "compiled"]
 """``plain``: message by message, event by event, slot by slot in numpy; ``compiled``: in compiled loops and in bulk,
@@ -24,21 +24,27 @@ def execution() -> Execution:
         ExecutionError: `VARIABLE` says neither.
     """
     said = os.environ.get(VARIABLE) or "chosen"
-    for one in get_args(Execution):
-        if said == one:
-            return one  # type: ignore[no-any-return]
-    raise ExecutionError(f"{VARIABLE}={said}: must be plain or compiled, or not be set")
+    if said not in get_args(Execution):
+        raise ExecutionError(f"{VARIABLE}={said}: must be plain or compiled, or not be set")
+    return cast(Execution, said)
 
 
 @contextmanager
 def executed(how: Execution) -> Iterator[None]:
     """Have runs of this process, and of those that it starts, be executed in one way."""
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = how
+    with environment_variable(VARIABLE, how):
+        yield
+
+
+@contextmanager
+def environment_variable(name: str, value: str) -> Iterator[None]:
+    """Have a variable of the environment set, also for processes that are started meanwhile."""
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ[VARIABLE]
+            del os.environ[name]
         else:
-            os.environ[VARIABLE] = before
+            os.environ[name] = before

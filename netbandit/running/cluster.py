@@ -7,7 +7,6 @@ scheduler of somebody else's must be kept as safe by whoever runs it: in a netwo
 """
 
 import logging
-import os
 import re
 import signal
 import sys
@@ -19,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import netbandit
+from netbandit.execution import environment_variable
 from netbandit.own_code import message
 from netbandit.wording import quoted
 
@@ -54,7 +54,8 @@ class SchedulerError(Exception):
 @contextmanager
 def local_workers(count: int) -> "Iterator[Client]":
     """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
-    with _quiet(), _main_left_alone(), _working_directory_left_out(), ExitStack() as ending:
+    # The workers find no module in the working directory before those of Python and of libraries.
+    with _quiet(), _main_left_alone(), environment_variable("PYTHONSAFEPATH", "1"), ExitStack() as ending:
         # What is half imported, half started or half ended is not left so by Ctrl-C, however often it is pressed.
         with _interrupts_held_back():
             import dask
@@ -210,23 +211,6 @@ def _most_files() -> int:
     except ImportError:  # Windows has no such limit
         return 10**9
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0] % 2**63  # no limit is -1
-
-
-@contextmanager
-def _working_directory_left_out() -> Iterator[None]:
-    """Start processes that find no module in the working directory before those of Python and of libraries."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
-
-
-_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Which broadcasts and exchanges go in bulk: chosen here, never configured."""
 
+from netbandit.execution import execution
 from netbandit.learners.slots import Learner
 from netbandit.network import bulk_links
 from netbandit.protocols.consensus import Consensus
@@ -21,7 +22,7 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcas
     protocol, network = stage.point.protocol, stage.network
     if learner.has("next_share") or network.trace is not None or stage.point.scenario.run.activity != "every":
         return None
-    if network.agents_fail:
+    if network.agents_fail or execution() == "plain":
         return None
     if type(protocol) is Pooled:
         return BulkPooled(stage, learner)
@@ -42,6 +43,8 @@ def bulk_exchanges(stage: ReplicationContext, learner: Learner) -> Communication
 
     All together where every row takes the same number of slots and none is lost; else each when it holds what it needs.
     """
+    if execution() == "plain":
+        return None
     if alike(stage):
         return BulkExchanges(stage, learner)
     if type(stage.point.protocol) is not Consensus:

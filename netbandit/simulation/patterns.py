@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from netbandit.execution import execution
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
@@ -37,13 +36,12 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
 
 def _exchanges(stage: ReplicationContext, learner: Learner) -> Communication:
     """Return exchanges in bulk where all is known of a message when it is sent, else message by message."""
-    bulk = None if execution() == "plain" else bulk_exchanges(stage, learner)
-    return bulk or Exchanges(stage, learner)
+    return bulk_exchanges(stage, learner) or Exchanges(stage, learner)
 
 
 def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     """Return broadcasts in bulk where everything is regular, else in a loop where one fits, else message by message."""
-    bulk = None if execution() == "plain" else bulk_broadcasts(stage, learner)
+    bulk = bulk_broadcasts(stage, learner)
     if bulk is not None:
         return bulk
     shares = 1 if learner.has("next_share") else int(stage.clock.horizon)

@@ -8,6 +8,7 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import Procurement
+from netbandit.execution import execution
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.feducb import FedUcb
@@ -32,11 +33,13 @@ _NOTHING = np.zeros(0)
 
 
 def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
-    """Return whether this pair has a loop of its own.
+    """Return whether this pair is played in a loop of its own.
 
     Agents that share in every slot stop after every slot, so that a loop over many would be of no use to them.
     """
     kind, world = type(learner), type(bandit)
+    if execution() == "plain":
+        return False
     if world is Linear:
         return kind in (FedUcb, Oful, SharedLinUcb)
     if world is Procurement:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Event
 
-from netbandit.execution import execution
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.own_code import is_ours
@@ -65,7 +64,7 @@ class Slots(Driver):
         stage = self.stage
         template = checked(in_slots(stage.point.learner).fresh())
         self.talking = talking = communication(stage, template)
-        fast = execution() != "plain" and is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
+        fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
         if fast:
             say_if_new(stage.bandit, template)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]

@@ -78,6 +78,10 @@ class Fates:
         assert messages + self.duplicates == ended, f"{messages} messages and {self.duplicates} copies, {self}"
 
 
+COUNTED_FATES = tuple(field.name for field in fields(Fates) if field.name != "in_flight")
+"""What is counted as it happens."""
+
+
 @dataclass
 class BroadcastCopies:
     """What became of broadcasts of the server: of each there is a copy for every agent that is to hear it.
@@ -129,8 +133,7 @@ class Tally:
 
     def fates(self, in_flight: int) -> Fates:
         """Return what became of messages, of which so many are still under way."""
-        names = [field.name for field in fields(Fates) if field.name != "in_flight"]
-        return Fates(in_flight=in_flight, **{name: getattr(self, name) for name in names})
+        return Fates(in_flight=in_flight, **{name: getattr(self, name) for name in COUNTED_FATES})
 
     def copies(self, in_flight: int) -> BroadcastCopies:
         """Return what became of broadcasts, of which so many copies are still under way."""

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from netbandit.network.faults import ChannelFaults, Law
+from netbandit.network.ledger import COUNTED_FATES
 from netbandit.network.loss import BurstLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, repetition_of
 from netbandit.simulation.compiled_rounds.cuts import cuts_of
-from netbandit.simulation.compiled_rounds.links import doubled, extended_rows
+from netbandit.simulation.compiled_rounds.links import doubled, with_unused_rows
 from netbandit.simulation.compiled_rounds.luck import Stays, Windows
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine.heaps import COLUMNS
@@ -82,16 +83,12 @@ class WhatGoesWrong:
 
     def write_back(self, network: Network) -> None:
         """Write what became of messages to *network*."""
-        for name in rows.TALLY_ROW.names or ():
+        for name in COUNTED_FATES:
             setattr(network.tally, name, getattr(network.tally, name) + int(self.faults.tally[name][0]))
 
     def _more_packets(self, more: int) -> None:
-        state, before = self.faults.state, len(self.faults.packets)
-        packets = extended_rows(self.faults.packets, more)
-        packets["next"][before:] = np.arange(before + 1, before + more + 1)
-        packets["next"][-1] = state[rows.UNUSED_PACKET]
-        state[rows.UNUSED_PACKET] = before
-        state[rows.PACKETS_LEFT] += more
+        state = self.faults.state
+        packets = with_unused_rows(self.faults.packets, more, state, rows.UNUSED_PACKET, rows.PACKETS_LEFT)
         self.faults = self.faults._replace(packets=packets)
 
 

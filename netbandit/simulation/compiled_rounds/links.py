@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.machine import rows
+from netbandit.simulation.machine.calendar import enter, put_back
+from netbandit.simulation.machine.execution import with_attributes
 from netbandit.simulation.machine.rows import Machine
 from netbandit.simulation.machine.sorting import STACK
 
@@ -102,15 +104,16 @@ def with_uplinks(machine: Machine, network: Network) -> Machine:
 def more_messages(machine: Machine, more: int) -> Machine:
     """Return *machine* with room for so many messages more."""
     before = len(machine.messages)
-    messages = _extended(machine.messages, more, machine.state, rows.UNUSED_MESSAGE, rows.MESSAGES_LEFT)
+    messages = with_unused_rows(machine.messages, more, machine.state, rows.UNUSED_MESSAGE, rows.MESSAGES_LEFT)
     messages["round"][before:] = -1
     return machine._replace(messages=messages)
 
 
 def more_entries(machine: Machine, more: int) -> Machine:
     """Return *machine* with room for so many more messages that are under way."""
-    _put_back(machine)
-    entries = _extended(machine.entries, more, machine.state, rows.UNUSED_ENTRY, rows.ENTRIES_LEFT)
+    put_back(with_attributes(machine))
+    machine.state[rows.WINDOW] -= 1  # that bucket is looked at next
+    entries = with_unused_rows(machine.entries, more, machine.state, rows.UNUSED_ENTRY, rows.ENTRIES_LEFT)
     due = np.empty(len(entries), dtype=np.int64)
     due[: len(machine.due)] = machine.due
     machine = machine._replace(entries=entries, due=due, window=np.empty(2 * len(entries), dtype=np.int64))
@@ -132,19 +135,6 @@ def _fit_keys(machine: Machine) -> None:
         _rebuild(machine, narrowest)
 
 
-def _put_back(machine: Machine) -> None:
-    """Put what is in the window back into its bucket, which is looked at next."""
-    state = machine.state
-    window = machine.window[state[rows.WINDOW_AT] : state[rows.WINDOW_END]] & ((1 << int(state[rows.ROW_BITS])) - 1)
-    place = state[rows.WINDOW] & (len(machine.buckets) - 1)
-    for row in window.tolist():
-        machine.entries["next"][row] = machine.buckets[place]
-        machine.buckets[place] = row
-    state[rows.WAITING] += len(window)
-    state[rows.WINDOW] -= 1
-    state[[rows.WINDOW_AT, rows.WINDOW_SORTED, rows.WINDOW_END]] = 0
-
-
 def _rebuild(machine: Machine, width: int) -> None:
     """Put all that is under way into buckets of 2^*width* ns; the window is empty."""
     state, entries, buckets = machine.state, machine.entries, machine.buckets
@@ -156,13 +146,13 @@ def _rebuild(machine: Machine, width: int) -> None:
     buckets[:] = -1
     state[rows.WINDOW] = int(state[rows.WINDOW]) << (int(state[rows.WIDTH_BITS]) - width)
     state[rows.WIDTH_BITS] = width
+    state[rows.WAITING] = 0
+    network = with_attributes(machine)
     for row in waiting:
-        place = int(entries["due"][row] >> width) & (len(buckets) - 1)
-        entries["next"][row] = buckets[place]
-        buckets[place] = row
+        enter(network, int(entries["channel"][row]), row, int(entries["due"][row]))
 
 
-def _extended(array: NDArray[Any], more: int, state: NDArray[np.int64], unused: int, left: int) -> NDArray[Any]:
+def with_unused_rows(array: NDArray[Any], more: int, state: NDArray[np.int64], unused: int, left: int) -> NDArray[Any]:
     """Return *array* with so many more rows, all of them unused, of which *state* says the first and how many."""
     found = extended_rows(array, more)
     before = len(array)

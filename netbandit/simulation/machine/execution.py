@@ -49,10 +49,13 @@ def _entry(text: Callable[..., Any], faulty: bool) -> Any:
 
 def _uncompiled(function: Callable[..., Any], machine: Machine, *given: Any) -> Any:
     """Call a *function* that numba was told not to compile."""
-    with_attributes = _with_attributes(machine)
-    if machine.faults is not None:
-        with_attributes = with_attributes._replace(faults=_with_attributes(machine.faults))
-    return function(with_attributes, *given)
+    return function(with_attributes(machine), *given)
+
+
+def with_attributes(machine: Machine) -> Machine:
+    """Return *machine* for texts that plain Python executes: of rows the fields are attributes."""
+    faults = machine.faults
+    return _with_attributes(machine._replace(faults=None if faults is None else _with_attributes(faults)))
 
 
 def _with_attributes(arrays: Arrays) -> Arrays:

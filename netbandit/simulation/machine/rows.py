@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.ledger import COUNTED_FATES
+
 Integers = NDArray[np.int64]
 Rows = NDArray[Any]
 """A structured array; see the types of rows below."""
@@ -62,9 +64,7 @@ LAW_ROW = _row(
 then acknowledgements), and the column of `Faults.numbers` with what a message draws for its loss, its jitter, being
 doubled, the jitter of its copy and its timeouts; -1: it draws nothing."""
 
-TALLY_ROW = _row(
-    *_all(np.int64, "lost", "delivered", "duplicates", "duplicates_dropped", "retransmissions", "given_up")
-)
+TALLY_ROW = _row(*_all(np.int64, *COUNTED_FATES))
 """As `netbandit.network.ledger.Tally`."""
 
 STAY_ROW = _row(*_all(np.int64, "next", "last", "is_bad"))

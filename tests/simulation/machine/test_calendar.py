@@ -1,5 +1,7 @@
 """The compiled calendar: whatever is sent when, and however late, comes out by time, channel and order of sending."""
 
+from unittest.mock import patch
+
 import networkx as nx
 import numpy as np
 from hypothesis import example, given, settings
@@ -10,13 +12,16 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
+from netbandit.simulation.compiled_rounds import links
 from netbandit.simulation.compiled_rounds.links import machine_of, more_entries
 from netbandit.simulation.machine.calendar import begin_pass, end_entry, expect, first_arrival
 from netbandit.simulation.machine.execution import Loop
-from netbandit.simulation.machine.rows import DUE_AT, DUE_END, ENTRIES_LEFT, NEVER, NOW
+from netbandit.simulation.machine.rows import DUE_AT, DUE_END, ENTRIES_LEFT, KEY_BITS, NEVER, NOW, WIDTH_BITS
 from netbandit.texts import text
 
 MESSAGES = 40
+FEW_BITS = 12
+"""Of an entry of the window: buckets have to become shorter as rows become more."""
 
 
 @text
@@ -62,19 +67,24 @@ def network():
 @given(
     st.lists(st.tuples(DELAYS, st.integers(0, 5), DELAYS), min_size=1, max_size=MESSAGES),
     st.integers(1, 3),
+    st.sampled_from([63, FEW_BITS]),
 )
-@example([(0, 0, 10**12), (0, 0, 1), (5, 1, 10**6), (0, 0, 10**12)], 1)
-@example([(0, 1, 3), (1, 0, 11), (0, 0, 19), (3, 0, 8)], 3)  # the last one overtakes, and has the row of the first one
-def test_all_comes_out_in_order(rows, room):
+@example([(0, 0, 10**12), (0, 0, 1), (5, 1, 10**6), (0, 0, 10**12)], 1, 63)
+@example([(0, 1, 3), (1, 0, 11), (0, 0, 19), (3, 0, 8)], 3, 63)  # the last overtakes, and has the row of the first
+@example([(0, channel, 10**12) for channel in range(6)] + [(1, 0, 1)] * 30, 1, FEW_BITS)
+def test_all_comes_out_in_order(rows, room, bits):
     here = network()
     machine = machine_of(here, (Kind("X"),))
-    machine = more_entries(machine._replace(entries=machine.entries[:0], due=machine.due[:0]), room)
-    machine.state[ENTRIES_LEFT] = room
+    machine.state[ENTRIES_LEFT] = 0
+    machine = machine._replace(entries=machine.entries[:0], due=machine.due[:0])
     sent = np.array(rows, dtype=np.int64)
     sent[:, 0] = np.cumsum(sent[:, 0])
     came = np.zeros((len(sent) + 1, 3), dtype=np.int64)
-    while not LOOP.over(here)(machine, sent, came):
+    with patch.object(links, "_BITS", bits):
         machine = more_entries(machine, room)
+        while not LOOP.over(here)(machine, sent, came):
+            machine = more_entries(machine, room)
     order = sorted((when + late, channel, place) for place, (when, channel, late) in enumerate(sent.tolist()))
     assert came[1:].tolist() == [list(one) for one in order]
     assert machine.state[ENTRIES_LEFT] == len(machine.entries)
+    assert 0 <= machine.state[WIDTH_BITS] <= bits - machine.state[KEY_BITS]

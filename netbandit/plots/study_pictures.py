@@ -31,7 +31,7 @@ from netbandit.plots.tradeoff import (
 from netbandit.plots.values import identity, shown
 from netbandit.plots.xy import BUDGETS, View, communication_view, delay_view, draw_against, privacy_view
 from netbandit.results.link_use import link_figures
-from netbandit.results.statistic import MEAN, Statistic
+from netbandit.results.statistic import MEAN, Statistic, StatisticError
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -268,9 +268,6 @@ def stems(names: Sequence[str]) -> list[str]:
     return [name if plain.count(name) == 1 else f"{name}-{place + 1}" for place, name in enumerate(plain)]
 
 
-_STATISTICS = frozenset({"mean", "median", *(f"q{share}" for share in range(1, 100))})
-
-
 @dataclass(frozen=True)
 class Asked:
     """What is to be drawn against what.
@@ -300,7 +297,9 @@ class Asked:
             return None
         texts = {name: found.get(name) for name in ("x", "y", "color")}
         statistic = found.get("statistic", "mean")
-        if statistic not in _STATISTICS:
+        try:
+            Statistic.named(statistic)
+        except (StatisticError, TypeError):  # a text, or something else, that names none
             return None
         if not all(text is None or isinstance(text, str) for text in texts.values()):
             return None

@@ -1,4 +1,9 @@
-"""The formats of network files: each reader turns a file's bytes into nodes and links, with nothing mended yet."""
+"""The formats of network files: each reader turns a file's bytes into nodes and links, with nothing mended yet.
+
+GraphML and GML are read by networkx. Its other readers take too much and too little: `node_link_graph` makes one node
+of two with the same id and invents those that a link names, `parse_edgelist` skips lines that are no links and reads
+neither commas nor a line of column names.
+"""
 
 import ast
 import json

@@ -3,7 +3,8 @@
 A decision at level a is one by intervals of confidence 1 - a. Whoever makes several, each at 5 %, errs in one of them
 far more often; after Holm (1979), "A simple sequentially rejective multiple test procedure", all of a family together
 err in 5 %. A decision has a direction, which may be wrong too: that these errors are counted in was shown for
-independent decisions (Shaffer 1980, "Control of directional errors with stagewise multiple test procedures").
+independent decisions (Shaffer 1980, "Control of directional errors with stagewise multiple test procedures"). scipy
+has no Holm's correction, and none of its tests has our intervals, of which the p-values are.
 """
 
 import math

@@ -16,7 +16,8 @@ the probability of one that was not seen). The next of k such values lies beyond
 3, 5, 10 and 20 replications: tests/results/test_repeated_values.py.
 
 Ten values that are there once tell the spread as well as ten replications of a continuous metric do, whatever else
-repeats: then Student's t is taken. It is not trusted less for some pairs that do not differ at all.
+repeats: then Student's t is taken. It is not trusted less for some pairs that do not differ at all. scipy has no
+such interval.
 """
 
 import math

@@ -2,7 +2,8 @@
 
 Regret is skewed where few runs fail: its mean is that of these few, and hardly known; a median tells what a run mostly
 comes to, and its interval needs no law. It lies between two of the sorted values, of which the ranks are quantiles of
-the binomial law (David and Nagaraja 2003, Order Statistics, section 7.1).
+the binomial law (David and Nagaraja 2003, Order Statistics, section 7.1). ``scipy.stats.quantile_test`` finds the same
+ends, in some 500 times the time and without saying why there are none.
 """
 
 import math

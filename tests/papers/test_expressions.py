@@ -54,6 +54,8 @@ def ring(agents=6):
         ("bits_per_second('links.uplink.bandwidth')", None),
         ("regret / rounds", None),
         ("log(rounds)", None),
+        ("9 ** 9 ** 9 ** 9", None),  # at once: whole numbers would be computed for ever
+        ("(0 - regret) ** 0.5", None),  # a complex number
         ("delta", None),
         ("learner.epsilon", None),
     ],
@@ -81,6 +83,8 @@ def test_what_is_no_expression(text):
         "seconds('run.horizon')",
         "seconds('learner.kind')",
         "bits_per_second('learner.kind')",
+        "log()",
+        "curve('regret')",
     ],
 )
 def test_what_a_run_does_not_have(text):

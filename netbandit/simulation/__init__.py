@@ -4,8 +4,7 @@
 * Who makes agents act: `epochs` (phases known ahead; `epochs_apart` where agents may know different things), `slots`
   (a decision in every slot), `gathers` (one node decides when it has heard all); `drivers` says which, `kernels` holds
   the compiled loops.
-* Where regret is added up: `epoch_regret` for epochs, `slot_account` and the compiled loops for slots, `gathers` for
-  itself.
+* Where regret is added up, and its curves are thinned: `regret`; where agents decide in slots, `slot_account`.
 * What happens to what agents tell in every slot, message by message (`communication`) or all at once with the same
   numbers (`bulk_broadcasts`, `bulk_floods`, `bulk_exchanges`).
 """

@@ -21,9 +21,9 @@ from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiled_rounds.choice import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.epoch_regret import RegretAccount
 from netbandit.simulation.presence import Presence
 from netbandit.simulation.recovery import Recovery
+from netbandit.simulation.regret import PhaseAccount
 from netbandit.simulation.result import Metric
 from netbandit.simulation.returned import checked
 
@@ -122,7 +122,7 @@ class Epochs(Driver):
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
-        self._regret = RegretAccount(bandit.gaps, stage.clock.horizon)
+        self._regret = PhaseAccount(bandit.gaps, stage.clock.horizon)
         self._is_best = bandit.gaps == 0
         self._best_lost = False
         self._aggregated = 0

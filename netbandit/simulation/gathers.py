@@ -16,9 +16,9 @@ from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.compiled_rounds.choice import gather_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.epoch_regret import thinned
 from netbandit.simulation.figures import figures_of
-from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions
+from netbandit.simulation.result import Metric
 from netbandit.simulation.returned import checked
 
 DECIDE = Kind("decide")
@@ -129,21 +129,21 @@ class Gathers(Driver):
         users, arms = np.concatenate([none, *self._users]), np.concatenate([none, *self.arms])
         bandit = self._bandit
         findings = bandit.findings(users, arms, self.stage.streams.generator)
-        tracks = dict(findings.tracks)
-        total: float | None = None
-        if self._bandit.knows_best:
-            # What does not count is NaN.
-            tracks = {"regret": np.cumsum(np.nan_to_num(np.concatenate([none, *self._regrets]))), **tracks}
-            total = float(tracks["regret"][-1]) if decisions else 0.0
-        decided = total
-        curves = {name: self._curve(values) for name, values in tracks.items()}
-        gone = self._regret_of_unserved()
-        if total is not None and gone is not None:
-            curves["regret"], total = self._with_unserved(tracks["regret"], gone), total + float(gone.sum())
+        slots = np.concatenate([none, *self._slots])
+        curves = {name: curve_of_decisions(slots, values, clock.horizon) for name, values in findings.tracks.items()}
+        total, decided, gone = None, None, None
+        if bandit.knows_best:
+            regrets = np.concatenate([none, *self._regrets])
+            decided, curve = regret_of_decisions(slots, regrets, clock.horizon)
+            total, gone = decided, self._regret_of_unserved()
+            if gone is not None:
+                unserved = np.array(protocol.gone, dtype=np.int64) + 1, gone
+                total, curve = regret_of_decisions(slots, regrets, clock.horizon, unserved)
+            curves = {"regret": curve, **curves}
         error = self._note_error() if decisions else None
         if error is not None and self._theta is not None:
-            slots, errors = zip((0, float(np.linalg.norm(self._theta))), *self._errors, strict=True)
-            curves["parameter_error"] = _to_the_end(np.array(slots), np.array(errors), clock.horizon)
+            noted, errors = zip((0, float(np.linalg.norm(self._theta))), *self._errors, strict=True)
+            curves["parameter_error"] = level_to_the_end(np.array(noted), np.array(errors), clock.horizon)
         seconds = clock.end / 1e9
         given: dict[str, Metric] = {
             "unserved": protocol.turned_away,
@@ -174,7 +174,7 @@ class Gathers(Driver):
 
     def _regret_of_unserved(self) -> NDArray[np.float64] | None:
         """Return the regret of each user who went away, shape (unserved,); None where it does not count."""
-        if self._settings.unserved == "free" or not self._bandit.knows_best:
+        if self._settings.unserved == "free":
             return None
         gone = np.array(self._protocol.gone, dtype=np.int64)
         regrets = np.zeros(len(gone))
@@ -185,13 +185,6 @@ class Gathers(Driver):
             regrets[mine] = found.max(axis=1) if self._settings.unserved == "worst" else found.mean(axis=1)
         return np.nan_to_num(regrets)
 
-    def _with_unserved(self, decided: NDArray[np.float64], regrets: NDArray[np.float64]) -> Curve:
-        """Return the regret of decisions, which comes to *decided* after each, and of those who went away."""
-        slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots, np.array(self._protocol.gone) + 1])
-        order = np.argsort(slots, kind="stable")
-        steps = np.concatenate([np.zeros(1), np.diff(decided, prepend=0.0), regrets])
-        return _to_the_end(slots[order].astype(np.int64), np.cumsum(steps[order]), self.stage.clock.horizon)
-
     def _turned_away(self, decisions: int) -> Iterator[str]:
         """Yield that regrets are of different numbers of users, where that is so."""
         unserved = self._protocol.turned_away
@@ -200,11 +193,6 @@ class Gathers(Driver):
                 f"{unserved:,} of {unserved + decisions:,} users went away unserved, and regret counts none for them: "
                 'compare regret per decision, or count them with protocol.unserved = "worst" or "random"'
             )
-
-    def _curve(self, values: NDArray[np.float64]) -> Curve:
-        """Return the curve of a quantity that is zero at first and has these *values* after each decision."""
-        slots = np.concatenate([np.zeros(1, dtype=np.int64), *self._slots])
-        return _to_the_end(slots, np.concatenate([np.zeros(1), values]), self.stage.clock.horizon)
 
     def _note_error(self) -> float | None:
         """Note how far the estimate is from theta, in the norm; None where nobody knows theta.
@@ -340,12 +328,3 @@ def _slice(columns: NDArray[np.int64]) -> slice | NDArray[np.int64]:
     if len(columns) and columns[-1] - columns[0] != len(columns) - 1:
         return columns
     return slice(int(columns[0]), int(columns[-1]) + 1) if len(columns) else slice(0)
-
-
-def _to_the_end(slots: NDArray[np.int64], values: NDArray[np.float64], horizon: int) -> Curve:
-    """Return the curve through *values* at *slots*, ascending; of several at one slot the last; level to the end."""
-    if slots[-1] < horizon:
-        slots, values = np.append(slots, horizon), np.append(values, values[-1])
-    first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
-    ends = np.flatnonzero(np.append(first[1:], True))
-    return thinned(Curve(slots[ends], values[ends]))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.epoch_regret import knots
+from netbandit.simulation.regret import knots
 
 PRIME = np.uint64(0x100000001B3)
 """The hashes are FNV's: ``(hash ^ what was chosen) * PRIME`` modulo 2^64."""

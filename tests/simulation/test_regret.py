@@ -7,7 +7,7 @@ from helpers.scenes import run, study
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.simulation.epoch_regret import MOST_KNOTS, RegretAccount, thinned
+from netbandit.simulation.regret import MOST_KNOTS, PhaseAccount, thinned
 from netbandit.simulation.result import Curve
 
 BLOCKS = st.lists(
@@ -22,7 +22,7 @@ BLOCKS = st.lists(
 )
 @settings(deadline=None)
 def test_blocks_are_counted_like_single_pulls(blocks, horizon, gaps):
-    account = RegretAccount(np.array(gaps), horizon)
+    account = PhaseAccount(np.array(gaps), horizon)
     slots = np.zeros(horizon)
     for number, (start, explores, arm, pulls, length) in enumerate(blocks):
         if start >= horizon:
@@ -44,7 +44,7 @@ def test_blocks_are_counted_like_single_pulls(blocks, horizon, gaps):
 
 
 def test_a_phase_longer_than_any_integer_of_the_machine():
-    account = RegretAccount(np.array([0.0, 0.5]), 100)
+    account = PhaseAccount(np.array([0.0, 0.5]), 100)
     account.explore(40, "long", np.array([1, 0]), 10**30)
     total, curve = account.total_and_curve()
     assert total == 30

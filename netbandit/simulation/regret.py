@@ -1,6 +1,8 @@
-"""Regret of agents that work in epochs, counted by phases: a block of pulls costs the same few numbers at any length.
+"""Where regret is added up, and how its curves are thinned: by phases, slot by slot, or decision by decision.
 
-The knots of curves are here too; where agents decide in every slot regret is added up in `slot_account`.
+Agents that work in epochs pull in blocks, each of which costs the same few numbers at any length: `PhaseAccount` counts
+pulls and multiplies. Agents that decide in slots are added up in the order of their turns, by `Account` in
+`slot_account`, which compiled loops write into. Users who come one by one are `regret_of_decisions`.
 """
 
 from collections.abc import Hashable
@@ -18,7 +20,7 @@ _EVERY_SLOT = 500
 """How many slots a thinned curve keeps at its beginning, one by one."""
 
 
-class RegretAccount:
+class PhaseAccount:
     """Adds up the pseudo-regret of all agents: each pull of an arm costs the arm's gap.
 
     Agents that do the same at the same time are counted together, so the account grows with what differs.
@@ -98,6 +100,44 @@ class RegretAccount:
             np.concatenate(column) if column else empty for column in (starts, ends, arms, agents)
         )
         return first, second, third, fourth
+
+
+def regret_of_decisions(
+    slots: NDArray[np.int64],
+    regrets: NDArray[np.float64],
+    horizon: int,
+    unserved: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
+) -> tuple[float, Curve]:
+    """Return the regret of *unserved* users and of decisions at the horizon, and how it grew.
+
+    Args:
+        slots: The slot by which each decision counts, ascending, shape (n,).
+        regrets: What each missed, shape (n,); NaN where it does not count.
+        horizon: T, in slots.
+        unserved: The same two of users who went away.
+    """
+    decided = np.cumsum(np.nan_to_num(regrets))
+    total = float(decided[-1]) if len(decided) else 0.0
+    if unserved is None:
+        return total, curve_of_decisions(slots, decided, horizon)
+    slots = np.concatenate([slots, unserved[0]])
+    order = np.argsort(slots, kind="stable")
+    steps = np.concatenate([np.diff(decided, prepend=0.0), unserved[1]])
+    return total + float(unserved[1].sum()), curve_of_decisions(slots[order], np.cumsum(steps[order]), horizon)
+
+
+def curve_of_decisions(slots: NDArray[np.int64], values: NDArray[np.float64], horizon: int) -> Curve:
+    """Return the curve of a quantity that is zero at first and has these *values* after each decision."""
+    return level_to_the_end(np.append(0, slots), np.append(0.0, values), horizon)
+
+
+def level_to_the_end(slots: NDArray[np.int64], values: NDArray[np.float64], horizon: int) -> Curve:
+    """Return the curve through *values* at *slots*, ascending; of several at one slot the last; level to the end."""
+    if slots[-1] < horizon:
+        slots, values = np.append(slots, horizon), np.append(values, values[-1])
+    first = np.append(True, np.diff(slots) > 0)  # several decisions can be made in one slot
+    ends = np.flatnonzero(np.append(first[1:], True))
+    return thinned(Curve(slots[ends], values[ends]))
 
 
 def thinned(curve: Curve) -> Curve:

@@ -129,11 +129,11 @@ class Recorded(Source):
             clicks.append(events.clicks[rows])
         if not users_of:
             none = np.empty(0)
-            return _Said(self, Events(none.reshape(0, self.features), none.astype(np.int64), none))
-        return _Said(self, Events(np.concatenate(users_of), np.concatenate(shown), np.concatenate(clicks)))
+            return _EventFeedback(self, Events(none.reshape(0, self.features), none.astype(np.int64), none))
+        return _EventFeedback(self, Events(np.concatenate(users_of), np.concatenate(shown), np.concatenate(clicks)))
 
 
-class _Said(Feedback):
+class _EventFeedback(Feedback):
     def __init__(self, log: Recorded, events: Events) -> None:
         self._log = log
         self._events = events

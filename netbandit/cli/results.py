@@ -92,7 +92,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     from rich.console import Console
 
     from netbandit.api.results import Results
-    from netbandit.results.compare import CompareError, as_json, comparison, show_comparison, together
+    from netbandit.results.compare import CompareError, as_json, comparison, corrected_together, show_comparison
     from netbandit.results.remarks import cost_lines, unequal_privacy
     from netbandit.results.summary import estimates
     from netbandit.results.which_columns import main_metric
@@ -102,7 +102,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([estimates(point) for point in study.points]),)
     try:
-        found = together([comparison(table, metric, given, statistic=statistic) for metric in chosen])
+        found = corrected_together([comparison(table, metric, given, statistic=statistic) for metric in chosen])
         if as_object:
             whole = {"scenario": study.name, "comparisons": [as_json(each) for each in found]}
             click.echo(json.dumps(whole, indent=2, allow_nan=False))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _How:
+class _RunOptions:
     """What the options say of how to run, named as they are, and where the results are printed."""
 
     jobs: int
@@ -103,7 +103,7 @@ def run(
         if not replace:  # before the first of several scenarios runs
             for study, folder in zip(studies, folders, strict=True):
                 refuse_other(folder, study.document.data["name"])
-        how = _How(jobs, scheduler, trace, replace, parquet, as_json, statistic, output)
+        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
@@ -124,7 +124,7 @@ def _folders(files: Sequence[str], studies: "Sequence[RunPlan]", out: Path | Non
     return list(folders)
 
 
-def _run(study: "RunPlan", folder: Path, how: _How) -> bool:
+def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     """Run one scenario and show what it found; return whether all runs came to their end."""
     from rich.console import Console
 

@@ -44,7 +44,7 @@ class Totals:
 
 
 @dataclass
-class Fates:
+class Outcomes:
     """What became of all messages that were put on links; broadcasts, which use none, are not among them.
 
     Each message, and each copy that the network made of one, ends in exactly one way:
@@ -78,7 +78,7 @@ class Fates:
         assert messages + self.duplicates == ended, f"{messages} messages and {self.duplicates} copies, {self}"
 
 
-COUNTED_FATES = tuple(field.name for field in fields(Fates) if field.name != "in_flight")
+COUNTED_FATES = tuple(field.name for field in fields(Outcomes) if field.name != "in_flight")
 """What is counted as it happens."""
 
 
@@ -115,7 +115,7 @@ class Tally:
     """What has become of messages and broadcasts so far, counted as it happens.
 
     Attributes:
-        delivered, lost, duplicates, duplicates_dropped, retransmissions, given_up: See `Fates`.
+        delivered, lost, duplicates, duplicates_dropped, retransmissions, given_up: See `Outcomes`.
         given_up_on_uplinks: How many of those given up were to or from the server.
         copies_sent, copies_delivered, copies_missed: See `BroadcastCopies`.
     """
@@ -131,9 +131,9 @@ class Tally:
     copies_delivered: int = 0
     copies_missed: int = 0
 
-    def fates(self, in_flight: int) -> Fates:
+    def outcomes(self, in_flight: int) -> Outcomes:
         """Return what became of messages, of which so many are still under way."""
-        return Fates(in_flight=in_flight, **{name: getattr(self, name) for name in COUNTED_FATES})
+        return Outcomes(in_flight=in_flight, **{name: getattr(self, name) for name in COUNTED_FATES})
 
     def copies(self, in_flight: int) -> BroadcastCopies:
         """Return what became of broadcasts, of which so many copies are still under way."""
@@ -147,14 +147,14 @@ class Ledger:
         counts: For each kind that was sent, [messages, bytes].
         broadcasts: Broadcasts of the server, which use no link and are free.
         copies: What became of them.
-        fates: What became of what was put on links.
+        outcomes: What became of what was put on links.
     """
 
     def __init__(self) -> None:
         self.counts: defaultdict[Kind, list[int]] = defaultdict(lambda: [0, 0])
         self.broadcasts = 0
         self.copies = BroadcastCopies()
-        self.fates = Fates()
+        self.outcomes = Outcomes()
 
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:

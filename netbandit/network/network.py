@@ -15,7 +15,7 @@ from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import Fates, Ledger, Tally, Totals
+from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals
 from netbandit.network.link import Arrival, Channel, FaultyChannel, Link, LinkClass
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
@@ -381,7 +381,7 @@ class Network:
         """Have *act* called, once, before all is added up: it counts what it has put on links itself."""
         self._before_close.append(act)
 
-    def close(self) -> Fates:
+    def close(self) -> Outcomes:
         """Add up, after the last event, what became of all that was put on links."""
         for act in self._before_close:
             act()
@@ -394,10 +394,10 @@ class Network:
         if not self._hops.counts_deliveries:
             tally.delivered = messages + tally.duplicates - tally.lost - tally.duplicates_dropped - in_flight
             tally.copies_delivered = tally.copies_sent - tally.copies_missed - in_the_air
-        ledger.fates, ledger.copies = tally.fates(in_flight), tally.copies(in_the_air)
-        ledger.fates.check(messages)
+        ledger.outcomes, ledger.copies = tally.outcomes(in_flight), tally.copies(in_the_air)
+        ledger.outcomes.check(messages)
         ledger.copies.check()
-        return ledger.fates
+        return ledger.outcomes
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost, or, where they are repeated, given up."""

@@ -111,7 +111,7 @@ def run_figure(
     replications: int | None = None,
     times: int = 1,
     jobs: int = 1,
-    progress: Progress = sweep.unheard,
+    progress: Progress = sweep.no_progress,
 ) -> FigureRuns:
     """Do the runs of a figure that are not in the results folder *out*, and return all of them.
 

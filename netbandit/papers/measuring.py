@@ -7,14 +7,14 @@ from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import FigureRuns, values_of
 from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
-from netbandit.papers.verdicts import Evidence, Look, Measured
+from netbandit.papers.verdicts import Evidence, InterimLook, Measured
 from netbandit.plural import counted
 from netbandit.results.failures import Failures, failures_of
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import bound_of
 
 
-def evidence(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Evidence:
+def evidence(claim: Claim, runs: FigureRuns, look: InterimLook | None = None) -> Evidence:
     """Return what *runs* say of *claim*, at one look or at one of several.
 
     Raises:
@@ -44,7 +44,7 @@ def evidence(claim: Claim, runs: FigureRuns, look: Look | None = None) -> Eviden
         found.append(Measured(selector_text(selector, against, claim.less), samples, failures))
     if claim.bound == "exact" and bound_of(run for point in used for run in point.finished) == "upper":
         claim = claim.model_copy(update={"bound": "upper"})  # for these runs the accountant could prove no more
-    return Evidence(claim, found, runs.held, runs.figure.chosen, look or Look())
+    return Evidence(claim, found, runs.held, runs.figure.chosen, look or InterimLook())
 
 
 def _failures(point: PointResult, replications: Collection[int] | None) -> Failures:

@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from netbandit.papers.claim_text import line
-from netbandit.papers.families import judged_together
 from netbandit.papers.figure_runs import FigureRuns, run_figure
 from netbandit.papers.figures import Figure, Paper
 from netbandit.papers.measuring import evidence
+from netbandit.papers.multiple_testing import judged_together
 from netbandit.papers.regions import OPEN
-from netbandit.papers.verdicts import Evidence, Judgement, Look
+from netbandit.papers.verdicts import Evidence, InterimLook, Judgement
 from netbandit.results.safe_files import storage
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
@@ -28,7 +28,7 @@ def reproduce(
     replications: int | None = None,
     looks: Sequence[int] = (1,),
     jobs: int = 1,
-    reporting: Reporting = lambda: nullcontext(sweep.unheard),
+    reporting: Reporting = lambda: nullcontext(sweep.no_progress),
     tell: Callable[[str], None] = print,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
@@ -95,7 +95,7 @@ def _looked_at(
         runs = at(times)
         if any(not point.finished for point in runs.points):
             return runs, []
-        last = [evidence(claim, runs, Look(number, len(looks))) for claim in claims]
+        last = [evidence(claim, runs, InterimLook(number, len(looks))) for claim in claims]
         for one in last:
             name = one.claim.id
             if name not in best or _says_more(one, best[name]):

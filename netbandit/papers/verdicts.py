@@ -4,7 +4,7 @@ Each comparison of a claim has an interval, and a region in which the number mus
 comparison ``holds`` if the whole interval lies inside, ``does not hold`` if it lies outside, and is ``not decidable``
 else. The claim holds if all its comparisons do, and does not hold if one of them does not. The level at which it is
 judged is the error of all its intervals together (Bonferroni), and its p-value the smallest level at which it is
-decided. Which level that is depends on the other claims of its figure: `netbandit.papers.families`.
+decided. Which level that is depends on the other claims of its figure: `netbandit.papers.multiple_testing`.
 
 What follows from an algorithm and no chance decides is asked of each run instead: one outside the region refutes it.
 A bound refutes nothing: where the epsilon an accountant finds is above what was promised, less may have been spent.
@@ -31,7 +31,7 @@ from netbandit.results.statistic import MEDIAN
 
 
 @dataclass(frozen=True)
-class Look:
+class InterimLook:
     """One of the times that a claim is looked at, with more replications each time.
 
     Attributes:
@@ -83,7 +83,7 @@ class Judgement:
     verdict: Verdict
     held: str = ""
     chosen: str = ""
-    look: Look = field(default=Look())
+    look: InterimLook = field(default=InterimLook())
     level: float = 0.05
     p: float | None = None
     family: int = 1
@@ -134,7 +134,7 @@ class Evidence:
     measured: Sequence[Measured]
     held: str = ""
     chosen: str = ""
-    look: Look = field(default=Look())
+    look: InterimLook = field(default=InterimLook())
 
     @cached_property
     def p(self) -> float | None:

@@ -74,7 +74,7 @@ def draw_events(panel: "Axes", changes: Sequence[float], spans: Sequence[Span]) 
         panel.axvspan(begin, end, color=_SHADE, alpha=0.22, linewidth=0, zorder=1.0, label="_outage")
 
 
-def told(changes: Sequence[float], spans: Sequence[Span]) -> str:
+def events_note(changes: Sequence[float], spans: Sequence[Span]) -> str:
     """Return what a subtitle says of them; empty without any."""
     parts = ["dotted: the means change"] if changes else []
     parts += ["grey: something is down"] if spans else []

@@ -35,14 +35,14 @@ class Arrangement:
         name: The scenario's name.
         keys: The keys that vary, the series' key first.
         points: The points with a finished run, ordered by the values of the keys.
-        choices: The values of each key, in order.
+        values: The values of each key, in order.
         statistic: What stands for the replications of a point.
     """
 
     name: str
     keys: tuple[str, ...]
     points: tuple[PointResult, ...]
-    choices: dict[str, list[Any]]
+    values: dict[str, list[Any]]
     statistic: Statistic = MEAN
 
     @property
@@ -52,12 +52,12 @@ class Arrangement:
 
     def scale(self, key: str) -> Scale | None:
         """Return the values of *key* as numbers on an axis, or None if they are no numbers."""
-        return scale(key, self.choices[key], _slot(self.points))
+        return scale(key, self.values[key], _slot(self.points))
 
     @cached_property
     def _looks(self) -> dict[str, dict[str, Look]]:
         table: dict[str, dict[str, Look]] = {}
-        for key, values in self.choices.items():
+        for key, values in self.values.items():
             drawn = looks(len(values), ordered=self.scale(key) is not None)
             table[key] = {identity(value): look for value, look in zip(values, drawn, strict=True)}
         return table
@@ -72,7 +72,7 @@ class Arrangement:
             return [(None, list(self.points))]
         grouped = [
             (value, [point for point in self.points if identity(value_of(point, key)) == identity(value)])
-            for value in self.choices[key]
+            for value in self.values[key]
         ]
         return [(value, points) for value, points in grouped if points]
 
@@ -85,7 +85,7 @@ class Arrangement:
         for point in self.points:
             fixed = {key: value_of(point, key) for key in keys}
             combinations.setdefault(identity(fixed), fixed)
-        ranks = {key: [identity(value) for value in self.choices[key]] for key in keys}
+        ranks = {key: [identity(value) for value in self.values[key]] for key in keys}
         for fixed in sorted(
             combinations.values(), key=lambda fixed: [ranks[key].index(identity(fixed[key])) for key in keys]
         ):
@@ -127,11 +127,11 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
         grouped.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
     points = [_merged(group) for group in grouped.values()]
     slot = _slot(points)
-    choices = {key: _distinct(key, points, slot) for key in keys}
-    ordered = _series_first(keys, choices)
-    ranks = {key: [identity(value) for value in choices[key]] for key in keys}
+    values = {key: _distinct(key, points, slot) for key in keys}
+    ordered = _series_first(keys, values)
+    ranks = {key: [identity(value) for value in values[key]] for key in keys}
     points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
-    return Arrangement(study.name, tuple(ordered), tuple(points), {key: choices[key] for key in ordered}, statistic)
+    return Arrangement(study.name, tuple(ordered), tuple(points), {key: values[key] for key in ordered}, statistic)
 
 
 def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:
@@ -162,7 +162,7 @@ def _slot(points: Sequence[PointResult]) -> str:
     return only if isinstance(only, str) else "1 ms"
 
 
-def _series_first(keys: Sequence[str], choices: dict[str, list[Any]]) -> list[str]:
+def _series_first(keys: Sequence[str], values: dict[str, list[Any]]) -> list[str]:
     """Put the key of the series first: labels, what is no number before what is, the fewest values, the later key.
 
     A number with many values belongs on an axis.
@@ -170,9 +170,9 @@ def _series_first(keys: Sequence[str], choices: dict[str, list[Any]]) -> list[st
 
     def rank(place: int) -> tuple[int, bool, int, int]:
         key = keys[place]
-        numeric = scale(key, choices[key]) is not None
+        numeric = scale(key, values[key]) is not None
         first = {CASE: 0, "topology.family": 1}.get(key, 2)
-        return (first, numeric, len(choices[key]) if numeric else place, -place)
+        return (first, numeric, len(values[key]) if numeric else place, -place)
 
     return [keys[place] for place in sorted(range(len(keys)), key=rank)]
 

@@ -39,13 +39,11 @@ Part = tuple[dict[str, Any], Arrangement]
 def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
     """Return the two numbers with the most values, that with more of them first; None if fewer have three values."""
     numeric = [
-        key
-        for key in arrangement.keys
-        if arrangement.scale(key) is not None and len(arrangement.choices[key]) >= _LEAST
+        key for key in arrangement.keys if arrangement.scale(key) is not None and len(arrangement.values[key]) >= _LEAST
     ]
     if len(numeric) < 2:
         return None
-    first, second = sorted(numeric, key=lambda key: -len(arrangement.choices[key]))[:2]
+    first, second = sorted(numeric, key=lambda key: -len(arrangement.values[key]))[:2]
     return first, second
 
 
@@ -159,7 +157,7 @@ def _map(panel: "Axes", table: NDArray[np.float64], cells: Cells, norm: Any, map
 
 
 def _name_axis(axis: Any, part: Arrangement, key: str, side_by_side: int) -> None:
-    values, scale = part.choices[key], part.scale(key)
+    values, scale = part.values[key], part.scale(key)
     texts = [scaled(value) for value in scale.numbers] if scale else [shown(value) for value in values]
     every = -(-len(values) // (12 // side_by_side))
     axis.set_ticks([place + 0.5 for place in range(0, len(values), every)], texts[::every])
@@ -169,7 +167,7 @@ def _name_axis(axis: Any, part: Arrangement, key: str, side_by_side: int) -> Non
 
 def _means(arrangement: Arrangement, across: str, upward: str, metric: str) -> tuple[NDArray[np.float64], Cells]:
     """Return a row for each value of *upward*, a column for each of *across*, NaN where unknown, and all cells."""
-    columns, rows = arrangement.choices[across], arrangement.choices[upward]
+    columns, rows = arrangement.values[across], arrangement.values[upward]
     table = np.full((len(rows), len(columns)), np.nan)
     row_of, column_of = ({identity(value): place for place, value in enumerate(some)} for some in (rows, columns))
     estimates = Estimates(arrangement.points, metric, arrangement.statistic)

@@ -34,7 +34,7 @@ def numeric_keys(arrangement: Arrangement) -> list[str]:
 def axis_key(arrangement: Arrangement) -> str | None:
     """Return the number with the most values, the earlier key among equals; None if the sweep varies no number."""
     numeric = numeric_keys(arrangement)
-    return max(numeric, key=lambda key: len(arrangement.choices[key])) if numeric else None
+    return max(numeric, key=lambda key: len(arrangement.values[key])) if numeric else None
 
 
 def has_a_line(arrangement: Arrangement, key: str) -> bool:
@@ -123,7 +123,7 @@ def _draw(
     handles: dict[str, Any],
 ) -> list[Band]:
     """Draw the lines of *part*, add what a legend says of them to *handles*, and return what was drawn."""
-    places = {identity(value): place for value, place in zip(part.choices[key], axis.places, strict=True)}
+    places = {identity(value): place for value, place in zip(part.values[key], axis.places, strict=True)}
     heights: list[Band] = []
     groups = part.along(series)
     for turn, (value, points) in enumerate(groups):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, exact, side_by_side
 from netbandit.plots.estimates import failed_of, measured, partly_absent, partly_served, stalled, with_runs
-from netbandit.plots.events import draw_events, outages, recovered, told, world_changes
+from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
 from netbandit.plots.marks import draw_runs
 from netbandit.plots.shapes import Shapes
@@ -206,7 +206,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
     rows = -(-len(chosen) // columns)
     steep = _decades_apart(arrangement.points, curve, logarithmic, one_panel=shapes is not None)
-    together = _alike([_highest(one.part, curve) for one in chosen])
+    together = _on_common_axes([_highest(one.part, curve) for one in chosen])
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
     notes = (
         _what_is_shaded(arrangement, chosen),
@@ -214,7 +214,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         "who is absent adds none" if curve == "regret" and partly_absent(arrangement.points) else "",
         f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
-        told(changes, down),
+        events_note(changes, down),
         "large dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
         privacy_note(arrangement.points),
     )
@@ -234,7 +234,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     if arrangement.series is not None:
         legend_beside(drawn, *_legend(arrangement, shapes))
     for panel, one in zip(panels, chosen, strict=False):
-        if _shown_apart(one):
+        if _few_lines(one):
             draw_ends(panel, [(int(line.slots[-1]), line.estimate, line.look) for line in one.lines])
         _panel(panel, one, logarithmic, (7, 3, 2)[columns - 1])
         if steep:
@@ -257,7 +257,7 @@ def _recover(panel: Panel) -> bool:
 
 def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
     replications = max(len(point.finished) for point in arrangement.points)
-    drawn = [line.estimate for panel in panels if _shown_apart(panel) for line in panel.lines]
+    drawn = [line.estimate for panel in panels if _few_lines(panel) for line in panel.lines]
     marks = mark_notes(drawn, "dots beside: where each run ends")
     if replications < 2:
         return "; ".join(["one replication", *marks])
@@ -295,7 +295,7 @@ def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
     return max(_horizon(run) for run in runs), max(float(run.curves[curve].values[-1]) for run in runs)
 
 
-def _alike(panels: Sequence[tuple[int, float]]) -> bool:
+def _on_common_axes(panels: Sequence[tuple[int, float]]) -> bool:
     """Tell whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
     horizons, regrets = zip(*panels, strict=True)
     return len(panels) > 1 and len(set(horizons)) == 1 and max(regrets) <= _SIMILAR * min(regrets)
@@ -310,7 +310,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
 
     lowest = 0.0
     for line in what.lines:
-        lowest = min(lowest, _draw_line(panel, line, _shown_apart(what)))
+        lowest = min(lowest, _draw_line(panel, line, _few_lines(what)))
     if logarithmic:
         panel.set_xscale("log")
     else:
@@ -322,7 +322,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
     readable(panel)
 
 
-def _shown_apart(panel: Panel) -> bool:
+def _few_lines(panel: Panel) -> bool:
     """Tell whether there are few enough lines to have intervals and dots of their own."""
     return len(panel.lines) <= _BANDS
 

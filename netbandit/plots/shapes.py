@@ -25,19 +25,19 @@ class Shapes:
         color: The key that colours tell apart, if any.
         others: The keys that shapes tell apart, together; the shape is that of the colour's look if there are none.
         combinations: The values of the other keys that occur, in their order.
-        untold: Numbers for which there are not enough shapes.
+        indistinct: Numbers for which there are not enough shapes.
     """
 
     arrangement: Arrangement
     color: str | None
     others: tuple[str, ...]
     combinations: tuple[str, ...]
-    untold: tuple[str, ...] = ()
+    indistinct: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
         """What a subtitle says of points that are one mark; empty if there are none."""
-        return f"points of one mark differ in {', '.join(map(name, self.untold))}" if self.untold else ""
+        return f"points of one mark differ in {', '.join(map(name, self.indistinct))}" if self.indistinct else ""
 
     @classmethod
     def of(cls, arrangement: Arrangement, color: str | None, without: Sequence[str | None] = ()) -> "Shapes":
@@ -51,17 +51,17 @@ class Shapes:
             told = [one for one in (color, *without, *others) if one is not None]
             if key not in told and _tells_more(points, told, key):
                 others.append(key)
-        untold: list[str] = []
+        indistinct: list[str] = []
         numbers = [key for key in others if arrangement.scale(key) is not None]
         while numbers and len({identity([value_of(point, key) for key in others]) for point in points}) > _MOST:
             # Nobody reads twenty shapes; a number that is left out is one of the same thing.
-            untold.append(max(numbers, key=lambda key: len(arrangement.choices[key])))
-            others.remove(untold[-1])
-            numbers.remove(untold[-1])
-        ranks = {key: [identity(value) for value in arrangement.choices[key]] for key in others}
+            indistinct.append(max(numbers, key=lambda key: len(arrangement.values[key])))
+            others.remove(indistinct[-1])
+            numbers.remove(indistinct[-1])
+        ranks = {key: [identity(value) for value in arrangement.values[key]] for key in others}
         seen = {identity([value_of(point, key) for key in others]): point for point in points} if others else {}
         order = sorted(seen, key=lambda text: [ranks[key].index(identity(value_of(seen[text], key))) for key in others])
-        return cls(arrangement, color, tuple(others), tuple(order), tuple(untold))
+        return cls(arrangement, color, tuple(others), tuple(order), tuple(indistinct))
 
     def look(self, point: PointResult) -> Look:
         """Return how *point* is drawn."""
@@ -108,7 +108,7 @@ class Shapes:
         sections: list[Section] = []
         if self.color is not None:
             present = {identity(value_of(point, self.color)) for point in drawn}
-            values = [value for value in self.arrangement.choices[self.color] if identity(value) in present]
+            values = [value for value in self.arrangement.values[self.color] if identity(value) in present]
             looks = [self.arrangement.look(self.color, value) for value in values]
             if self.others:
                 looks = [replace(look, marker="o") for look in looks]

@@ -28,7 +28,7 @@ _WAITING = "round_slots"
 
 def structures_vary(arrangement: Arrangement) -> bool:
     """Tell whether the sweep compares protocols, three or more of them."""
-    return PROTOCOL in arrangement.keys and len(arrangement.choices[PROTOCOL]) >= _LEAST
+    return PROTOCOL in arrangement.keys and len(arrangement.values[PROTOCOL]) >= _LEAST
 
 
 @drawing()

@@ -124,18 +124,18 @@ def planned(study: StudyResult, statistic: Statistic = MEAN) -> list[Planned]:
         return []
     arrangement = arrange(study, statistic)
     networks = _networks(arrangement)
-    telling = measured(arrangement.points)
-    if telling is None:  # of a log without a click there is nothing to compare
+    measure = measured(arrangement.points)
+    if measure is None:  # of a log without a click there is nothing to compare
         return networks
     found = [Planned("regret", lambda: draw_regret(arrangement), answers=True)]
     # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
     alike = privacy_key(arrangement.keys) is None
-    if telling == "regret" and structures_vary(arrangement):
+    if measure == "regret" and structures_vary(arrangement):
         found.append(Planned("structure", lambda: draw_structures(arrangement), answers=alike))
     if learners_vary(arrangement):
         found.append(Planned("learners", lambda: draw_learners(arrangement), answers=alike))
     found += _heatmaps(arrangement)
-    views = _views(arrangement) if telling == "regret" else []
+    views = _views(arrangement) if measure == "regret" else []
     # What a budget of privacy does is told by the privacy that was spent, where that is known.
     told = any(one.name == "heatmap" for one in found) or (
         axis_key(arrangement) in EPSILONS and any(one.name == "privacy" for one in views)

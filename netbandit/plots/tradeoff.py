@@ -209,7 +209,7 @@ def _finish(panel: "Axes", near: Sequence[Mark], across: str) -> None:
 
 def learners_vary(arrangement: Arrangement) -> bool:
     """Tell whether the sweep compares learners, three or more of them, which pay something for what they hear."""
-    compares = LEARNER in arrangement.keys and len(arrangement.choices[LEARNER]) >= _LEAST
+    compares = LEARNER in arrangement.keys and len(arrangement.values[LEARNER]) >= _LEAST
     return compares and bool(_prices(arrangement))
 
 

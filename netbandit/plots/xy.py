@@ -180,7 +180,7 @@ class _Across:
     @classmethod
     def of(cls, arrangement: Arrangement, x: str) -> "_Across":
         if x in arrangement.keys:
-            values, scale = arrangement.choices[x], arrangement.scale(x)
+            values, scale = arrangement.values[x], arrangement.scale(x)
             axis = (
                 Axis.of(scale, ratios=x in EPSILONS)
                 if scale
@@ -235,7 +235,7 @@ def _step(arrangement: Arrangement, view: View) -> str | None:
     if view.step is not None:
         return view.step
     numbers = [key for key in arrangement.keys if key != view.color and arrangement.scale(key) is not None]
-    return max(numbers, key=lambda key: len(arrangement.choices[key]), default=None)
+    return max(numbers, key=lambda key: len(arrangement.values[key]), default=None)
 
 
 def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
@@ -247,7 +247,7 @@ def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | No
         for point in points:
             lines.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
         if step is not None:
-            order = [identity(one) for one in arrangement.choices[step]]
+            order = [identity(one) for one in arrangement.values[step]]
             for line in lines.values():
                 line.sort(key=lambda point: order.index(identity(value_of(point, step))))
         found += list(lines.values())
@@ -308,8 +308,8 @@ def _draw_frontier(panel: "Axes", marks: Sequence[_Placed], zero: float | None) 
 
 def _subtitle(arrangement: Arrangement, view: View, step: str | None, vertical: Estimates) -> str:
     parts = [replications_note(arrangement.points, vertical)]
-    if step is not None and step != view.x and len(arrangement.choices[step]) > 1:
-        ends = [shown(arrangement.choices[step][place]) for place in (0, -1)]
+    if step is not None and step != view.x and len(arrangement.values[step]) > 1:
+        ends = [shown(arrangement.values[step][place]) for place in (0, -1)]
         beside = ", beside the points" if view.labelled else ""
         parts.append(f"along a line: {name(step)} from {ends[0]} to {ends[1]}{beside}")
     if view.frontier:

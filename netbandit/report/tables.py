@@ -16,7 +16,7 @@ from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications
 from netbandit.results.varied_keys import distinguishing, short_names, varied
-from netbandit.results.which_columns import everywhere, same, telling
+from netbandit.results.which_columns import constant_metrics, constants_line, metrics_with_columns
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.result import bound_of
 
@@ -24,7 +24,7 @@ _MOST_COLUMNS = 12
 _MOST_METRICS = 8
 _LEAST_METRICS = 4
 _NOTHING = "–"
-_HALF_WIDTH = "half-width of its 95 % interval; none where all replications are alike"
+_HALF_WIDTH = "half-width of its 95 % interval; none where all replications are identical"
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,9 @@ def findings(study: StudyResult) -> Table:
     found = [estimates(point) for point in study.points]
     if len(study.points) == 1:
         return _metrics("What was found", found[0])
-    alike = same(found)
+    alike = constant_metrics(found)
     most = max(_LEAST_METRICS, min(_MOST_METRICS, _MOST_COLUMNS - len(distinguishing(study))))
-    names = [name for name in telling(found) if name not in alike][:most]
+    names = [name for name in metrics_with_columns(found) if name not in alike][:most]
     order = list(dict.fromkeys(name for each in found for name in each))
     table = by_point("What was found at each point", study)
     unfinished = any(len(point.finished) < len(point.runs) for point in study.points)
@@ -106,7 +106,7 @@ def findings(study: StudyResult) -> Table:
         table.headings.append((heading, ""))
         for row, entry, marks in zip(table.rows, cells, stalled, strict=True):
             row.append(entry.marked() if marks and is_regret(name) else entry)
-    return replace(table, everywhere=everywhere(found, "±"))
+    return replace(table, everywhere=constants_line(found, "±"))
 
 
 def graphs(study: StudyResult) -> Table:

@@ -218,7 +218,7 @@ def comparison(
     if metric not in metrics:
         raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
     whole = None if against is None else whole_keys(against, names)
-    names = _apart(results, names, whole or {})
+    names = _distinguishing(results, names, whole or {})
     points = _points(results, names, metric)
     first = next(each.parameters for each in points.values() if each.values)
     chosen = {name: _chosen(name, value, points, names) for name, value in (whole or first).items()}
@@ -244,7 +244,7 @@ def comparison(
             f"no point differs from another in nothing but {_places(chosen) or 'the only point'}: "
             "nothing can be compared"
         )
-    return together([Comparison(metric, how, whole, found, left_out)])[0]
+    return corrected_together([Comparison(metric, how, whole, found, left_out)])[0]
 
 
 STATISTICS = ("mean", "median")
@@ -276,7 +276,7 @@ def _difference(
     )
 
 
-def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return *comparisons* with the p-values that their differences have as one family."""
     corrected = iter(holm([each.p for one in comparisons for each in one.differences]))
     return [
@@ -285,7 +285,7 @@ def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     ]
 
 
-def _apart(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
+def _distinguishing(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
     """Return the keys that tell points apart: the label of a case, or what it sets where *whole* asks for that."""
     rows = results[names].drop_duplicates()
     labelled = without_case_keys(names, [[_text(value) for value in row] for row in rows.itertuples(index=False)])
@@ -356,7 +356,7 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     metric, against, found = comparison.metric, comparison.against, comparison.differences
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
     title = f"{metric}, with {first} as the baseline"
-    alike = _alike_baseline(comparison)
+    alike = _common_baseline(comparison)
     if alike is not None:
         title += f" ({alike})"
     console.print(Text(title), soft_wrap=True)
@@ -383,7 +383,7 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
         console.print(Text(line), soft_wrap=True)
 
 
-def _alike_baseline(comparison: Comparison) -> str | None:
+def _common_baseline(comparison: Comparison) -> str | None:
     """Return what all points are compared with, which is then said once, above; None if they are with several."""
     found = comparison.differences
     baseline = column(comparison.metric, [Estimate(each.baseline) for each in found])

@@ -68,7 +68,7 @@ def mean(samples: Samples, confidence: float) -> Interval:
     count = len(samples)
     if not count:
         raise ValueError("no replication has a value")
-    if count == 1 or repeated_values.alike(samples):
+    if count == 1 or repeated_values.all_equal(samples):
         return _none(float(samples[0]), confidence, count)
     centre, variance = _moments(samples)
     half = quantile(count - 1, confidence) * math.sqrt(variance / count)
@@ -227,12 +227,12 @@ def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: floa
 
 def _none(value: float, confidence: float, count: int) -> Interval:
     """Return an estimate without an interval, of samples that are all alike."""
-    return Interval(value, -math.inf, math.inf, confidence, count, ONE if count == 1 else all_alike(count))
+    return Interval(value, -math.inf, math.inf, confidence, count, ONE if count == 1 else why_no_spread(count))
 
 
-def all_alike(count: int) -> str:
+def why_no_spread(count: int) -> str:
     """Say why replications that are all alike have no interval."""
-    return f"all {count} replications are alike, so how far others lie is not known"
+    return f"all {count} replications are identical, so how far others lie is not known"
 
 
 def _linear(first: Samples, second: Samples, ratio: float, confidence: float, *, paired: bool) -> Interval:

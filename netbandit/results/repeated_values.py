@@ -43,7 +43,7 @@ _SAME = 1e-12
 """Values are the same if they differ by less than this part of the largest: they may have been added up otherwise."""
 
 
-def alike(samples: Sequence[float]) -> bool:
+def all_equal(samples: Sequence[float]) -> bool:
     """Say whether all samples are one number."""
     low, high = min(samples), max(samples)
     return high - low <= _SAME * max(abs(low), abs(high))

@@ -53,7 +53,7 @@ def texts(value: Any, what: str) -> tuple[str, ...]:
 
 def keys(value: Any, what: str) -> dict[str, Any]:
     """Return a table of keys and their values, such as a resolved scenario, with infinities as numbers again."""
-    _all_said(table(value, what), what)
+    _all_writable(table(value, what), what)
     found: dict[str, Any] = native(value)
     return found
 
@@ -164,15 +164,15 @@ def _is_figure(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= (_LARGEST if type(value) is int else _LARGEST_FIGURE)
 
 
-def _all_said(value: Any, what: str) -> None:
+def _all_writable(value: Any, what: str) -> None:
     """Look for what can be written nowhere in what a scenario says."""
     if isinstance(value, dict):
         for name, entry in value.items():
             text(name, f"a name in {what}")
-            _all_said(entry, what)
+            _all_writable(entry, what)
     elif isinstance(value, list):
         for entry in value:
-            _all_said(entry, what)
+            _all_writable(entry, what)
     elif isinstance(value, str):
         text(value, f"a value in {what}")
     elif type(value) is int:

@@ -12,7 +12,7 @@ from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
-from netbandit.results.which_columns import PRICED, everywhere, same, telling
+from netbandit.results.which_columns import PRICED, constant_metrics, constants_line, metrics_with_columns
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN) ->
     console.print(Text(one_line(_title(study))), soft_wrap=True)
     sign = sign_of(console)
     found = [estimates(point, statistic) for point in study.points]
-    line = everywhere(found, sign)
+    line = constants_line(found, sign)
     if line:
         console.print(Text(line))
     table = _vertical(found[0], statistic, sign) if len(found) == 1 else _horizontal(study, found, console, sign)
@@ -57,7 +57,9 @@ def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign
         why = f"; {missing[0]}" if missing else ""
         return [f"{statistic.name} [ends of its 95 % interval] over replications{why}"]
     lines = [f"mean {sign} half-width of the 95 % interval over replications"]
-    return [*lines, f"no {sign} where all replications are alike: how far others lie is not known"][: 1 + bool(missing)]
+    return [*lines, f"no {sign} where all replications are identical: how far others lie is not known"][
+        : 1 + bool(missing)
+    ]
 
 
 def _title(study: StudyResult) -> str:
@@ -97,9 +99,9 @@ def _horizontal(study: StudyResult, found: Sequence[dict[str, Estimate]], consol
     chosen: list[str] = []
     best = _points_table(study, {}, sign)
     room = console.options.update(max_width=100_000)
-    alike = same(found)
+    alike = constant_metrics(found)
     narrow = False
-    for metric in telling(found):
+    for metric in metrics_with_columns(found):
         if metric in alike:
             continue
         trial = sorted([*chosen, metric], key=order.index)

@@ -7,14 +7,14 @@ from netbandit.results.columns import column
 from netbandit.results.metrics import HEADINGS
 from netbandit.results.summary import Estimate
 
-MOST_TELLING = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
+FIRST_METRICS = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
 """The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
 
 PRICED = "energy_j"
 """Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
 
 _ALWAYS_THERE = {
-    *(*MOST_TELLING, *HEADINGS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
+    *(*FIRST_METRICS, *HEADINGS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
 }
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
@@ -23,7 +23,7 @@ _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent
 """Metrics that mostly follow from others that have a column: theirs come last."""
 
 
-def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
+def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
 
     Regret comes first (`main_metric`), and then how many users went away unserved, and the privacy spent; what is the
@@ -36,7 +36,7 @@ def telling(found: Sequence[dict[str, Estimate]]) -> list[str]:
     order = dict.fromkeys(
         (
             *(first, "unserved", *spent, PRICED, "recovery_slots"),
-            *(*MOST_TELLING[1:3], *own, *MOST_TELLING[3:], *_SAID_ALREADY),
+            *(*FIRST_METRICS[1:3], *own, *FIRST_METRICS[3:], *_SAID_ALREADY),
         )
     )
     worth = [metric for metric in order if _says_something(metric, found)]
@@ -57,12 +57,14 @@ def main_metric(found: Sequence[dict[str, Estimate]]) -> str:
     return "regret_per_decision" if known and (unlike or (unserved and not counted)) else "regret"
 
 
-def same(found: Sequence[dict[str, Estimate]]) -> list[str]:
+def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
     if len(found) < 2:
         return []
     first = main_metric(found)
-    estimates_of = {metric: [each.get(metric) for each in found] for metric in telling(found) if metric != first}
+    estimates_of = {
+        metric: [each.get(metric) for each in found] for metric in metrics_with_columns(found) if metric != first
+    }
     return [
         metric
         for metric, some in estimates_of.items()
@@ -70,10 +72,10 @@ def same(found: Sequence[dict[str, Estimate]]) -> list[str]:
     ]
 
 
-def everywhere(found: Sequence[dict[str, Estimate]], sign: str) -> str:
+def constants_line(found: Sequence[dict[str, Estimate]], sign: str) -> str:
     """Return a line that says what is the same at every point; empty if nothing is."""
     texts = []
-    for metric in same(found):
+    for metric in constant_metrics(found):
         estimate = found[0][metric]
         shown = column(metric, [replace(estimate, ends=estimate.ends if estimate.half_width else None)])
         texts.append(" ".join(f"{shown.name} {shown.cells(sign)[0]} {shown.unit}".split()))

@@ -16,7 +16,7 @@ _LOOK = 1.0
 
 
 @contextmanager
-def patience(client: "Client", give_up: Callable[[], None]) -> Iterator[threading.Event]:
+def giving_up_without_workers(client: "Client", give_up: Callable[[], None]) -> Iterator[threading.Event]:
     """Call *give_up* if *client* has no worker for `PATIENCE` seconds; the event says that it was called."""
     over, gone = threading.Event(), threading.Event()
 

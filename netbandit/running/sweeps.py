@@ -19,7 +19,7 @@ from netbandit.results.safe_files import StorageError, remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running import cluster
-from netbandit.running.lost_workers import patience
+from netbandit.running.lost_workers import giving_up_without_workers
 from netbandit.running.worker import Failure, perform, perform_packed
 from netbandit.simulation.compiling import to_stderr
 from netbandit.simulation.result import versions
@@ -34,7 +34,7 @@ Progress = Callable[[int, int, int, int], None]
 """Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
 
 
-def unheard(done: int, total: int, points_done: int, points: int) -> None:
+def no_progress(done: int, total: int, points_done: int, points: int) -> None:
     """Tell nobody."""
 
 
@@ -42,7 +42,7 @@ Looking = Callable[[int, int], None]
 """Told how many run folders have been checked, and how many there are."""
 
 
-def unseen(done: int, total: int) -> None:
+def no_watch(done: int, total: int) -> None:
     """Tell nobody."""
 
 
@@ -116,8 +116,8 @@ def run(
     scheduler: str | None = None,
     trace: bool = False,
     replace: bool = False,
-    progress: Progress = unheard,
-    looking: Looking = unseen,
+    progress: Progress = no_progress,
+    looking: Looking = no_watch,
 ) -> SweepResult:
     """Do the runs of *study* that are not in the results folder *out*, then write its table.
 
@@ -319,7 +319,7 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
                 if len(task_of) <= most // 2:
                     ended.update(send(waiting, most // 2))
 
-        with patience(client, lambda: client.cancel(list(ended.futures))) as gone:
+        with giving_up_without_workers(client, lambda: client.cancel(list(ended.futures))) as gone:
             blamed: list[_Task] = []
             for task, failure in ran(iter(tasks), _IN_FLIGHT):
                 if failure is _DIED:

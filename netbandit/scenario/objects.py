@@ -86,7 +86,7 @@ def plain(value: Any, names: Mapping[int, str] | None = None) -> Any:
     return (names or {}).get(id(value)) or _name(value)
 
 
-def told_apart(values: Any) -> list[Any]:
+def numbered_apart(values: Any) -> list[Any]:
     """Return *values* as text and numbers alone; objects of one name are numbered: ``"module:World"``, ``... #2``."""
     names: dict[int, str] = {}
     for value in _objects(values):

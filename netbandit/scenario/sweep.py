@@ -15,7 +15,7 @@ from typing import Any
 
 from netbandit.key_paths import CASE, lookup
 from netbandit.reading import UNKNOWN_KEY
-from netbandit.scenario.objects import plain, told_apart
+from netbandit.scenario.objects import numbered_apart, plain
 from netbandit.settings import KeyPath, Problem, Raw
 from netbandit.wording import quoted, show
 
@@ -100,7 +100,7 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combi
     if math.prod(map(len, sweep.values())) > MOST_POINTS:
         sweep = {key: values[:1] for key, values in sweep.items()}
     written = {key: value for key, value in data.items() if key != "sweep"}
-    shown = {key: told_apart(values) for key, values in sweep.items()}
+    shown = {key: numbered_apart(values) for key, values in sweep.items()}
     combinations = []
     for indices in itertools.product(*(range(len(values)) for values in sweep.values())):
         point = written

@@ -90,7 +90,7 @@ class Simulation:
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
             clock.environment.run()
             outcome = driver.finish()
-            fates = network.close()
+            outcomes = network.close()
         found = _finite(outcome.metrics)
         waiting = driver.waiting()
         absent = _absent_slots(network, topology.agents, clock)
@@ -104,7 +104,7 @@ class Simulation:
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(_communication(network)),
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
-            **asdict(fates),
+            **asdict(outcomes),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,

@@ -86,7 +86,7 @@ def run_of(trace: Path) -> RunResult | None:
         TraceError: Its files are not as they were written.
     """
     try:
-        return _said_plainly(trace, lambda trace: read_run(trace.parent))
+        return _with_plain_errors(trace, lambda trace: read_run(trace.parent))
     except FileNotFoundError:
         return None
 
@@ -119,13 +119,13 @@ def left_out(folder: Path, study: StudyResult) -> Iterator[str]:
 def _check(trace: Path) -> None:
     if trace.name == TRACE:
         with suppress(FileNotFoundError):  # a trace may be taken out of its run folder
-            _said_plainly(trace, check_trace)
+            _with_plain_errors(trace, check_trace)
 
 
 _Found = TypeVar("_Found")
 
 
-def _said_plainly(trace: Path, read: Callable[[Path], _Found]) -> _Found:
+def _with_plain_errors(trace: Path, read: Callable[[Path], _Found]) -> _Found:
     try:
         return read(trace)
     except DamagedRunError as error:

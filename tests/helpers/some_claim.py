@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netbandit.papers.claims import Claim
-from netbandit.papers.verdicts import Evidence, Judgement, Look, Measured
+from netbandit.papers.verdicts import Evidence, InterimLook, Judgement, Measured
 
 
 def claim(**keys: Any) -> Claim:
@@ -13,6 +13,6 @@ def claim(**keys: Any) -> Claim:
     return Claim.model_validate({**whole, **keys})
 
 
-def judge(asked: Claim, found: Sequence[Sequence[Any]], *said: str, look: Look | None = None) -> Judgement:
+def judge(asked: Claim, found: Sequence[Sequence[Any]], *said: str, look: InterimLook | None = None) -> Judgement:
     """Return the verdict on a claim from what was measured, the only one of its figure."""
-    return Evidence(asked, [Measured(*each) for each in found], *said, look=look or Look()).judged()
+    return Evidence(asked, [Measured(*each) for each in found], *said, look=look or InterimLook()).judged()

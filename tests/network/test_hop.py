@@ -9,7 +9,7 @@ from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.jitter import UniformJitter
-from netbandit.network.ledger import BroadcastCopies, Fates
+from netbandit.network.ledger import BroadcastCopies, Outcomes
 from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind, Message
 from netbandit.network.outages import Failing, Outage, OutagePlan
@@ -47,7 +47,7 @@ def test_losses_alone_are_the_same_in_both_calendars(loss):
         for time in range(0, 20_000, 7):
             for sender, receiver in ((0, 1), (1, 0), (1, 2)):
                 lab.send(time, sender, receiver, 20 + time % 50)
-        logs.append((lab.run(), lab.fingerprint.hexdigest(), lab.network.ledger.fates, lab.network.peer_totals()))
+        logs.append((lab.run(), lab.fingerprint.hexdigest(), lab.network.ledger.outcomes, lab.network.peer_totals()))
     assert logs[0] == logs[1]
     assert logs[0][2].lost > 0
 
@@ -76,7 +76,7 @@ def test_repetitions_and_losses_are_the_same_in_both_calendars(loss, retry):
             (
                 log,
                 lab.fingerprint.hexdigest(),
-                lab.network.ledger.fates,
+                lab.network.ledger.outcomes,
                 lab.network.ledger.kinds,
                 lab.network.peer_totals(),
                 lab.network.uplink_totals(),
@@ -97,7 +97,7 @@ def test_a_message_is_lost_if_its_link_is_down_at_any_moment_of_its_way():
     arrived = [(now, *one) for now, _, inbox in lab.run() for one in inbox]
     assert [(now, size) for now, sender, size in arrived if sender == 0] == [(99, 0), (210, 4)]
     assert len([1 for _, sender, _ in arrived if sender == 2]) == 5
-    assert lab.network.ledger.fates.lost == 3
+    assert lab.network.ledger.outcomes.lost == 3
     assert lab.network.peer_totals().messages == 10  # the sender has paid
 
 
@@ -109,8 +109,8 @@ def test_a_node_that_is_down_neither_sends_nor_hears():
     lab.send(190, 0, 1, 4)  # arrives at 200: it is up again
     lab.send(200, 1, 0, 5)
     assert lab.run() == [(99, 1, [(0, 1)]), (200, 1, [(0, 4)]), (210, 0, [(1, 5)])]
-    fates = lab.network.ledger.fates
-    assert (lab.network.peer_totals().messages, fates.delivered, fates.lost) == (4, 3, 1)
+    outcomes = lab.network.ledger.outcomes
+    assert (lab.network.peer_totals().messages, outcomes.delivered, outcomes.lost) == (4, 3, 1)
 
 
 def test_what_still_queues_at_a_node_that_goes_down_is_never_sent():
@@ -138,7 +138,7 @@ def test_the_server_and_partitions():
     lab.send(120, 0, 2)
     lab.send(120, 1, 2)
     assert [(now, node) for now, node, _ in lab.run()] == [(50, 3), (66, 1), (130, 1)]
-    assert lab.network.ledger.fates.lost == 3
+    assert lab.network.ledger.outcomes.lost == 3
 
 
 def test_jitter_holds_back_or_lets_overtake():
@@ -162,10 +162,10 @@ def test_each_message_arrives_at_most_once_where_half_are_doubled(retry):
         lab.send(200 * size, *[(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)][size % 5], size)
     seen = [size for _, _, inbox in lab.run() for _, size in inbox]
     assert len(seen) == len(set(seen))
-    fates = lab.network.ledger.fates
-    assert fates.duplicates > 50
-    assert fates.duplicates_dropped > 50
-    assert (fates.retransmissions > 0) == (retry is not None)
+    outcomes = lab.network.ledger.outcomes
+    assert outcomes.duplicates > 50
+    assert outcomes.duplicates_dropped > 50
+    assert (outcomes.retransmissions > 0) == (retry is not None)
 
 
 def test_retransmissions_to_the_nanosecond():
@@ -179,8 +179,8 @@ def test_retransmissions_to_the_nanosecond():
     lab = Triangle(Faults(peer=ChannelFaults(retry=retry), plan=plan), NANOSECOND_A_BYTE)
     lab.send(0, 0, 1)
     assert lab.run() == [(760, 1, [(0, 100)])]
-    fates = lab.network.ledger.fates
-    assert (fates.delivered, fates.lost, fates.retransmissions, fates.given_up) == (2, 2, 2, 0)
+    outcomes = lab.network.ledger.outcomes
+    assert (outcomes.delivered, outcomes.lost, outcomes.retransmissions, outcomes.given_up) == (2, 2, 2, 0)
     assert lab.network.ledger.kinds == {"ACK": (1, 24), "PING": (1, 100), "PING-RETRY": (2, 200)}
     assert lab.environment.now == 794
 
@@ -194,8 +194,8 @@ def test_an_acknowledgement_queues_like_all_else():
     lab.send(0, 0, 1, 100)
     lab.send(105, 1, 0, 200)
     assert lab.run() == [(110, 1, [(0, 100)]), (315, 0, [(1, 200)])]
-    fates = lab.network.ledger.fates
-    assert (fates.retransmissions, fates.duplicates_dropped) == (1, 1)
+    outcomes = lab.network.ledger.outcomes
+    assert (outcomes.retransmissions, outcomes.duplicates_dropped) == (1, 1)
     assert lab.network.ledger.kinds["ACK"] == (3, 72)
 
 
@@ -204,8 +204,8 @@ def test_a_sender_gives_up_after_its_attempts():
     lab = Triangle(Faults(peer=ChannelFaults(retry=Retry(100, 2.0, 1.0, 3)), plan=plan))
     lab.send(0, 0, 1)
     assert lab.run() == []
-    fates = lab.network.ledger.fates
-    assert (fates.lost, fates.retransmissions, fates.given_up) == (3, 2, 1)
+    outcomes = lab.network.ledger.outcomes
+    assert (outcomes.lost, outcomes.retransmissions, outcomes.given_up) == (3, 2, 1)
     assert lab.environment.now == 700  # 100 + 200 + 400
 
 
@@ -215,7 +215,7 @@ def test_a_sender_that_goes_down_gives_up_all_it_has():
     lab.send(0, 0, 1)
     lab.send(140, 0, 2)  # arrives at 160; the ACK would come at 180
     assert lab.run() == [(160, 2, [(0, 100)])]
-    assert (lab.network.ledger.fates.retransmissions, lab.network.ledger.fates.given_up) == (1, 2)
+    assert (lab.network.ledger.outcomes.retransmissions, lab.network.ledger.outcomes.given_up) == (1, 2)
 
 
 def test_who_comes_back_without_memory_takes_a_message_once_more():
@@ -240,7 +240,7 @@ def test_what_is_broadcast_reaches_each_agent_or_does_not():
     assert lab.run() == [(105, 0, [(3, 100)]), (107, 2, [(3, 100)])]
     ledger = lab.network.ledger
     assert (ledger.broadcasts, ledger.copies) == (1, BroadcastCopies(sent=3, delivered=2, missed=1))
-    assert (ledger.kinds, ledger.fates) == ({}, Fates())
+    assert (ledger.kinds, ledger.outcomes) == ({}, Outcomes())
     assert lab.network.lost_for_good() == {"peer": 0, "uplink": 1}
 
 
@@ -257,7 +257,7 @@ def test_what_is_broadcast_is_acknowledged_and_repeated_over_uplinks_to_the_nano
     assert lab.environment.now == 436
     ledger = lab.network.ledger
     assert ledger.copies == BroadcastCopies(sent=3, delivered=2, missed=1)
-    assert ledger.fates == Fates(delivered=4, retransmissions=1)
+    assert ledger.outcomes == Outcomes(delivered=4, retransmissions=1)
     assert ledger.kinds == {"ACK": (3, 72), "PING-RETRY": (1, 100)}
     uplinks = lab.network.uplink_totals()
     assert (uplinks.messages, uplinks.bytes, uplinks.activations, uplinks.cost) == (4, 172, 3, 75)
@@ -272,7 +272,9 @@ def test_a_repetition_and_the_copy_that_was_broadcast_are_heard_once():
         assert lab.run() == [(207, 2, [(3, 100)])]
         ledger = lab.network.ledger
         assert ledger.copies == BroadcastCopies(sent=1, delivered=1)
-        assert ledger.fates == Fates(delivered=1 + repeated, retransmissions=repeated, duplicates_dropped=repeated)
+        assert ledger.outcomes == Outcomes(
+            delivered=1 + repeated, retransmissions=repeated, duplicates_dropped=repeated
+        )
 
 
 def test_a_server_gives_up_broadcasts_after_its_attempts_and_when_it_goes_down():
@@ -282,8 +284,8 @@ def test_a_server_gives_up_broadcasts_after_its_attempts_and_when_it_goes_down()
         lab = Triangle(faults)
         lab.broadcast(0, [0, 1, 2])
         assert lab.run() == []
-        fates = lab.network.ledger.fates
-        assert (fates.given_up, fates.retransmissions, fates.lost) == (given_up, repeated, repeated)
+        outcomes = lab.network.ledger.outcomes
+        assert (outcomes.given_up, outcomes.retransmissions, outcomes.lost) == (given_up, repeated, repeated)
         assert lab.network.ledger.copies == BroadcastCopies(sent=3, missed=3)
         assert lab.network.lost_for_good() == {"peer": 0, "uplink": 3}
 
@@ -312,7 +314,7 @@ def test_losses_have_their_probability():
             lab.send(time, 0, 1, 50)
             lab.send(time, 1, 0, 50)
         lab.run()
-        share = lab.network.ledger.fates.lost / 10_000
+        share = lab.network.ledger.outcomes.lost / 10_000
         assert abs(share - wanted) < 4 * (wanted * (1 - wanted) / 10_000) ** 0.5
 
 
@@ -349,9 +351,9 @@ def test_a_hop_takes_the_attempts_of_its_law(attempts):
     mean = law @ counts
     assert mean == pytest.approx((1 - q**attempts) / (1 - q))
     error = ((law @ counts**2 - mean**2) / messages) ** 0.5
-    sent = messages + lab.network.ledger.fates.retransmissions
+    sent = messages + lab.network.ledger.outcomes.retransmissions
     assert abs(sent / messages - mean) <= 4 * error + 1e-12
-    gone = lab.network.ledger.fates.given_up / messages
+    gone = lab.network.ledger.outcomes.given_up / messages
     assert abs(gone - q**attempts) < 4 * (q**attempts * (1 - q**attempts) / messages) ** 0.5
 
 
@@ -377,4 +379,4 @@ def test_random_outages_add_up():
         for number in range(2_000):
             lab.send(45 * number, number % 4, (number + 1 + number % 3) % 4, 10)
         lab.run()
-        assert lab.network.ledger.fates.given_up > 0
+        assert lab.network.ledger.outcomes.given_up > 0

@@ -3,7 +3,7 @@ import math
 from helpers.some_claim import claim, judge
 
 from netbandit.papers.claim_text import interval_text, line
-from netbandit.papers.verdicts import Look
+from netbandit.papers.verdicts import InterimLook
 from netbandit.results.intervals import Interval
 
 SMALL = [0.9, 0.8, 0.85, 0.88]
@@ -26,7 +26,9 @@ def test_a_line_names_what_was_taken_off():
 
 def test_the_line_says_that_it_was_a_planned_look_and_what_was_fitted_held_and_chosen():
     asked = claim(fitted=True, region={"below": 1})
-    found = judge(asked, [("x", [[SMALL]])], "of bandit.seed 1 alone", "the number of replications", look=Look(2, 4))
+    found = judge(
+        asked, [("x", [[SMALL]])], "of bandit.seed 1 alone", "the number of replications", look=InterimLook(2, 4)
+    )
     text = line(found)
     assert "98.75 % intervals" in text
     assert "(look 2 of at most 4, planned beforehand; each errs 4 times more rarely than one would)" in text

@@ -8,7 +8,7 @@ from helpers.some_claim import claim, judge
 
 from netbandit.papers.claim_text import line
 from netbandit.papers.measuring import evidence
-from netbandit.papers.verdicts import Look
+from netbandit.papers.verdicts import InterimLook
 from netbandit.results.store import PointResult
 
 LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
@@ -152,7 +152,7 @@ def test_all_looks_together_err_as_often_as_one():
         samples = [values[: 4 * 2**look].tolist() for look in range(6)]
         naive += any(judge(asked, [("x", [[some]])]).verdict != "not decidable" for some in samples)
         planned += any(
-            judge(asked, [("x", [[some]])], look=Look(number, 6)).verdict != "not decidable"
+            judge(asked, [("x", [[some]])], look=InterimLook(number, 6)).verdict != "not decidable"
             for number, some in enumerate(samples, start=1)
         )
     assert planned / 1200 < 0.05

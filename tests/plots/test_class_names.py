@@ -34,8 +34,8 @@ def test_only_what_names_a_class_is_shortened_and_only_where_that_tells_them_apa
 def test_tables_and_legends_show_the_class():
     assert parameter_cells(KINDS) == ["Moss", "Eager", "ucb"]
     assert parameter_cells(("one:Moss", "two:Moss")) == ["one:Moss", "two:Moss"]
-    assert arranged(runs(KINDS)).choices["learner.kind"] == ["Moss", "Eager", "ucb"]
-    assert arranged(runs(("one:Moss", "two:Moss"))).choices["learner.kind"] == ["one:Moss", "two:Moss"]
+    assert arranged(runs(KINDS)).values["learner.kind"] == ["Moss", "Eager", "ucb"]
+    assert arranged(runs(("one:Moss", "two:Moss"))).values["learner.kind"] == ["one:Moss", "two:Moss"]
 
 
 @pytest.mark.parametrize("name", ["moss:Moss", "Moss"])

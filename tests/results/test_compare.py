@@ -17,7 +17,7 @@ from scipy import stats
 import netbandit
 from netbandit.cli import main
 from netbandit.plots.grouping import arrange
-from netbandit.results.compare import CompareError, compare, comparison, show_comparison, together
+from netbandit.results.compare import CompareError, compare, comparison, corrected_together, show_comparison
 from netbandit.results.numbers import level_text
 from netbandit.running import sweeps as sweep
 
@@ -293,7 +293,7 @@ def test_metrics_that_are_compared_together_are_one_family(tmp_path):
         [drawn(generator, 5), drawn(generator, 5).assign(metric="cost"), drawn(generator, 5).assign(metric="bytes")]
     )
     alone = [comparison(found, metric) for metric in ("cost", "bytes")]
-    both = together(alone)
+    both = corrected_together(alone)
     p = [each.p for one in both for each in one.differences]
     assert min(each.p_holm for one in both for each in one.differences) == pytest.approx(6 * min(p))
     assert min(each.p_holm for each in alone[0].differences) == pytest.approx(3 * min(p[:3]))

@@ -15,7 +15,7 @@ from netbandit.results.summary import Estimate, estimates
 from netbandit.results.tables import write_table
 from netbandit.results.terminal_table import show
 from netbandit.results.varied_keys import short_names
-from netbandit.results.which_columns import telling
+from netbandit.results.which_columns import metrics_with_columns
 from netbandit.running import sweeps as sweep
 
 
@@ -201,7 +201,7 @@ def test_a_study_in_which_everything_failed_can_be_shown():
 def test_regret_comes_first_and_last_what_tells_no_point_apart():
     figures = [{"regret": 7.0, "cost": 40.0, "violations": share, "bytes": 9.0 + share} for share in (0.1, 0.7)]
     found = [estimates(point) for point in study([{"a.b": 1}, {"a.b": 2}], figures).points]
-    assert telling(found) == ["regret", "violations", "bytes", "cost"]
+    assert metrics_with_columns(found) == ["regret", "violations", "bytes", "cost"]
     lines = shown(study([{"a.b": 1}, {"a.b": 2}], figures), width=45).splitlines()
     assert lines[1] == "at every point: cost 40.2 ± 2.5"
     assert lines[3].split() == ["b", "regret", "violations"]
@@ -247,7 +247,7 @@ def test_users_who_went_away_stand_beside_the_regret_to_which_they_add_none():
     far = {"regret": 5.0, "cost": 3.0, "round_slots": 3.5, "unserved": 70.0, "decisions_per_s": 30.0}
 
     def order(*figures):
-        return telling([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
+        return metrics_with_columns([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
 
     assert order(near, far) == ["regret", "unserved", "cost", "round_slots", "decisions_per_s"]
     assert order(near, {**far, "unserved": 0.0}) == ["regret", "cost", "round_slots", "decisions_per_s"]
@@ -265,7 +265,7 @@ def test_privacy_stands_beside_the_regret_where_it_differs():
     many = {"regret": 8.0, "cost": 9.0, "bytes": 8.0, "messages": 4.0, "rounds": 3.0, "simulated_s": 2.0}
 
     def order(*figures):
-        return telling([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
+        return metrics_with_columns([estimates(each) for each in study([{"a.b": 1}, {"a.b": 2}], list(figures)).points])
 
     assert order(few, many | {"epsilon": 6.4})[:2] == ["regret", "epsilon"]
     assert order(few, many | {"epsilon": None})[:2] == ["regret", "epsilon"]

@@ -347,7 +347,7 @@ def test_users_who_went_away_cost_what_was_asked_for(tmp_path, unserved):
 
 def test_the_table_compares_decisions_where_users_went_away(tmp_path):
     from netbandit.results.summary import Estimate
-    from netbandit.results.which_columns import telling
+    from netbandit.results.which_columns import metrics_with_columns
 
     def table(unserved):
         found = []
@@ -364,10 +364,10 @@ def test_the_table_compares_decisions_where_users_went_away(tmp_path):
     near, far = table("free")
     assert far["regret"].value < near["regret"].value  # as if distance were a gain
     assert far["regret_per_decision"].value > near["regret_per_decision"].value
-    assert telling([near, far])[0] == "regret_per_decision"
+    assert metrics_with_columns([near, far])[0] == "regret_per_decision"
     near, far = table("random")
     assert far["regret"].value > near["regret"].value
-    assert telling([near, far])[0] == "regret"
+    assert metrics_with_columns([near, far])[0] == "regret"
 
 
 def test_at_the_deadline_a_user_goes_away_and_makes_room_for_the_next(tmp_path):

@@ -7,18 +7,18 @@ from helpers.some_claim import claim
 from scipy import stats
 
 from netbandit.papers.claim_text import line
-from netbandit.papers.families import judged_together
 from netbandit.papers.figure_runs import FigureRuns
 from netbandit.papers.figures import paper_names, papers_folder, read_paper
 from netbandit.papers.measuring import evidence
-from netbandit.papers.verdicts import Evidence, Look, Measured
+from netbandit.papers.multiple_testing import judged_together
+from netbandit.papers.verdicts import Evidence, InterimLook, Measured
 from netbandit.results.failures import ENOUGH
 from netbandit.results.store import PointResult
 
 
 def seen(samples, look=None, **keys):
     return Evidence(
-        claim(**keys), [Measured(str(place), [[one]]) for place, one in enumerate(samples)], look=look or Look()
+        claim(**keys), [Measured(str(place), [[one]]) for place, one in enumerate(samples)], look=look or InterimLook()
     )
 
 
@@ -32,7 +32,7 @@ def test_p_is_that_of_the_t_test_against_the_bound_of_the_region():
     for region in ({"above": 0}, {"at_most": 0}):  # decided one way or the other
         assert seen([sample], region=region).p == pytest.approx(expected, rel=1e-6)
     assert seen([sample] * 4, region={"above": 0}).p == pytest.approx(4 * expected, rel=1e-6)  # Bonferroni within it
-    assert seen([sample], Look(2, 3), region={"above": 0}).p == pytest.approx(3 * expected, rel=1e-6)
+    assert seen([sample], InterimLook(2, 3), region={"above": 0}).p == pytest.approx(3 * expected, rel=1e-6)
     assert seen([sample], region={"above": 0}, every_run=True).p is None
     near = float(np.mean(sample))
     assert seen([sample], region={"at_least": near - 0.01, "at_most": near + 0.01}).p > 0.9

@@ -150,12 +150,12 @@ def test_a_mistake_of_the_file_is_said_once_for_all_points(write, check, valid):
 def test_a_large_grid_is_quick(write, valid):
     write(small=valid + f"[sweep]\ntopology.agents = {list(range(1, 101))}\nrun.horizon = {list(range(1, 101))}\n")
     document = load("small.toml")
-    start = time.perf_counter()
+    start = time.process_time()
     points = expand(document.data)
     for point in points[:2000]:
         assert validate(point.data)[1] == []
     assert len(points) == 10_000
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 CASES = """\

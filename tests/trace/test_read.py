@@ -42,7 +42,7 @@ def shown(folder):
     study = load_study(folder)
     found["animated in a report"] = animated(folder) is not None
     found["waits in a report"] = "waited (slots)" in [name for name, _ in hot_spots(folder, study)[0].nodes.headings]
-    found["picture"] = [*timelines(folder, study, 1)] != []
+    found["picture"] = [*timelines(folder, study)] != []
     found["nothing to say"] = [*left_out(folder, study)] == []
     return found
 

@@ -75,6 +75,15 @@ def written_out(
     return _Writer(names, called).function(function)
 
 
+def names_used(text: Callable[..., Any]) -> set[str]:
+    """Return the names that *text* reads, its arguments among them, and those that texts read which it calls."""
+    assert isinstance(text, FunctionType)
+    tree = ast.Module(_source_of(text).body, [])
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    others = [text.__globals__.get(name) for name in names]
+    return names.union(*(names_used(other) for other in others if other is not None and is_text(other)))
+
+
 class _Writer:
     """Writes one function out."""
 

@@ -1,33 +1,18 @@
 """Rounds between neighbours: the free clock ends them, unless agents go on before by clocks of their own."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from simpy import Event
 
-from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Others
+from netbandit.network.link import Arrival
+from netbandit.network.network import Network, Receive
+from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
-from netbandit.protocols.known_items import Labels
+from netbandit.protocols.handlers import HandledRounds, Handlers
+from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
 from netbandit.protocols.patience import Patience
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item
-
-
-class HeldItems(Protocol):
-    """Who holds which items of a round; see `netbandit.protocols.known_items.KnownItems`."""
-
-    def contribute(self, label: int, item: Item) -> None:
-        """Keep what the member with this *label* contributes."""
-
-    def named(self, labels: Labels) -> list[Item]:
-        """Return the items that *labels* name, in the order of their labels."""
-
-    def forget(self, label: int) -> None:
-        """Let a member know nothing any more."""
-
-    def held(self, label: int, labels: Labels | None = None) -> list[Item]:
-        """Return the items that the member holds, of *labels* only if given; its own among them in any case."""
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
 
 
 class FreeRounds(DeadlineKey, CallbackRoundProtocol):
@@ -42,72 +27,129 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
     uses_uplinks: ClassVar[bool] = False
     ends_without: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
+    handlers: ClassVar[Handlers]
+    """What nodes do."""
+    stream: ClassVar[str] = ""
+    """The purpose of the numbers that each node draws to choose neighbours; see `Streams`."""
+
+    rounds: OpenRounds = state()
+    """The rounds that are open."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         self._apart = aggregation.apart
-        self._patience = Patience(self.clock, self.deadline_ns(self.clock.slot), self._holds, self._conclude_apart)
+        self._patience = Patience(self.clock, self.deadline_ns(self.clock.slot), self._held, self._conclude_apart)
+        self._informed: dict[int, Event] = {}
         self._answers: dict[int, Item] = {}
-        self._over: dict[int, tuple[HeldItems, Labels]] = {}
+        self._over: dict[int, tuple[OpenRound, Labels]] = {}
+        self.rounds = self.open_rounds(network, aggregation)
+        self.rounds.ask_who_waits(self._patience.waiting)
+
+    def open_rounds(self, network: Network, aggregation: Aggregation) -> OpenRounds:
+        """Return what is to hold the rounds that are open: none yet."""
+        return HandledRounds(
+            network,
+            [range(network.agents)],
+            self.handlers,
+            self.slotted,
+            aggregation.turn,
+            self._end_round,
+            aggregation.apart,
+            self.stream,
+        )
+
+    @property
+    def _handled(self) -> HandledRounds:
+        assert isinstance(self.rounds, HandledRounds)
+        return self.rounds
+
+    def listen(self, overhear: Overhear) -> None:
+        """See `CallbackRoundProtocol.listen`."""
+        self._handled.listen(overhear)
+
+    @property
+    def handler(self) -> Receive:
+        """See `NetworkProtocol.handler`."""
+        return self._handled.handler if type(self).receive is FreeRounds.receive else self.receive
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """See `NetworkProtocol.receive`."""
+        self._handled.receive(node, arrivals)
 
     def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component; only learners of rounds go on without others."""
         yield from must_be_connected(others)
         yield from deadline_without_rounds(self, others)
 
+    def contribute(self, round: int, agent: int, item: Item | None) -> Event:
+        """Let the agent pass its item on, in this instant."""
+        item = contributed(item)
+        afterwards = self._contribute_afterwards(round, agent, item)
+        if afterwards is not None:
+            return afterwards
+        informed = self._patience.wait(round, agent) if self._apart else self._informed.get(round)
+        if informed is None:
+            informed = self._informed[round] = Event(self.clock.environment)
+        self.rounds.look_who_is_left(self.rounds.contribute(round, agent, item))
+        return informed
+
+    def done(self, agent: int, round: int) -> None:
+        """Let the clock know."""
+        self.rounds.done(agent, round)
+
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`; of rounds that have ended, too."""
         self._patience.forget(agent)
-        for state, _ in self._over.values():
-            state.forget(agent)
+        for round, _ in self._over.values():
+            round.forget(agent)
+        self.rounds.forget(agent)
 
     @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
-        return self._patience.late
+        return self._patience.late + self.rounds.late
 
-    def _contribute_afterwards(self, round: int, agent: int, item: Item) -> Event | None:
+    def _contribute_afterwards(self, number: int, agent: int, item: Item) -> Event | None:
         """Tell *agent* what was concluded of a round that has ended without it; None: the round has not ended."""
-        if round in self._answers:
-            return Event(self.clock.environment).succeed(self._answers[round])
-        if round not in self._over:
+        if number in self._answers:
+            return Event(self.clock.environment).succeed(self._answers[number])
+        if number not in self._over:
             return None
-        state, labels = self._over[round]
-        state.contribute(agent, item)
-        informed = self._patience.wait(round, agent)
-        self._let_go_on(round, agent, state, labels)
+        round, labels = self._over[number]
+        round.contribute(agent, item)
+        informed = self._patience.wait(number, agent)
+        self._let_go_on(round, agent, labels)
         return informed
 
-    def _end_round(self, round: int, state: HeldItems, labels: Labels) -> Item | None:
-        """End *round*, of which all hold the items that *labels* name; return what all are told, if all alike are."""
-        self.end(round)
+    def _end_round(self, round: OpenRound, labels: Labels) -> None:
+        """End a *round*, of which all hold the items that *labels* name."""
+        self.end(round.number)
         if self._apart:
-            self._over[round] = state, labels
-            for agent in self._patience.waiting(round):
-                self._let_go_on(round, agent, state, labels)
-            return None
-        answer = self.conclude(round, state.named(labels))
+            self._over[round.number] = round, labels
+            for agent in self._patience.waiting(round.number):
+                self._let_go_on(round, agent, labels)
+            return
+        answer = self.conclude(round.number, round.named(labels))
         if self.network.agents_fail:
-            self._answers[round] = answer
-        return answer
+            self._answers[round.number] = answer
+        self._informed.pop(round.number).succeed(answer)
 
-    def _let_go_on(self, round: int, agent: int, state: HeldItems, labels: Labels) -> None:
+    def _let_go_on(self, round: OpenRound, agent: int, labels: Labels) -> None:
         """Let *agent* go on in a round that has ended with those of the items of all that it holds itself."""
-        items = state.held(agent, labels)
+        items = round.held(agent, labels)
         if len(items) > 1 or labels == 1 << agent:
-            self._patience.inform(round, agent, items)
+            self._patience.inform(round.number, agent, items)
         else:  # it was down, or has lost its memory
-            self._patience.tell(round, agent, None)
+            self._patience.tell(round.number, agent, None)
 
-    def _note_late(self, round: int, agent: int, items: int) -> None:
-        """Count *items* that are new to *agent* if it has gone on without them."""
-        if items and self._patience.went_on(round, agent):
-            self._patience.late += items
-
-    @abstractmethod
-    def _holds(self, round: int, agent: int) -> list[Item]:
-        """Return the items of an open round that *agent* holds."""
+    def _held(self, number: int, agent: int) -> Sequence[Item]:
+        """Return the items of an open round that *agent* holds at its deadline, when it goes on."""
+        round = self.rounds.get(number, agent)
+        assert round is not None  # it waits in it
+        round.go_on(agent)
+        self.rounds.look_who_is_left(round, leaving=agent)
+        return round.held(agent)
 
     def _conclude_apart(self, round: int, items: Sequence[Item], agent: int) -> Item:
         return self.conclude(round, items, group=agent)

@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-import numpy as np
 from simpy import Event
 
 from netbandit.network.clock import InstantQueue
@@ -11,8 +10,9 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Others
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.done import DONE, DoneUpwards
-from netbandit.protocols.gis import Synchronization
-from netbandit.protocols.known_items import KnownItems, Labels
+from netbandit.protocols.gis import SYNCHRONIZATION
+from netbandit.protocols.handlers import HandledRounds
+from netbandit.protocols.open_rounds import Labels, OpenRound
 from netbandit.protocols.patience import DEADLINES, Patience, only_a_server
 from netbandit.protocols.protocol import (
     SERVER,
@@ -68,11 +68,11 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         )
         slotted = self.slotted
         parents: list[int] = topology.sink_parents.tolist()
-        self._collection: Synchronization | TreeCollection
+        self._collection: HandledRounds | TreeCollection
         if self.collect == "gis":
             groups = [members.tolist() for members in topology.components]
-            self._collection = Synchronization(
-                network, groups, slotted, aggregation.turn, self._synchronized, self._apart
+            self._collection = HandledRounds(
+                network, groups, SYNCHRONIZATION, slotted, aggregation.turn, self._synchronized, self._apart
             )
             if self._apart:
                 self._collection.listen_to_news(self._note_news)
@@ -101,7 +101,7 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
 
     def listen(self, overhear: Overhear) -> None:
         """Let a component that collects by gis be overheard; see `CallbackRoundProtocol.listen`."""
-        if isinstance(self._collection, Synchronization):
+        if isinstance(self._collection, HandledRounds):
             self._collection.listen(overhear)
 
     def answered(self, round: int) -> bool:
@@ -125,7 +125,7 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
     def done(self, agent: int, round: int) -> None:
         """Tell the sink of its component, which tells the server when all of them are done."""
         self._patience.done(agent)
-        if isinstance(self._collection, Synchronization) and self._sizes[self._component[agent]] > 1:
+        if isinstance(self._collection, HandledRounds) and self._sizes[self._component[agent]] > 1:
             self._collection.done(agent, round)
         self._done_upwards.say(agent, round)
 
@@ -133,7 +133,7 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         """See `CallbackRoundProtocol.forget`."""
         self._patience.forget(agent)
         component = self._component[agent]
-        if isinstance(self._collection, Synchronization):
+        if isinstance(self._collection, HandledRounds):
             self._collection.forget(agent)
         if agent == self._sinks[component]:
             self._done[component].clear()
@@ -156,15 +156,11 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         if collected:
             self._collection.receive(node, collected)
 
-    def _synchronized(self, round: int, component: int, lists: KnownItems, labels: Labels) -> None:
-        label = self._label_of_sink(component)
-        items = lists.named(lists.known[label] & labels)  # a sink that was down may lack some
-        if items and (round, component) not in self._uploaded:
-            self._collected(round, component, items)
-
-    def _label_of_sink(self, component: int) -> int:
-        """Return the place of the sink among the members of a *component*."""
-        return int(np.searchsorted(self.network.topology.components[component], self._sinks[component]))
+    def _synchronized(self, round: OpenRound, labels: Labels) -> None:
+        component = round.group
+        items = round.named(round.holds(self._sinks[component]) & labels)  # a sink that was down may lack some
+        if items and (round.number, component) not in self._uploaded:
+            self._collected(round.number, component, items)
 
     def _collected(self, round: int, component: int, items: list[Item]) -> None:
         """Let the sink of *component* upload what follows from its items."""
@@ -205,10 +201,9 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
             self._deadlines.at(self.clock.now + self._deadline, node, key)
 
     def _pass_deadlines(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
-        assert isinstance(self._collection, Synchronization)
+        assert isinstance(self._collection, HandledRounds)
         for sink, keys in due:
-            for round, component in keys:
-                lists = self._collection.open(round, sink)
-                if lists is not None and (round, component) not in self._uploaded and self.clock.now < self.clock.end:
-                    label = self._label_of_sink(component)
-                    self._collected(round, component, lists.named(lists.known[label]))
+            for number, component in keys:
+                round = self._collection.get(number, sink)
+                if round is not None and (number, component) not in self._uploaded and self.clock.now < self.clock.end:
+                    self._collected(number, component, round.named(round.holds(sink)))

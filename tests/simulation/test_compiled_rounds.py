@@ -180,7 +180,6 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
             "latency": '"0.4 ms"',
             "bandwidth": 'links.peer.bandwidth = "1 Mbit/s"',
         },
-        {"protocol": 'kind = "flooding", deadline = "3 slots"'},
         {"protocol": 'kind = "master-worker"'},
         {"protocol": 'kind = "sink", collect = "gis"'},
         {"protocol": 'kind = "gossip"', "topology": 'family = "path", agents = 1'},

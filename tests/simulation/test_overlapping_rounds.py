@@ -18,7 +18,7 @@ FAULTS = [
     'links.peer.jitter = "3 ms"\nlinks.peer.overtaking = true\nlinks.peer.duplicate = 0.2',
     'links.peer.loss = 0.1\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
 ]
-PROTOCOLS = ["gis", "gossip"]
+PROTOCOLS = ["gis", "gossip", "flooding"]
 
 BANDIT = 'bandit = { kind = "bernoulli", arms = 6, seed = 1 }'
 
@@ -107,4 +107,4 @@ def test_what_is_lost_for_good_leaves_no_round_in_the_way_of_others(point, monke
         point(drawn(0, "gis", told=True, learner='kind = "ucb"', horizon=200, **changes)).simulation(0).run()
     (rounds,) = loops
     assert len(rounds.ended) < 100
-    assert len(rounds.rounds.table) <= 16
+    assert len(rounds.placed.spread.rounds.table) <= 16

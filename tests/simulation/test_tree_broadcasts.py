@@ -94,7 +94,6 @@ def test_what_is_told_along_trees_goes_in_a_loop_where_links_fail(point, faults)
     [
         {"protocol": 'kind = "local", ttl = 2, route = "flood"'},
         {"protocol": 'kind = "local", ttl = 0'},
-        {"protocol": 'kind = "flooding"'},
         {"protocol": 'kind = "relay"', "faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
     ],
 )

@@ -10,8 +10,8 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item
-from netbandit.simulation.compiled_rounds.overlapping import OverlappingRounds
-from netbandit.simulation.kernels.open_rounds import ROUND, SOURCE
+from netbandit.simulation.compiled_rounds.free_rounds import CompiledFreeRounds
+from netbandit.simulation.machine.open_rounds import ROUND, SOURCE
 
 
 class BroadcastOverCompiledRounds(BroadcastOverRounds):
@@ -25,8 +25,8 @@ class BroadcastOverCompiledRounds(BroadcastOverRounds):
         self._rounds.ended = self.ended
 
     @property
-    def _rounds(self) -> OverlappingRounds:
-        assert isinstance(self.rounds, OverlappingRounds)
+    def _rounds(self) -> CompiledFreeRounds:
+        assert isinstance(self.rounds, CompiledFreeRounds)
         return self.rounds
 
     def broadcast_all(self, first: int, agents: NDArray[np.int64], size: int) -> None:
@@ -37,7 +37,7 @@ class BroadcastOverCompiledRounds(BroadcastOverRounds):
             agents: Who tells.
             size: Of each item.
         """
-        self._rounds.tell_all(1 + first // self.network.agents, agents, size)
+        self._rounds.placed.contribute_all(1 + first // self.network.agents, agents, size)
 
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of an item that may still be heard or asked for; if there is none, *otherwise*."""

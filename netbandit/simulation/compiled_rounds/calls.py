@@ -10,7 +10,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Message
 from netbandit.network.network import Network
 from netbandit.protocols.triggered_rounds import CALL, FloodedCall, Signal, TriggeredRounds
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
-from netbandit.simulation.kernels import calls as kernel
+from netbandit.simulation.machine import calls as kernel
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine.execution import Loop
 

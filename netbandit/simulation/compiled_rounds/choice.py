@@ -322,26 +322,18 @@ def _slowest(network: Network) -> int:
 def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, Flooding):
-        from netbandit.simulation.compiled_rounds import flooding
+    if isinstance(protocol, FreeRounds):
+        from netbandit.simulation.compiled_rounds.free_rounds import compiled_free_rounds
 
-        kind = flooding.CompiledFlooding
-    elif isinstance(protocol, Gis):
-        from netbandit.simulation.compiled_rounds import gis
-
-        kind = gis.CompiledGis
+        kind = compiled_free_rounds(type(protocol))
     elif isinstance(protocol, Relay):
         from netbandit.simulation.compiled_rounds import relay
 
         kind = relay.CompiledRelayRounds
-    elif isinstance(protocol, Sink):
+    else:
         from netbandit.simulation.compiled_rounds import sink
 
         kind = sink.CompiledSink
-    else:
-        from netbandit.simulation.compiled_rounds import gossip
-
-        kind = gossip.CompiledGossip
     _announce(kind, network, f"{kind.name} rounds")
     if type(protocol) in _OVERLAPPING:
         return kind.model_validate(protocol.table())
@@ -371,7 +363,7 @@ def _each_item_to_its_sink(network: Network) -> int:
     return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
 
-_OVERLAPPING = (Gis, Gossip)
+_OVERLAPPING = (Flooding, Gis, Gossip)
 """The protocols whose loops know rounds that overlap."""
 
 _HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {

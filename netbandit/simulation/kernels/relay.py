@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.simulation.kernels.calls import hears_call, without_calls
+from netbandit.simulation.machine.calls import hears_call, without_calls
 from netbandit.simulation.machine.hops import advance, move_to, next_due, put_message, room, take
 from netbandit.simulation.machine.primitives import release, write
 from netbandit.simulation.machine.rows import (

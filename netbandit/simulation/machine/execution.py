@@ -3,14 +3,14 @@
 Whether anything can go wrong in a network is known when a loop is written out for it, so that it costs nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import FunctionType
 from typing import Any, TypeVar
 
 from netbandit.network import hop
 from netbandit.network.network import Network
-from netbandit.simulation.machine import hops, primitives
+from netbandit.simulation.machine import calendar, heaps, hops, primitives, steps
 from netbandit.simulation.machine.compiled import compiled, entry, inlined
 from netbandit.simulation.machine.rows import Faults, Machine
 from netbandit.texts import is_text, written_out
@@ -24,6 +24,8 @@ _WHAT_GOES_WRONG = (
 _NOT_HERE = ("UPLINKS", "TRACES", "NODES_FAIL", "FORGETS", "PROMPT")
 _LONG = (hop.put, hops.take, hops.advance)
 """What is compiled once. Where nothing can go wrong, the compiler puts it where it is called all the same."""
+_OF_ALL = frozenset(one.__name__ for one in (hop, hops, primitives, calendar, heaps, steps))
+"""Modules whose texts are the same for all protocols."""
 
 
 class Loop:
@@ -31,20 +33,24 @@ class Loop:
 
     Args:
         function: The text.
+        of: What a protocol has stand for some of the primitives and constants of the text, and of those it calls.
+        name: The name of the protocol.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], of: Mapping[str, Any] | None = None, name: str = "") -> None:
         self._function = function
+        self._of = dict(of or {})
+        self._name = name
+        self._made: dict[bool, Any] = {}
 
     def over(self, network: Network) -> Any:
         """Return it, to be compiled, for *network*."""
-        return _entry(self._function, network.unreliable)
-
-
-@cache
-def _entry(text: Callable[..., Any], faulty: bool) -> Any:
-    made = entry(_named(written_out(text, _writing(faulty).names, _writing(faulty).called), faulty))
-    return made if hasattr(made, "py_func") else partial(_uncompiled, made)
+        faulty = network.unreliable
+        if faulty not in self._made:
+            writing = _Writing(faulty, self._of, self._name) if self._of else _writing(faulty)
+            made = entry(writing.named(written_out(self._function, writing.names, writing.called)))
+            self._made[faulty] = made if hasattr(made, "py_func") else partial(_uncompiled, made)
+        return self._made[faulty]
 
 
 def _uncompiled(function: Callable[..., Any], machine: Machine, *given: Any) -> Any:
@@ -101,14 +107,24 @@ def _writing(faulty: bool) -> "_Writing":
 class _Writing:
     """How texts are written out for networks in which nothing can go wrong, or for all others.
 
+    Args:
+        faulty: Whether something can go wrong.
+        of: See `Loop`.
+        name: See `Loop`.
+
     Attributes:
         names: What the primitives and constants of texts stand for.
     """
 
-    def __init__(self, faulty: bool) -> None:
+    def __init__(self, faulty: bool, of: Mapping[str, Any] | None = None, name: str = "") -> None:
         self._faulty = faulty
+        self._name = name
         self._made: dict[FunctionType, Any] = {}
-        self.names: dict[str, Any] = {name: value for name, value in vars(primitives).items() if is_text(value)}
+        self._of_all = _writing(faulty) if of else self
+        if of:
+            self.names: dict[str, Any] = self._of_all.names | dict(of)
+            return
+        self.names = {name: value for name, value in vars(primitives).items() if is_text(value)}
         self.names |= dict.fromkeys(_WHAT_GOES_WRONG, faulty) | dict.fromkeys(_NOT_HERE, False) | {"QUEUES": True}
         self.names |= {"duration_of": primitives.transmission_of, "NOTHING": -1}
         for text in _LONG:
@@ -116,14 +132,19 @@ class _Writing:
 
     def called(self, text: Any) -> Any:
         """Return what is called in place of a *text* that is not written out where it is called."""
+        if text.__module__ in _OF_ALL:  # it does not depend on the protocol
+            return self._of_all.made(text)
+        return self.made(text)
+
+    def made(self, text: Any) -> Any:
+        """Return *text* to be called, as it is written here."""
         if text not in self._made:
-            made = _named(written_out(text, self.names, self.called), self._faulty)
+            made = self.named(written_out(text, self.names, self.called))
             self._made[text] = compiled(made) if self._faulty else inlined(made)
         return self._made[text]
 
-
-def _named(function: FunctionType, faulty: bool) -> FunctionType:
-    """Give *function* a name of its own: numba tells what it keeps by it."""
-    if faulty:
-        function.__name__ = function.__qualname__ = f"{function.__name__}_with_faults"
-    return function
+    def named(self, function: FunctionType) -> FunctionType:
+        """Give *function* a name of its own: numba tells what it keeps by it."""
+        name = "_".join([function.__name__, *([self._name] if self._name else []), *(["with_faults"] * self._faulty)])
+        function.__name__ = function.__qualname__ = name
+        return function

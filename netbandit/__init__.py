@@ -13,7 +13,8 @@ The parts of a scenario
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
-    ``Learner`` or ``EpochLearner``, ``RoundProtocol`` or ``NetworkProtocol``, ``Family``; their checks yield a
+    ``Learner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are ``text``) or
+    ``NetworkProtocol``, ``Family``; their checks yield a
     ``Mistake`` or a ``Note``. ``audit`` measures how private what leaves an agent is,
     ``advise_links`` says which links to add to a network.
 """
@@ -49,6 +50,9 @@ _LAZY = {
     "EpochLearner": "netbandit.learners.learner:EpochLearner",
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
+    "NeighbourRounds": "netbandit.protocols.neighbour_rounds:NeighbourRounds",
+    "Handlers": "netbandit.protocols.handlers:Handlers",
+    "text": "netbandit.texts:text",
     "Family": "netbandit.network.families.family:Family",
     "Mistake": "netbandit.part:Mistake",
     "Note": "netbandit.part:Note",

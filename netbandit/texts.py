@@ -84,6 +84,54 @@ def names_used(text: Callable[..., Any]) -> set[str]:
     return names.union(*(names_used(other) for other in others if other is not None and is_text(other)))
 
 
+def names_in(text: Callable[..., Any]) -> dict[str, Any]:
+    """Return what the names of modules stand for that *text* reads, and texts that it calls."""
+    assert isinstance(text, FunctionType)
+    found = {name: text.__globals__[name] for name in sorted(names_used(text)) if name in text.__globals__}
+    for other in list(found.values()):
+        if is_text(other):
+            found = names_in(other) | found
+    return found
+
+
+_COMPILED_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.For, ast.While, ast.Return, ast.Pass)
+_COMPILED_EXPRESSIONS = (
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call),
+    *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+)
+_COMPILED_FUNCTIONS = (min, max, abs, int, bool, range)
+
+
+def not_compiled(text: Callable[..., Any]) -> str | None:
+    """Return what a compiled loop cannot execute of *text*, and of texts that it calls: the line, and why; or None.
+
+    A loop knows whole numbers, what primitives give, and texts; it knows no objects.
+    """
+    assert isinstance(text, FunctionType)
+    source = _source_of(text)
+    for node in (node for one in source.body for node in ast.walk(one)):
+        why = None
+        if isinstance(node, ast.stmt) and not isinstance(node, (*_COMPILED_STATEMENTS, ast.Expr)):
+            why = "is no assignment, if, for, while or call"
+        elif isinstance(node, ast.expr) and not isinstance(node, _COMPILED_EXPRESSIONS):
+            why = "is more than numbers and calls of primitives and texts"
+        elif isinstance(node, ast.Constant) and not isinstance(node.value, int):
+            why = "is no whole number"
+        elif isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            called = text.__globals__.get(name, getattr(builtins, name, None))
+            if called is not None and is_text(called):
+                inside = not_compiled(called)
+                if inside is not None:
+                    return inside
+            elif not getattr(called, "__is_primitive__", False) and called not in _COMPILED_FUNCTIONS:
+                why = "calls what is neither a primitive nor a text"
+        if why is not None:
+            file = text.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+            return f"line {node.lineno} of {file}: {ast.unparse(node)} {why}"  # type: ignore[attr-defined]
+    return None
+
+
 class _Writer:
     """Writes one function out."""
 

@@ -25,7 +25,7 @@ from netbandit.network.retry import ACK, Retry
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
-from netbandit.simulation.compiled_rounds.free_rounds import compiled_free_rounds
+from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 from netbandit.simulation.garbage import paused_collection
 from netbandit.streams import Streams
 
@@ -48,7 +48,7 @@ _CASES: dict[str, Faults] = {
 }
 
 
-_ENGINES: dict[str, type[CallbackRoundProtocol]] = {"event": Flooding, "compiled": compiled_free_rounds(Flooding)}
+_ENGINES: dict[str, type[CallbackRoundProtocol]] = {"event": Flooding, "compiled": compiled_neighbour_rounds(Flooding)}
 
 
 def bench() -> list[Row]:

@@ -23,7 +23,7 @@ from netbandit.network.network import Network
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
-from netbandit.simulation.compiled_rounds.free_rounds import compiled_free_rounds
+from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 from netbandit.simulation.garbage import paused_collection
 
 Latencies = dict[tuple[int, int], int]
@@ -70,7 +70,7 @@ def _subjects(graph: "nx.Graph[int]", latencies: Latencies) -> list[Work]:
 
     return [
         lambda: _network(Flooding, graph, latencies),
-        lambda: _network(compiled_free_rounds(Flooding), graph, latencies),
+        lambda: _network(compiled_neighbour_rounds(Flooding), graph, latencies),
         lambda: _bare_heap(graph, latencies),
         lambda: _process_per_message(graph, latencies),
         without_collection,

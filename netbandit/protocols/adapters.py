@@ -26,8 +26,8 @@ from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol, Mix
-from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.gather import GatherProtocol
+from netbandit.protocols.neighbour_rounds import must_be_connected
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol, Pattern
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds

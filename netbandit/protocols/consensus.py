@@ -17,8 +17,8 @@ from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
-from netbandit.protocols.free_rounds import must_be_connected
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
+from netbandit.protocols.neighbour_rounds import must_be_connected
 
 MIX = Kind("MIX")
 

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
-from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.handlers import Handlers
+from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.primitives import (
     FORGETS,
     Labels,
@@ -81,7 +81,7 @@ items follow (DATA).
 """
 
 
-class Gis(FreeRounds):
+class Gis(NeighbourRounds):
     """All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
 
     Slotted, with three latencies within a slot and no bandwidth limit, a round takes ``diameter`` slots and

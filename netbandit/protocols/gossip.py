@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from netbandit.network.message import HEADER_BYTES, Kind
-from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.handlers import Handlers
+from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.primitives import (
     APART,
     FORGETS,
@@ -75,7 +75,7 @@ def act(network: Network, own: Own, round: Round, node: int, labels: Labels) -> 
             later(network, own, round, node, speaks * slot, nothing(own))
 
 
-class Gossip(FreeRounds):
+class Gossip(NeighbourRounds):
     """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
     A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.

@@ -7,9 +7,11 @@ the round is still open.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
+from inspect import signature
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from simpy.events import EventPriority
 
@@ -20,7 +22,7 @@ from netbandit.network.network import Network, Receive
 from netbandit.protocols.open_rounds import Key, Labels, OpenRound, OpenRounds
 from netbandit.protocols.primitives import act, note_news, on_message
 from netbandit.protocols.protocol import Item, Overhear
-from netbandit.texts import is_text, text, written_out
+from netbandit.texts import is_text, names_in, names_used, text, written_out
 
 CHOICES = 64
 """How many neighbours a node draws at a time."""
@@ -42,7 +44,8 @@ Part = tuple[int, Labels]
 """The number of a round, and what a node takes in of it."""
 
 
-class Handlers(NamedTuple):
+@dataclass(frozen=True)
+class Handlers:
     """The texts of a protocol; see the module.
 
     Attributes:
@@ -54,6 +57,22 @@ class Handlers(NamedTuple):
     on_message: Callable[..., None]
     act: Callable[..., None]
     merges: bool = True
+
+    def __post_init__(self) -> None:
+        for one in (self.on_message, self.act):
+            if not is_text(one):
+                raise TypeError(f"{getattr(one, '__qualname__', one)} is no text: decorate it with netbandit.text")
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What the names stand for that the texts read, and others that they call."""
+        return names_in(self.on_message) | names_in(self.act)
+
+    @property
+    def reads_what_is_new(self) -> bool:
+        """Whether what a node does depends on what it has just taken in."""
+        *_, taken_in = signature(self.act).parameters
+        return taken_in in names_used(self.act)
 
 
 class HandledRounds(OpenRounds):

@@ -3,7 +3,7 @@
 import netbandit as nb
 from netbandit.part import Mistake
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.free_rounds import must_be_connected
+from netbandit.protocols.neighbour_rounds import must_be_connected
 
 UP, DOWN, NEWS, OLD = nb.Kind("UP"), nb.Kind("DOWN"), nb.Kind("NEWS"), nb.Kind("OLD")
 

@@ -18,7 +18,7 @@ FAULTS = [
     'links.peer.jitter = "3 ms"\nlinks.peer.overtaking = true\nlinks.peer.duplicate = 0.2',
     'links.peer.loss = 0.1\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
 ]
-PROTOCOLS = ["gis", "gossip", "flooding"]
+PROTOCOLS = ["gis", "gossip", "flooding", "helpers.own_handlers:PassOn"]
 
 BANDIT = 'bandit = { kind = "bernoulli", arms = 6, seed = 1 }'
 

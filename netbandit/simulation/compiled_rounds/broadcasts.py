@@ -10,7 +10,7 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import Item
-from netbandit.simulation.compiled_rounds.free_rounds import CompiledFreeRounds
+from netbandit.simulation.compiled_rounds.neighbour_rounds import CompiledNeighbourRounds
 from netbandit.simulation.machine.open_rounds import ROUND, SOURCE
 
 
@@ -25,8 +25,8 @@ class BroadcastOverCompiledRounds(BroadcastOverRounds):
         self._rounds.ended = self.ended
 
     @property
-    def _rounds(self) -> CompiledFreeRounds:
-        assert isinstance(self.rounds, CompiledFreeRounds)
+    def _rounds(self) -> CompiledNeighbourRounds:
+        assert isinstance(self.rounds, CompiledNeighbourRounds)
         return self.rounds
 
     def broadcast_all(self, first: int, agents: NDArray[np.int64], size: int) -> None:

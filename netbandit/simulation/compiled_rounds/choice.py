@@ -16,11 +16,11 @@ from netbandit.protocols import adapters
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.local import Local
+from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.sink import Sink
@@ -82,7 +82,7 @@ def worth_it_from(hops: int) -> Iterator[None]:
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
     """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
-    if (aggregation.apart and type(protocol) not in _OVERLAPPING) or not fits(protocol, network):
+    if (aggregation.apart and not _overlaps(protocol)) or not fits(protocol, network):
         return adapters.round_protocol(protocol, network, aggregation)
     rounds = _compiled(protocol, network)
     rounds.start(network, aggregation)
@@ -200,7 +200,7 @@ def uncalled_protocol(
 
 def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
     """As `uncalled_protocol`, of synchronisations that are called for."""
-    if type(protocol) not in (Flooding, Gis, Gossip, Relay) or not fits(protocol, network, _CALLED_ROUNDS):
+    if not (_overlaps(protocol) or type(protocol) is Relay) or not fits(protocol, network, _CALLED_ROUNDS):
         return None
     from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
 
@@ -216,16 +216,16 @@ def _started(calls: TriggeredRounds, network: Network, sync_handler: SyncHandler
 
 def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
     """Return of how many rounds it must be known for a loop to be worth it; how many more there are is all the same."""
-    if type(protocol) not in _HOPS:
-        return 1
-    return -(-_least_hops() // max(1, _HOPS[type(protocol)][0](network), _least_hops() // _A_ROUND))
+    known = _hops_of(protocol)
+    return 1 if known is None else -(-_least_hops() // max(1, known[0](network), _least_hops() // _A_ROUND))
 
 
 def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
     """Return whether a loop knows all that can happen to the messages of *protocol*, and is worth it."""
-    if type(protocol) not in _HOPS or getattr(protocol, "collect", "sink") == "gis":
+    known = _hops_of(protocol)
+    if known is None or getattr(protocol, "collect", "sink") == "gis":
         return False
-    hops, most_agents = _HOPS[type(protocol)]
+    hops, most_agents = known
     return (
         network.agents <= most_agents
         and hops(network) * rounds >= _least_hops()
@@ -239,8 +239,8 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
 def _overlapping_fit(protocol: NetworkProtocol, network: Network) -> bool:
     """Return whether several rounds of *protocol* can be open at once."""
     return (
-        isinstance(protocol, FreeRounds)
-        and type(protocol) in _OVERLAPPING
+        isinstance(protocol, NeighbourRounds)
+        and _overlaps(protocol)
         and network.agents <= _MOST_OVERLAPPING
         and _times_fit(network)
         and network.clock.end + (protocol.deadline_ns(network.clock.slot) or 0) < _LATEST
@@ -322,10 +322,10 @@ def _slowest(network: Network) -> int:
 def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     kind: type[CompiledRounds]
-    if isinstance(protocol, FreeRounds):
-        from netbandit.simulation.compiled_rounds.free_rounds import compiled_free_rounds
+    if isinstance(protocol, NeighbourRounds):
+        from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 
-        kind = compiled_free_rounds(type(protocol))
+        kind = compiled_neighbour_rounds(type(protocol))
     elif isinstance(protocol, Relay):
         from netbandit.simulation.compiled_rounds import relay
 
@@ -335,7 +335,7 @@ def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProto
 
         kind = sink.CompiledSink
     _announce(kind, network, f"{kind.name} rounds")
-    if type(protocol) in _OVERLAPPING:
+    if isinstance(protocol, NeighbourRounds):
         return kind.model_validate(protocol.table())
     return kind(timing=protocol.timing)
 
@@ -343,6 +343,22 @@ def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProto
 def _announce(kind: "type[CompiledLoop]", network: Network, what: str) -> None:
     """Say if the loop of *kind* has to be compiled first; *what*: its name for the reader."""
     announce(kind.loop.over(network), what, *(one.over(network) for one in kind.compiled_beside))
+
+
+def _overlaps(protocol: NetworkProtocol) -> bool:
+    """Return whether there is a loop for *protocol* that knows rounds that overlap."""
+    return isinstance(protocol, NeighbourRounds) and protocol.can_be_compiled()
+
+
+_Hops = tuple[Callable[[Network], int], int]
+"""About how many hops a round takes, and for how many agents the arrays of a loop fit into some gigabytes."""
+
+
+def _hops_of(protocol: NetworkProtocol) -> _Hops | None:
+    """Return what is known of the hops of *protocol*; None: there is no loop for it."""
+    if type(protocol) in _HOPS:
+        return _HOPS[type(protocol)]
+    return (_each_item_over_each_link, 5_000) if _overlaps(protocol) else None
 
 
 def _each_item_over_each_link(network: Network) -> int:
@@ -363,15 +379,11 @@ def _each_item_to_its_sink(network: Network) -> int:
     return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
 
 
-_OVERLAPPING = (Flooding, Gis, Gossip)
-"""The protocols whose loops know rounds that overlap."""
-
-_HOPS: Mapping[type[NetworkProtocol], tuple[Callable[[Network], int], int]] = {
+_HOPS: Mapping[type[NetworkProtocol], _Hops] = {
     Flooding: (_each_item_over_each_link, 5_000),
     Gis: (_each_item_over_each_link, 10_000),
     Gossip: (_new_item_a_slot, 50_000),
     Relay: (_each_item_to_each_agent, 10_000),
     Sink: (_each_item_to_its_sink, 50_000),
 }
-"""Of each protocol that has a loop about how many hops a round takes, and for how many agents its arrays fit into some
-gigabytes."""
+"""What is known of shipped protocols; of one's own as much is taken to be as of flooding."""

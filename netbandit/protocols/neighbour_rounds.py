@@ -7,16 +7,20 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.part import Checks, Mistake, Others, state
+from netbandit.part import Checks, Mistake, Note, Others, state
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.handlers import HandledRounds, Handlers
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
 from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
+from netbandit.texts import not_compiled
 
 
-class FreeRounds(DeadlineKey, CallbackRoundProtocol):
-    """What ``gis``, ``flooding`` and ``gossip`` have in common.
+class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
+    """Rounds in which nodes pass items on to their neighbours: ``gis``, ``flooding``, ``gossip``, and one's own.
+
+    What nodes do is said by `handlers`, which are executed message by message or, where that is worth it, in a compiled
+    loop.
 
     The free clock, out of band, ends a round when all who are up and have not committed hold one another's items. With
     a `deadline` an agent goes on without the others when so much time has passed since its own contribution; it keeps
@@ -59,6 +63,16 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
             self.stream,
         )
 
+    @classmethod
+    def can_be_compiled(cls) -> bool:
+        """Return whether handlers say all that this class does, and a loop can execute them."""
+        beside = {"handlers", "stream", "patterns", "stand_ins", "__doc__", "__module__"}
+        own = [name for one in cls.__mro__[: cls.__mro__.index(NeighbourRounds)] for name, value in vars(one).items()]
+        overridden = [name for name in own if name in vars(NeighbourRounds) and name not in beside]
+        methods = [name for name in overridden if not name.startswith(("__pydantic", "model_", "__", "_abc"))]
+        texts = (cls.handlers.on_message, cls.handlers.act)
+        return not methods and all(not_compiled(text) is None for text in texts)
+
     @property
     def _handled(self) -> HandledRounds:
         assert isinstance(self.rounds, HandledRounds)
@@ -71,11 +85,19 @@ class FreeRounds(DeadlineKey, CallbackRoundProtocol):
     @property
     def handler(self) -> Receive:
         """See `NetworkProtocol.handler`."""
-        return self._handled.handler if type(self).receive is FreeRounds.receive else self.receive
+        return self._handled.handler if type(self).receive is NeighbourRounds.receive else self.receive
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`."""
         self._handled.receive(node, arrivals)
+
+    def check(self) -> Checks:
+        """Yield what of the handlers cannot be compiled."""
+        yield from super().check()
+        for text in (self.handlers.on_message, self.handlers.act):
+            why = not_compiled(text)
+            if why is not None:
+                yield Note("kind", f"its messages go one by one, not in a compiled loop: {why}")
 
     def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component; only learners of rounds go on without others."""

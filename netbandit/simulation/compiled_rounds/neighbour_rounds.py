@@ -1,8 +1,9 @@
 """Compiled rounds of protocols whose nodes do what handlers say: `gis`, `flooding`, `gossip`, and one's own."""
 
+import inspect
 from functools import cache
-from types import FunctionType
 from typing import Any, ClassVar, cast
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from netbandit.network.message import LABEL_BYTES, Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.free_rounds import FreeRounds
 from netbandit.protocols.handlers import CHOICES
+from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
 from netbandit.protocols.protocol import Aggregation, Item
 from netbandit.protocols.triggered_rounds import CALL
@@ -24,7 +25,7 @@ from netbandit.simulation.machine.bits import WORD_BITS
 from netbandit.simulation.machine.execution import Loop
 from netbandit.simulation.machine.handlers import COUNT_BITS, COUNT_MASK, Spread
 from netbandit.simulation.machine.open_rounds import Rounds
-from netbandit.texts import is_text, names_used
+from netbandit.texts import is_text
 
 Agents = NDArray[np.int64]
 
@@ -142,7 +143,7 @@ class PlacedRounds(OpenRounds):
         apart: See `OpenRounds`.
     """
 
-    def __init__(self, loop: "CompiledFreeRounds", network: Network, apart: bool) -> None:
+    def __init__(self, loop: "CompiledNeighbourRounds", network: Network, apart: bool) -> None:
         self._loop = loop
         agents, words = network.agents, -(-network.agents // 64)
         purpose = columns.TOLD if loop.told else columns.APART if apart else columns.TOGETHER
@@ -281,8 +282,8 @@ class PlacedRounds(OpenRounds):
         self.spread = spread._replace(rounds=rounds, **by_place)
 
 
-class CompiledFreeRounds(CalledRounds, FreeRounds):
-    """Stands for a protocol of `FreeRounds`: the same rules of rounds, while handlers are executed in a loop."""
+class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
+    """Stands for a protocol of `NeighbourRounds`: the same rules of rounds, while handlers are executed in a loop."""
 
     notes_tellers: ClassVar[bool]
     """Whether nodes note who has told them what."""
@@ -303,7 +304,7 @@ class CompiledFreeRounds(CalledRounds, FreeRounds):
             self._generators = [network.streams.generator(self.stream, node) for node in range(network.agents)]
 
     def open_rounds(self, network: Network, aggregation: Aggregation) -> PlacedRounds:
-        """See `FreeRounds.open_rounds`."""
+        """See `NeighbourRounds.open_rounds`."""
         return PlacedRounds(self, network, aggregation.apart)
 
     @property
@@ -320,7 +321,7 @@ class CompiledFreeRounds(CalledRounds, FreeRounds):
         self.placed.spread = self._spread._replace(**fields)
 
     def conclude_round(self, round: OpenRound, labels: Labels) -> None:
-        """End a *round*; see `FreeRounds`."""
+        """End a *round*; see `NeighbourRounds`."""
         if self.told:
             self.end(round.number)
         else:
@@ -440,17 +441,12 @@ _PRIMITIVES = {
 
 
 @cache
-def compiled_free_rounds(kind: type[FreeRounds]) -> type[CompiledFreeRounds]:
+def compiled_neighbour_rounds(kind: type[NeighbourRounds]) -> type[CompiledNeighbourRounds]:
     """Return what stands for a protocol of a *kind*."""
     texts = kind.handlers
-    used = names_used(texts.on_message) | names_used(texts.act)
-    names = {
-        name: value
-        for text in texts[:2]
-        for name, value in cast(FunctionType, text).__globals__.items()
-        if name in used
-    }
+    names = texts.names
     kinds = tuple(dict.fromkeys(value for value in names.values() if isinstance(value, Kind)))
+    draws, notes_tellers = "tell_one" in names, "note_teller" in names
     of = {
         **_PRIMITIVES,
         **{name: kinds.index(value) for name, value in names.items() if isinstance(value, Kind)},
@@ -459,25 +455,23 @@ def compiled_free_rounds(kind: type[FreeRounds]) -> type[CompiledFreeRounds]:
         "CALL": len(kinds),
         "APART": True,
         "MERGES": texts.merges,
-        "UNITES": _last_argument(texts.act) in names_used(texts.act),
-        "DRAWS": "tell_one" in used,
-        "NOTES_TELLERS": "note_teller" in used,
+        "UNITES": texts.reads_what_is_new,
+        "DRAWS": draws,
+        "NOTES_TELLERS": notes_tellers,
     }
     name = kind.__name__.lower()
+    if not kind.__module__.startswith("netbandit."):  # numba keeps loops by their names: one's own may change
+        sources = [one for one in (*names.values(), texts.on_message, texts.act) if is_text(one)]
+        name += f"_{crc32(''.join(map(inspect.getsource, sources)).encode()):08x}"
     namespace = {
         "kinds": (*kinds, CALL),
-        "name": name,
+        "name": kind.__name__.lower(),
         "loop": Loop(handlers.play, of, name),
-        "draws": "tell_one" in used,
-        "notes_tellers": "note_teller" in used,
+        "draws": draws,
+        "notes_tellers": notes_tellers,
         "__module__": __name__,
     }
     annotations = {"kinds": ClassVar, "name": ClassVar, "loop": ClassVar, "draws": ClassVar, "notes_tellers": ClassVar}
     namespace["__annotations__"] = annotations
-    made = type(f"Compiled{kind.__name__}", (CompiledFreeRounds, kind), namespace)
-    return cast(type[CompiledFreeRounds], made)
-
-
-def _last_argument(text: Any) -> str:
-    name: str = text.__code__.co_varnames[text.__code__.co_argcount - 1]
-    return name
+    made = type(f"Compiled{kind.__name__}", (CompiledNeighbourRounds, kind), namespace)
+    return cast(type[CompiledNeighbourRounds], made)

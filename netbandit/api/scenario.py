@@ -103,20 +103,22 @@ class Scenario:
         """
         return dict(self.document().data)
 
-    def document(self, overrides: Mapping[str, Any] | None = None, quiet: Mapping[str, Any] | None = None) -> Document:
+    def document(
+        self, overrides: Mapping[str, Any] | None = None, unrecorded: Mapping[str, Any] | None = None
+    ) -> Document:
         """Return the scenario as it was written, not yet checked.
 
         Args:
             overrides: Keys to set, with ``__`` for each dot.
-            quiet: The same, but no columns of the results.
+            unrecorded: The same, but no columns of the results.
 
         Raises:
             ScenarioError: A file cannot be read, or a keyword is none.
         """
         changes = {**self._overrides, **(overrides or {})}
         if self._file is not None:
-            return load(self._file, changes, quiet=quiet)
-        return load_tables(self._tables, changes, quiet=quiet, keywords=True)
+            return load(self._file, changes, unrecorded=unrecorded)
+        return load_tables(self._tables, changes, unrecorded=unrecorded, keywords=True)
 
     def check(self) -> list[str]:
         """Return all mistakes, a line each; none if the scenario can be run."""
@@ -165,8 +167,8 @@ class Scenario:
             StorageError: The results cannot be written.
             RunsFailedError: Some runs failed.
         """
-        quiet = {} if replications is None else {"run__replications": replications}
-        return running.run_document(self.document(quiet=quiet), out, jobs, scheduler, trace, replace)
+        unrecorded = {} if replications is None else {"run__replications": replications}
+        return running.run_document(self.document(unrecorded=unrecorded), out, jobs, scheduler, trace, replace)
 
     def sweep(
         self,
@@ -201,10 +203,10 @@ class Scenario:
             RunsFailedError: Some runs failed.
             ValueError: A key is no text, or *jobs* no number of processes.
         """
-        quiet = {} if replications is None else {"run__replications": replications}
+        unrecorded = {} if replications is None else {"run__replications": replications}
         dotted = by_name("values", {} if values is None else values, "dotted keys with a list of values each")
         swept = {key.replace(".", "__"): value for key, value in dotted.items()}
-        document = self.document(running.as_sweep({**swept, **more}), quiet)
+        document = self.document(running.as_sweep({**swept, **more}), unrecorded)
         return running.run_document(document, out, jobs, scheduler, trace, replace)
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:

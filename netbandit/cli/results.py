@@ -94,13 +94,12 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     from netbandit.api.results import Results
     from netbandit.results.compare import CompareError, as_json, comparison, corrected_together, show_comparison
     from netbandit.results.remarks import cost_lines, unequal_privacy
-    from netbandit.results.summary import estimates
-    from netbandit.results.which_columns import main_metric
+    from netbandit.results.which_columns import main_metric, run_values
 
     study = results_of(folder, details=False)
     table = Results.of(study, folder)
     given = values_of(against, "what to compare with") or None
-    chosen = metrics or (main_metric([estimates(point) for point in study.points]),)
+    chosen = metrics or (main_metric([run_values(point) for point in study.points]),)
     try:
         found = corrected_together([comparison(table, metric, given, statistic=statistic) for metric in chosen])
         if as_object:

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from netbandit.plots.bands import MOST_DOTS, Band, Name, side_by_side
+from netbandit.results import which_columns
 from netbandit.results.failures import Failures, failures_of, is_regret
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult
+from netbandit.results.which_columns import run_values
 from netbandit.simulation.result import RunResult
 
 EPSILONS = ("learner.epsilon", "learner.epsilon_total")
@@ -133,27 +135,18 @@ def measured(points: Sequence[PointResult]) -> str | None:
 
 def partly_served(points: Sequence[PointResult]) -> bool:
     """Tell whether users went away unserved at any of *points*, and their regret was not counted."""
-    return any(any_of([point], "unserved") and not exists([point], "regret_unserved") for point in points)
+    return which_columns.partly_served(list(map(run_values, points)))
 
 
 def partly_absent(points: Sequence[PointResult]) -> bool:
     """Tell whether agents were absent, and not for the same time at all of *points*."""
-    return any_of(points, "absent_slots") and len(distinct(points, "availability")) > 1
+    return which_columns.partly_absent(list(map(run_values, points)))
 
 
 def compared(points: Sequence[PointResult]) -> str:
-    """Return the metric by which *points* are compared: what is measured, the regret if nothing is.
-
-    Where users went away unserved, or agents were absent more at some points than at others, it is the regret of a
-    decision, if any was made: who is not served, or not there, adds none, so to serve fewer would look like a gain.
-    """
+    """Return the metric by which *points* are compared: `main_metric`, or what is measured where nobody knows it."""
     found = measured(points) or "regret"
-    known = exists(points, "regret_per_decision")
-    return (
-        "regret_per_decision"
-        if found == "regret" and known and (partly_served(points) or partly_absent(points))
-        else found
-    )
+    return which_columns.main_metric(list(map(run_values, points))) if found == "regret" else found
 
 
 def lateness(points: Sequence[PointResult]) -> str | None:

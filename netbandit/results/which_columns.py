@@ -1,11 +1,17 @@
 """Which metrics are worth a column, and what is the same at every point of a study."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from netbandit.results.columns import column
 from netbandit.results.metrics import HEADINGS
+from netbandit.results.store import PointResult
 from netbandit.results.summary import Estimate
+from netbandit.simulation.result import Metric
+
+Values = Mapping[str, Sequence[Metric]]
+"""The values of each metric in the runs of a point."""
 
 FIRST_METRICS = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
 """The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
@@ -32,7 +38,7 @@ def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
     # Regrets are not to be compared where privacy differs without its being seen.
     spent = ["epsilon"] if _differs("epsilon", found) else []
-    first = main_metric(found)
+    first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     order = dict.fromkeys(
         (
             *(first, "unserved", *spent, PRICED, "recovery_slots"),
@@ -43,25 +49,43 @@ def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
 
 
-def main_metric(found: Sequence[dict[str, Estimate]]) -> str:
-    """Return the metric that points are compared by: regret, or where users went away for free that of a decision.
+def main_metric(found: Sequence[Values]) -> str:
+    """Return the metric that points are compared by: regret, or where some of it is not counted that of a decision.
 
-    Who is not served adds no regret then, so that to serve fewer would look like a gain; so it is where agents are
-    absent more at some points than at others.
+    Who is not served, or not there, adds no regret, so that to serve fewer would look like a gain.
     """
-    unserved = any("unserved" in each and each["unserved"].value for each in found)
-    counted = any("regret_unserved" in each for each in found)
-    known = any("regret_per_decision" in each and each["regret_per_decision"].value is not None for each in found)
-    absent = any("absent_slots" in each and each["absent_slots"].value for each in found)
-    unlike = absent and _differs("availability", found)
-    return "regret_per_decision" if known and (unlike or (unserved and not counted)) else "regret"
+    uncounted = partly_served(found) or partly_absent(found)
+    known = any(_known(each, "regret_per_decision") for each in found)
+    return "regret_per_decision" if known and uncounted else "regret"
+
+
+def partly_served(found: Sequence[Values]) -> bool:
+    """Tell whether users went away unserved at any point, and their regret was not counted."""
+    return any(any(_known(each, "unserved")) and not _known(each, "regret_unserved") for each in found)
+
+
+def partly_absent(found: Sequence[Values]) -> bool:
+    """Tell whether agents were absent, and not for the same time at all points."""
+    shares = [_known(each, "availability") for each in found]
+    means = {math.fsum(some) / len(some) for some in shares if some}
+    return len(means) > 1 and any(any(_known(each, "absent_slots")) for each in found)
+
+
+def run_values(point: PointResult) -> Values:
+    """Return the values of each metric in the runs of *point*."""
+    names = dict.fromkeys(name for run in point.finished for name in run.metrics)
+    return {name: [run.metrics.get(name) for run in point.finished] for name in names}
+
+
+def _known(values: Values, metric: str) -> list[float]:
+    return [float(value) for value in values.get(metric, ()) if value is not None]
 
 
 def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
     if len(found) < 2:
         return []
-    first = main_metric(found)
+    first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     estimates_of = {
         metric: [each.get(metric) for each in found] for metric in metrics_with_columns(found) if metric != first
     }

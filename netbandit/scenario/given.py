@@ -55,13 +55,13 @@ def given(tables: Raw, name: str, *, keywords: bool) -> Given:
     return Given(name, data, keywords)
 
 
-def keyword_overrides(keywords: Mapping[str, Any], first_layer: int, *, quiet: bool = False) -> list[Override]:
+def keyword_overrides(keywords: Mapping[str, Any], first_layer: int, *, unrecorded: bool = False) -> list[Override]:
     """Return the overrides that *keywords* stand for, with ``__`` for each dot of a key.
 
     Args:
         keywords: Each with the value of its key.
         first_layer: The rank of the first among the sources of the scenario.
-        quiet: Whether they are no parameters of the study.
+        unrecorded: Whether they are no parameters of the study.
 
     Raises:
         ScenarioError: A keyword has one underscore where two would be the key of a table; a line each.
@@ -79,7 +79,9 @@ def keyword_overrides(keywords: Mapping[str, Any], first_layer: int, *, quiet: b
             path = ("sweep", ".".join(path[1:]))
         elif path == ("sweep",) and isinstance(value, dict):
             value = flat_sweep(value)
-        overrides.append(Override(Place(layer, 0, 0, f"{keyword.removeprefix('sweep__')}=..."), path, value, quiet))
+        overrides.append(
+            Override(Place(layer, 0, 0, f"{keyword.removeprefix('sweep__')}=..."), path, value, unrecorded)
+        )
     if lines:
         raise ScenarioError(lines)
     return overrides

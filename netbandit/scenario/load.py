@@ -141,7 +141,7 @@ def load(
     file: str | os.PathLike[str],
     overrides: Sequence[str] | Mapping[str, Any] = (),
     text: str | None = None,
-    quiet: Mapping[str, Any] | None = None,
+    unrecorded: Mapping[str, Any] | None = None,
 ) -> Document:
     """Read a scenario file, the files it extends, and the overrides.
 
@@ -152,7 +152,7 @@ def load(
         file: The file; messages name it as it is given here.
         overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win. Or values by keyword, ``__`` for each dot.
         text: What is in the file, if there is none to read.
-        quiet: Overrides by keyword that are no parameters of the study.
+        unrecorded: Overrides by keyword that are no parameters of the study.
 
     Raises:
         ScenarioError: A file cannot be read, is not TOML or of another ``schema``, or an override is malformed.
@@ -164,7 +164,7 @@ def load(
             changes = keyword_overrides(overrides, FIRST_OVERRIDE)
         else:
             changes = read_overrides(overrides, FIRST_OVERRIDE)
-        changes += keyword_overrides(quiet or {}, FIRST_OVERRIDE + len(changes), quiet=True)
+        changes += keyword_overrides(unrecorded or {}, FIRST_OVERRIDE + len(changes), unrecorded=True)
     except ScenarioError as error:
         lines += error.lines
     try:
@@ -181,7 +181,7 @@ def load_tables(
     tables: Raw,
     overrides: Mapping[str, Any] | None = None,
     *,
-    quiet: Mapping[str, Any] | None = None,
+    unrecorded: Mapping[str, Any] | None = None,
     keywords: bool = False,
 ) -> Document:
     """Return the scenario that *tables* are, with the files it extends and the overrides.
@@ -190,14 +190,14 @@ def load_tables(
         tables: The tables of a scenario, in which a class may stand for its kind; relative paths start in the working
             folder, and without a ``name`` it is called ``scenario``.
         overrides: Values by keyword, ``__`` for each dot of a key.
-        quiet: Overrides that are no parameters of the study.
+        unrecorded: Overrides that are no parameters of the study.
         keywords: Whether each table was a keyword of its own, for messages.
 
     Raises:
         ScenarioError: A file cannot be read, is not TOML or of another ``schema``, or an override is malformed.
     """
     changes = keyword_overrides(overrides or {}, FIRST_OVERRIDE)
-    changes += keyword_overrides(quiet or {}, FIRST_OVERRIDE + len(changes), quiet=True)
+    changes += keyword_overrides(unrecorded or {}, FIRST_OVERRIDE + len(changes), unrecorded=True)
     return _document(_sources(_checked(given(tables, "scenario", keywords=keywords)), changes), changes)
 
 

@@ -91,7 +91,7 @@ class Merged:
                 self._replace(into, key, {}, change.path[:depth], change)
             into = into[key]
         self._replace(into, change.path[-1], change.value, change.path, change)
-        if change.path[0] not in ("sweep", *_OWN) and not change.quiet:
+        if change.path[0] not in ("sweep", *_OWN) and not change.unrecorded:
             self.parameters[".".join(change.path)] = change.value
 
     def _note_kinds(self, origin: Origin, written: dict[str, Any]) -> None:

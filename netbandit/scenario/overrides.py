@@ -24,13 +24,13 @@ class Override:
         place: ``--set KEY``, KEY as it was written.
         path: The key path; under ``sweep`` one dotted key.
         value: The value, read as TOML.
-        quiet: Whether it is no parameter of the study.
+        unrecorded: Whether it is no parameter of the study.
     """
 
     place: Place
     path: tuple[str, ...]
     value: Any
-    quiet: bool = False
+    unrecorded: bool = False
 
 
 def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:

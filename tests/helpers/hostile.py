@@ -67,7 +67,7 @@ def broken(chance, text):
             case 0:
                 content[at : at + chance.randint(1, 9)] = b""
             case 1:
-                content[at:at] = bytes(chance.values(b"[]{}=.\"'\\#\n\t,:x1\x00\x7f\xff\xc3", k=chance.randint(1, 4)))
+                content[at:at] = bytes(chance.choices(b"[]{}=.\"'\\#\n\t,:x1\x00\x7f\xff\xc3", k=chance.randint(1, 4)))
             case 2:
                 content[at:at] = content[at : at + chance.randint(1, 60)]
             case 3:

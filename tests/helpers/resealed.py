@@ -101,11 +101,11 @@ def _change(chance, folder, run, first):
     of_run = [run / name for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE)]
     of_folder = [folder / name for name in (STUDY, PICTURES)]
     files = [file for file in (*of_run, *of_folder) if file.is_file()]
-    chosen = chance.values([*files, *of_run[:2], of_run[0]], k=chance.choice([1, 1, 1, 2, 3]))
+    chosen = chance.choices([*files, *of_run[:2], of_run[0]], k=chance.choice([1, 1, 1, 2, 3]))
     contents = {file: _content(file) for file in dict.fromkeys([*chosen, run / RESULT]) if first or file in of_run}
     for file in chosen:
         if file.name == TRACE:
-            for place in chance.values(range(len(contents[file])), k=chance.choice([1, 1, 20])):
+            for place in chance.choices(range(len(contents[file])), k=chance.choice([1, 1, 20])):
                 contents[file][place] = changed(chance, contents[file][place])
         elif file in contents:
             contents[file] = changed(chance, contents[file])

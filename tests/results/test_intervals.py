@@ -103,7 +103,7 @@ def test_replications_that_are_all_alike_have_no_interval():
         intervals.difference([0.1] * 7, [0.0, 1.0], 0.95, paired=False),
     ):
         assert (found.low, found.high, found.half_width) == (-math.inf, math.inf, None)
-        assert "alike" in found.why_none
+        assert "identical" in found.why_none
 
 
 @pytest.mark.parametrize("paired", [True, False])

@@ -15,7 +15,7 @@ from netbandit.results.summary import Estimate, estimates
 from netbandit.results.tables import write_table
 from netbandit.results.terminal_table import show
 from netbandit.results.varied_keys import short_names
-from netbandit.results.which_columns import metrics_with_columns
+from netbandit.results.which_columns import main_metric, metrics_with_columns
 from netbandit.running import sweeps as sweep
 
 
@@ -208,6 +208,20 @@ def test_regret_comes_first_and_last_what_tells_no_point_apart():
     notice = shown(study([{"a.b": 1}, {"a.b": 2}], [WIDE] * 2), width=60).splitlines()
     assert notice[1].startswith("at every point: ")
     assert all(len(line) <= 60 for line in notice)
+
+
+def test_points_are_compared_by_decisions_where_regret_of_some_runs_is_not_counted():
+    """Where it is counted at other points only, too, and where half of the runs lack nothing."""
+    free, counted = {"unserved": [0, 0, 3]}, {"unserved": [3, 3, 3], "regret_unserved": [0.5, 0.5, 0.5]}
+    away, there = {"absent_slots": [0, 0, 9], "availability": [1, 1, 0.9]}, {"availability": [1, 1, 1]}
+    for found, metric in (
+        ([free, counted], "regret_per_decision"),
+        ([counted, counted], "regret"),
+        ([away, there], "regret_per_decision"),
+        ([away, away], "regret"),
+    ):
+        assert main_metric([{**each, "regret_per_decision": [0.1] * 3} for each in found]) == metric
+        assert main_metric(found) == "regret"  # nobody decided
 
 
 def test_a_key_that_a_case_leaves_alone_shows_what_the_scenario_says(tmp_path):

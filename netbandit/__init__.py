@@ -14,9 +14,8 @@ The parts of a scenario
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
     ``Learner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are ``text``) or
-    ``NetworkProtocol``, ``Family``; their checks yield a
-    ``Mistake`` or a ``Note``. ``audit`` measures how private what leaves an agent is,
-    ``advise_links`` says which links to add to a network.
+    ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and ``netbandit.testing`` tests
+    them. ``audit`` measures how private what leaves an agent is, ``advise_links`` says which links to add to a network.
 """
 
 from typing import Any

@@ -29,6 +29,7 @@ How to write a part (bandit, learner, protocol, topology family)::
   a `Mistake` or a `Note` for a key. What has mistakes of its own, or is not known yet, is not there to be looked at:
   to read it ends the check quietly, so a check asks for nothing twice and needs no ``if ... is None``. Put first what
   needs least.
+* *Tests.* `netbandit.testing` checks parts of one's own.
 """
 
 import re

@@ -143,10 +143,10 @@ class _OfLearner(_OfAnyLearner):
         assert self._world is not None
         assert self._world.capacities is not None
         capacities = self._world.capacities[agents]
-        found = _mismatch(units, "iu", capacities.shape) or _outside(units, 0, capacities, "")
-        if found:
-            text = f"units of each producer, from 0 to its capacity, integers of shape {capacities.shape}"
-            raise _WrongError(text, found)
+        found = _mismatch(units, "iuf", capacities.shape) or _outside(units, 0, capacities, "")
+        if found or (units % 1).any():
+            text = f"units of each producer, from 0 to its capacity, whole numbers of shape {capacities.shape}"
+            raise _WrongError(text, found or "parts of units")
         return np.asarray(units)
 
     def replicas(self, learners: Any, sets: int) -> list[Learner]:

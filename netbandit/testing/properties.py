@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isclose, isfinite
 from typing import Any
 
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.simulation.result import RunResult
 from netbandit.testing.trial import Trial
 
@@ -50,7 +51,7 @@ def traced_is_untraced(trial: Trial) -> Iterator[str]:
 
 def figures_are_finite(trial: Trial) -> Iterator[str]:
     """Yield figures that are NaN or infinite."""
-    for name, value in trial.plain.metrics.items():
+    for name, value in trial.traced.result.metrics.items():
         if value is not None and not isfinite(value):
             yield f"{name} is {value}"
 
@@ -71,6 +72,7 @@ def messages_are_accounted_for(trial: Trial) -> Iterator[str]:
         kinds = sum(counts[name == "bytes"] for counts in result.kinds.values())
         if not metrics[name] == value == kinds:
             yield f"the ledger has {metrics[name]} {name}, {kinds} by kinds, and the trace {value}"
+    slot = trial.point.scenario.run.slot_nanoseconds
     over: Counter[tuple[int, int]] = Counter()
     slots: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
     for message in sent:
@@ -78,7 +80,7 @@ def messages_are_accounted_for(trial: Trial) -> Iterator[str]:
             link = (min(message["from"], message["to"]), max(message["from"], message["to"]))
             over[link] += 1
             # What is handed out before the first slot has one of its own; at its moment it cannot be told from others.
-            slots[link].add(message["start"] // trial.point.scenario.run.slot_nanoseconds if message["arrival"] else -1)
+            slots[link].add(message["start"] // slot if message["arrival"] else -1)
     links = result.links
     carried = zip(links.first.tolist(), links.second.tolist(), links.messages, links.activations, strict=True)
     for first, second, number, activations in carried:
@@ -123,15 +125,25 @@ def items_travel_by_messages(trial: Trial) -> Iterator[str]:
 
 
 def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
-    """Yield agents that wait for what cannot come any more where nothing is lost, or nothing is said of it."""
-    result, _, seen = trial.traced
-    if not seen.stalled:
+    """Yield agents that wait for the end of a round, which cannot come, where nothing is lost or nothing is said of it.
+
+    Of rounds that are known ahead: where agents call for them, calls that cross may leave all waiting.
+    """
+    result, messages, seen = trial.traced
+    run, protocol = trial.point.scenario.run, trial.point.protocol
+    slot = run.slot_nanoseconds
+    latest = max((max(message["sent"], message["arrival"]) for message in messages), default=0)
+    # What would go on after the horizon is cut, and does not wait for ever: gossip goes on in the next slot, and who
+    # waits for a deadline after it, and after that of a server.
+    patience = protocol.deadline_ns(slot) if isinstance(protocol, DeadlineKey) else None
+    if not (seen.stalled and seen.pending) or latest >= run.horizon * slot - 2 * slot - 3 * (patience or 0):
         return
-    who = f", those of agent {seen.pending[0][1]} in round {seen.pending[0][0]} first" if seen.pending else ""
+    round, agent = seen.pending[0]
+    who = f"agent {agent} waits for the end of round {round} for ever, one of {len(seen.stalled)}"
     if not result.metrics["may_stall"]:
-        yield f"{len(seen.stalled)} agents wait for ever{who}, and nothing was lost that they could wait for"
+        yield f"{who}, and nothing was lost that it could wait for"
     elif not any("agents waited at the horizon" in remark for remark in result.remarks):
-        yield f"{len(seen.stalled)} agents wait for ever{who}, and no remark says so"
+        yield f"{who}, and no remark says so"
 
 
 def _shown(message: Mapping[str, Any]) -> str:

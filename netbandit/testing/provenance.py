@@ -17,6 +17,7 @@ from netbandit.simulation import simulation
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.epochs import Epochs
+from netbandit.testing.diary import content
 
 Origin = tuple[int, int]
 """A round, and the agent that contributed an item to it."""
@@ -48,6 +49,7 @@ class Provenance:
         contributed: When (ns) each item was contributed.
         uses: Who went on with what.
         breaches: What was wrong with how items were put together.
+        disorder: Items that were put together in another order than that of their agents.
         stalled: Of each agent that waits at the horizon for what cannot come any more, for how many slots.
         pending: The contributions of which their agents have not been informed by then.
         events: For each contribution, what happens when its agent is informed.
@@ -56,11 +58,12 @@ class Provenance:
     contributed: dict[Origin, int] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
     breaches: list[str] = field(default_factory=list)
+    disorder: list[str] = field(default_factory=list)
     stalled: list[int] = field(default_factory=list)
     pending: list[Origin] = field(default_factory=list)
     events: dict[Origin, Event] = field(default_factory=dict)
     _origins: dict[int, frozenset[Origin]] = field(default_factory=dict)
-    _kept: list[object] = field(default_factory=list)  # an object that is gone would leave its number to another
+    _kept: list[tuple[Item, str]] = field(default_factory=list)  # what is gone would leave its number to another
 
     def of(self, item: Item) -> frozenset[Origin]:
         """Return what an item was made of; nothing if it was not seen before."""
@@ -69,10 +72,23 @@ class Provenance:
     def made(self, item: Item, origins: frozenset[Origin]) -> None:
         """Remember what an item was made of."""
         self._origins[id(item)] = origins
-        self._kept.append(item)
+        self._kept.append((item, content(item)))
+
+    def changed(self) -> Iterator[str]:
+        """Yield which items have another content than when they were made."""
+        for item, before in self._kept:
+            if content(item) != before:
+                agents = sorted(agent for _, agent in self.of(item))
+                rounds = sorted({round for round, _ in self.of(item)})
+                of = f"agent {agents[0]}" if len(agents) == 1 else f"agents {', '.join(map(str, agents))}"
+                yield f"the item of {of} in round {', '.join(map(str, rounds))} is changed after it was handed over"
 
     def put_together(self, items: Sequence[Item]) -> frozenset[Origin]:
         """Return what *items* are made of together; none of it may be in two of them."""
+        first = [min(origins) for item in items if (origins := self.of(item))]
+        if first != sorted(first):
+            agents = ", ".join(str(agent) for _, agent in first)
+            self.disorder.append(f"items are put together in the order of agents {agents} in round {first[0][0]}")
         seen: set[Origin] = set()
         for item in items:
             origins = self.of(item)

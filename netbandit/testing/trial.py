@@ -13,6 +13,7 @@ from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.streams import Streams
+from netbandit.testing.diary import Diary, kept
 from netbandit.testing.provenance import Provenance, watched
 
 
@@ -66,6 +67,12 @@ class Trial:
                 result = self.run("plain", trace)
             lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
         return Traced(result, [line for line in lines if "kind" in line], seen)
+
+    def diary(self, table: str) -> Diary:
+        """Return what a part does in a run: ``bandit``, ``learner`` or ``protocol``."""
+        with TemporaryDirectory() as folder, kept(type(getattr(self.point, table))) as diary:
+            self.run("plain", Path(folder) / "trace.jsonl")
+        return diary
 
     @property
     def server(self) -> int:

@@ -1,12 +1,13 @@
 """The table of learners and protocols says what can be run, and what cannot."""
 
 import pytest
-from helpers.combinations import WORLDS, head_and_rows, scenario, table
+from helpers.combinations import head_and_rows, scenario, table
 
 from netbandit.registry import BUILT_IN
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.testing.scenes import WORLDS
 
 TABLE = list(table())
 

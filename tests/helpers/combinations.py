@@ -3,25 +3,10 @@
 import re
 from pathlib import Path
 
+from netbandit.scenario.toml_text import toml_text
+from netbandit.testing.scenes import small, tables_of
+
 PAGE = (Path(__file__).parents[2] / "docs" / "algorithms" / "combinations.md").read_text()
-
-WORLDS = {
-    "bernoulli": "arms = 4",
-    "gaussian": "arms = 4",
-    "mixed": "arms = 4",
-    "linear": "arms = 4\ndimension = 3",
-    "procurement": "producers = 4\ncapacity = [1, 9]",
-    "vertical": "arms = 4\ndimension = 8",
-    "replay": "arms = 4\nparticipants = 4",
-}
-
-LEARNERS = {
-    "elimination": "rounds = 2\ngap = 0.9",
-    "feducb": "threshold = 1.0",
-    "oful": "threshold = 1.0",
-    "pfcb": "start = 20\nstop = 100",
-}
-"""Keys with which something is shared soon."""
 
 
 def head_and_rows():
@@ -44,20 +29,4 @@ def table():
 
 def scenario(learner, bandit, protocol, *, horizon=400):
     """Return the text of a scenario of four agents."""
-    return f"""\
-[run]
-horizon = {horizon}
-[topology]
-family = "star"
-agents = 4
-[links.peer]
-latency = "0.4 ms"
-[bandit]
-kind = "{bandit}"
-{WORLDS[bandit]}
-[learner]
-kind = "{learner}"
-{LEARNERS.get(learner, "")}
-[protocol]
-kind = "{protocol}"
-"""
+    return toml_text(tables_of(small("bandit", bandit), small("learner", learner), {"kind": protocol}, horizon=horizon))

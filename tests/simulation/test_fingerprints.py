@@ -45,18 +45,6 @@ def test_equal_in_every_process_for_every_hash_seed_number_of_workers_and_with_a
     assert in_a_process(tmp_path, "--out", "two", "--trace", "--jobs", "3", PYTHONHASHSEED="2") == here
 
 
-@pytest.mark.parametrize("protocol", ["gis", "flooding", "master-worker", "sink", "gossip"])
-@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
-def test_a_trace_changes_nothing(tmp_path, protocol, timing):
-    overrides = [*RANDOM, f"protocol.kind={protocol}", f"protocol.timing={timing}"]
-    plain = run(tmp_path, *overrides)
-    traced = run(tmp_path, *overrides, trace=tmp_path / "trace.jsonl")
-    assert traced.fingerprint == plain.fingerprint
-    assert {**traced.metrics, "wall_s": 0} == {**plain.metrics, "wall_s": 0}
-    lines = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
-    assert len([line for line in lines if "kind" in line and "broadcast" not in line]) == plain.metrics["messages"]
-
-
 @pytest.mark.parametrize(
     "change",
     ["run.seed=1", "run.horizon=2500", 'run.slot="2 ms"', "topology.p=0.9", "topology.agents=9", "learner.epsilon=0.05",

@@ -49,9 +49,9 @@ def test_shipped_parts_are_the_same_in_another_process():
     for table in ("protocol", "learner", "bandit"):
         for kind, keys in [one.values for one in parts(table)]:
             subject = Subject(kind, {key: value for key, value in keys.items() if key != "kind"}, {})
-            trials += [trial for _, trial in subject.trials()][:: 1 if table == "protocol" else 4]
+            trials += [trial for _, trial in subject.trials()][:: 2 if table == "protocol" else 4]
     found = run_elsewhere([trial.point for trial in trials], 1)
-    assert len(found) > 60
+    assert len(found) > 40
     told = [trial for trial in trials if trial.plain.metrics["messages"]]
     assert {type(one.point.protocol).__name__ for one in told} == set(class_names("protocol")) - {"Silent", "Pooled"}
     assert [

@@ -255,7 +255,7 @@ def test_what_every_worker_compiles_is_told_once(tmp_path, capfd):
     study = fake_study(3, replications=6, waits=dict.fromkeys(range(6), 0.3), compiles=tmp_path)
     result = sweep.run(study, tmp_path / "out", jobs=2)
     assert (result.done, result.failed) == (6, [])
-    line = "compiling the loop of fake and fake, once on this machine: some seconds\n"
+    line = "compiling the loop of fake and fake, once on this machine: about 1 s\n"
     assert capfd.readouterr().err == line
     sweep.run(fake_study(3, replications=1, compiles=tmp_path), tmp_path / "here")
     assert capfd.readouterr().err == line

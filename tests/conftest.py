@@ -10,9 +10,44 @@ from hypothesis import settings
 settings.register_profile("any-machine", deadline=None)
 settings.load_profile("any-machine")
 
+# Threads of linear algebra, of which each worker would have as many as there are cores, mostly wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Processes that tests start keep what Python makes of the package's modules, as a user's do, wherever the tests run:
 # else each of them, and there are hundreds, compiles all modules anew, which takes longer than what most of them do.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+LONG = "test_uncompiled.py", "test_blas_threads.py", "running/test_faults.py"
+LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay", "sink", "vertical"
+
+
+def group_of(nodeid):
+    """Name what one worker runs: all tests of a protocol, whose loop it compiles, and all tests of any other file.
+
+    Two workers would else compile the same loop at the same time.
+    """
+    file, _, test = nodeid.partition("::")
+    return next((one for one in LOOPS if one in test.partition("[")[2]), file)
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes long, so that all workers end together; random scenarios come when most loops are there."""
+    items.sort(key=lambda item: _place(group_of(item.nodeid)))
+
+
+def _place(group):
+    return [group.endswith(LONG), group in LOOPS, group.endswith("test_swarm.py"), True].index(True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Distribute tests by `group_of`."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = group_of
+    return scheduling
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,7 @@ def test_a_release_covers_what_it_sums_with_few_nodes():
 
 
 def test_the_covariance_of_releases_is_that_of_the_nodes_they_share():
-    count, runs = 12, 40_000
+    count, runs = 12, 10_000
     noise = releases(count, runs)[:, :, 0, 0]
     shared = [
         [2.0 * len(set(nodes_of(one)) & set(nodes_of(other))) for other in range(1, count + 1)]

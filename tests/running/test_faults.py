@@ -114,29 +114,29 @@ def check_whole(place, points, replications):
     assert not [path for path in (place / "out").rglob("*") if path.name.startswith(".") or "partial" in path.name]
 
 
-def test_a_worker_is_killed_in_the_middle_of_two_hundred_runs(place):
-    process = start(place, [5], 200)
-    assert eventually(lambda: len(results(place)) >= 60)
+def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place):
+    process = start(place, [5], 100)
+    assert eventually(lambda: len(results(place)) >= 30)
     worker = said(place)[-1][0]
     assert worker != process.pid
     os.kill(worker, signal.SIGKILL)
     code, output, errors = end(process)
     assert (code, errors) == (0, "")
     assert "results: out\n" in output
-    check_whole(place, [5], 200)
-    assert 200 <= len(said(place)) <= 202  # what the worker was doing is done again, not what it had done
+    check_whole(place, [5], 100)
+    assert 100 <= len(said(place)) <= 102  # what the worker was doing is done again, not what it had done
     assert len({process for process, _ in said(place)}) >= 3
     assert no_process_left(process.pid)
 
 
 def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
-    process = start(place, [5], 200, "--trace")
-    assert eventually(lambda: len(results(place)) >= 60)
+    process = start(place, [5], 100, "--trace")
+    assert eventually(lambda: len(results(place)) >= 30)
     process.kill()
     process.communicate(timeout=60)
     assert no_process_left(process.pid)
     finished = len(results(place))
-    assert 60 <= finished < 200
+    assert 30 <= finished < 100
     for path in results(place):  # nothing that says it is complete is not
         assert complete(path.parent, trace=True)
     cut, emptied, shortened = results(place)[:3]
@@ -146,7 +146,7 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     curves.write_bytes(curves.read_bytes()[:-1])
     finished -= 3
     (place / "log").write_text("")
-    again = start(place, [5], 200, "--trace")
+    again = start(place, [5], 100, "--trace")
     code, output, errors = end(again)
     assert code == 0
     heading, *lines = errors.splitlines()
@@ -155,9 +155,9 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
         (cut, "result.json"), (emptied, "result.json"), (shortened, "curves.json")
     )}  # fmt: skip
     assert set(lines) == runs
-    assert f"results: out ({finished} runs of 200 already there)" in output
-    assert len(said(place)) == 200 - finished
-    check_whole(place, [5], 200)
+    assert f"results: out ({finished} runs of 100 already there)" in output
+    assert len(said(place)) == 100 - finished
+    check_whole(place, [5], 100)
     assert no_process_left(again.pid)
 
 

@@ -246,7 +246,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines).replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(documents())
 def test_every_path_that_tomllib_reads_is_located(source: str) -> None:
     try:

@@ -79,7 +79,7 @@ def with_faults(seed):
     rng = random.Random(f"{seed}/faults")
     wrong = some_faults(rng)
     lines = wrong.pop("faults")
-    wrong |= {"horizon": rng.choice([2, 40, 100]), "slot": "1 ms"}
+    wrong |= {"horizon": rng.choice([2, 15, 50]), "slot": "1 ms"}
     if rng.random() < 0.4:
         lines = in_nanoseconds(lines)
         latency = rng.choice(['"0 ns"', '"3 ns"', '"1 slots"', '{ uniform = ["0 ns", "4 ns"] }'])

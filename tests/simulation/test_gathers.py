@@ -14,12 +14,12 @@ from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 
 CASES = [
-    ("linucb", 10_000, 2, [1, 1]),
-    ("linucb", 10_000, 30, [1, 20, 9]),
-    ("linucb", 500, 200, [40] * 5),
-    ("lints", 10_000, 2, [1, 1]),
-    ("lints", 10_000, 30, [1, 20, 9]),
-    ("lints", 500, 200, [40] * 5),
+    ("linucb", 3_000, 2, [1, 1]),
+    ("linucb", 3_000, 30, [1, 20, 9]),
+    ("linucb", 200, 200, [40] * 5),
+    ("lints", 3_000, 2, [1, 1]),
+    ("lints", 3_000, 30, [1, 20, 9]),
+    ("lints", 200, 200, [40] * 5),
 ]
 
 

@@ -84,7 +84,7 @@ def tables(place, jobs, trace, **environment):
     """What all learners leave behind, but for the time it took: the table, and the fingerprint of each run."""
     path = str(Path(netbandit.__file__).parent.parent)
     command = [sys.executable, "-c", RUN, str(jobs), trace, *(f"{learner}.toml" for learner in LEARNERS)]
-    subprocess.run(command, cwd=place, env=os.environ | {"PYTHONPATH": path} | environment, check=True, timeout=120)
+    subprocess.run(command, cwd=place, env=os.environ | {"PYTHONPATH": path} | environment, check=True, timeout=600)
     found = {}
     for learner in LEARNERS:
         folder = place / f"{jobs}{trace}" / f"{learner}.toml"

@@ -13,9 +13,10 @@ The parts of a scenario
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
-    ``Learner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are ``text``) or
-    ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and ``netbandit.testing`` tests
-    them. ``audit`` measures how private what leaves an agent is, ``advise_links`` says which links to add to a network.
+    ``Learner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are
+    ``text``) or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
+    ``netbandit.testing`` tests them. ``audit`` measures how private what leaves an agent is, ``advise_links`` says
+    which links to add to a network.
 """
 
 from typing import Any
@@ -45,6 +46,7 @@ _LAZY = {
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
+    "StepLearner": "netbandit.learners.steps:StepLearner",
     "World": "netbandit.learners.world:World",
     "EpochLearner": "netbandit.learners.learner:EpochLearner",
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",

@@ -20,6 +20,7 @@ from netbandit.bandits.bandit import FiniteBandit as FiniteBandit
 from netbandit.bandits.vertical_context import VerticalContextBandit as VerticalContextBandit
 from netbandit.learners.learner import EpochLearner as EpochLearner
 from netbandit.learners.slots import Learner as Learner
+from netbandit.learners.steps import StepLearner as StepLearner
 from netbandit.learners.world import World as World
 from netbandit.network import families as families
 from netbandit.network.families.family import Family as Family

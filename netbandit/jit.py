@@ -33,8 +33,8 @@ class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]  # numba has no ty
 
 
 def njit(*given: Callable[..., Any], **options: Any) -> Any:
-    """Compile as ``numba.njit`` does; with ``cache=True`` what is kept on disk is checked."""
-    made = _njit(*given, **options)
+    """Compile as ``numba.njit`` does, but not for callers in C; with ``cache=True`` what is kept on disk is checked."""
+    made = _njit(*given, **{"no_cfunc_wrapper": True, **options})
     if given:
         return _checked(made)
     return lambda function: _checked(made(function))

@@ -14,6 +14,16 @@ executed, the texts that it calls are written out where it calls them, and what 
         return arrival
 
     written_out(send, {"JITTERS": False})      # in send: arrival = sent + channel.latency
+
+A text may also be given objects whose attributes are arrays and numbers, and call their methods. What it reads of them
+become arguments, so that a compiler sees nothing but arrays and numbers::
+
+    def step(counter, place):
+        counter.add(place)                     # def add(self, place): self.counts[place] += self.weight
+
+    written_out(step, {}, objects={"counter": counter})
+                                               # def step(place, counter_counts, counter_weight):
+                                               #     counter_counts[place] += counter_weight
 """
 
 import ast
@@ -23,8 +33,12 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from types import FunctionType
+from numbers import Number
+from pathlib import Path
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
+
+import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,6 +48,10 @@ Scope = dict[str, ast.expr]
 
 class TextError(Exception):
     """A function is no text that can be written out; the message says where and why."""
+
+
+class OneAgentError(TextError):
+    """A text for several agents reads the random generators of single ones."""
 
 
 def text(function: Function) -> Function:
@@ -57,7 +75,12 @@ def is_text(value: Any) -> bool:
 
 
 def written_out(
-    function: Callable[..., Any], names: Mapping[str, Any], called: Callable[[FunctionType], Any] | None = None
+    function: Callable[..., Any],
+    names: Mapping[str, Any],
+    called: Callable[[FunctionType], Any] | None = None,
+    *,
+    objects: Mapping[str, Any] | None = None,
+    compiled: Callable[[FunctionType], Any] = lambda made: made,
 ) -> FunctionType:
     """Return *function* with all texts that it calls written out, and what cannot happen left out.
 
@@ -67,12 +90,18 @@ def written_out(
         called: Returns what is called in place of a text that cannot be written out where it is called, or is not worth
             it because there are several such places; None: it is written out wherever that can be, for who cannot call
             it for less.
+        objects: What those arguments are that are objects. In their place come, at the end, arguments for what is read
+            of them, object by object: where each is found says the attribute ``__read__`` of what is returned, in
+            order, as an object's name and a path. All plain functions that are called with such an object are texts.
+            Of a list of random generators, one an agent, only that of the argument ``agent`` can be read.
+        compiled: With *objects*: what is called in place of a text that ends within a loop.
 
     Raises:
-        TextError: It is none, or a primitive has nothing to stand for.
+        TextError: It is none, or a primitive has nothing to stand for, or something is read of an object that is
+            neither an array nor a number.
     """
     assert isinstance(function, FunctionType)
-    return _Writer(names, called).function(function)
+    return _Writer(names, called, objects or {}, compiled).function(function)
 
 
 def names_used(text: Callable[..., Any]) -> set[str]:
@@ -135,14 +164,23 @@ def not_compiled(text: Callable[..., Any]) -> str | None:
 class _Writer:
     """Writes one function out."""
 
-    def __init__(self, names: Mapping[str, Any], called: Callable[[FunctionType], Any] | None) -> None:
+    def __init__(
+        self,
+        names: Mapping[str, Any],
+        called: Callable[[FunctionType], Any] | None,
+        objects: Mapping[str, Any],
+        compiled: Callable[[FunctionType], Any],
+    ) -> None:
         self._names = names
+        self._objects, self._compiled = objects, compiled
         self._called_for = called or (lambda text: written_out(text, names))
         self._calls_often = called is not None
         self._times: Counter[FunctionType] = Counter()  # how often a text is called
         self._sources: set[str] = set()
+        self._called_texts: list[str] = []
         self._space: dict[str, Any] = {}
         self._called: dict[FunctionType, str] = {}
+        self._read: dict[FunctionType, Sequence[tuple[str, str]]] = {}  # what of objects what is called reads
         self._root: FunctionType | None = None
         self._own: set[str] = set()  # the names of the function itself, which keep theirs
         self._fresh: set[str] = set()  # the names of what is written out
@@ -163,13 +201,21 @@ class _Writer:
         body = self._block(source.body, function, scope) or [ast.Pass()]
         tree = ast.copy_location(ast.FunctionDef(function.__name__, arguments, body, []), source.tree)
         _simplify(tree, self._fresh)
+        reader = _Reader(self._objects, self._space, of_one="agent" in source.arguments)
+        if self._objects:
+            reader.visit(tree)
+            tree.args.args = [one for one in tree.args.args if one.arg not in self._objects]
+            order = list(self._objects)
+            reader.names = dict(sorted(reader.names.items(), key=lambda one: order.index(one[0][0])))
+            tree.args.args += [ast.arg(name) for name in reader.names.values()]
         module = ast.fix_missing_locations(ast.Module([tree], []))
         exec(compile(module, function.__code__.co_filename, "exec"), self._space)
         made = cast(FunctionType, self._space.pop(tree.name))
         made.__defaults__ = function.__defaults__
         made.__module__ = function.__module__
-        made.__doc__ = ast.unparse(tree)
+        made.__doc__ = "\n\n".join([ast.unparse(tree), *self._called_texts])
         made.__written_from__ = frozenset(self._sources)  # type: ignore[attr-defined]
+        made.__read__ = tuple(reader.names)  # type: ignore[attr-defined]
         return made
 
     def _count_calls(self, function: FunctionType) -> None:
@@ -190,6 +236,9 @@ class _Writer:
 
     def _statement(self, statement: ast.stmt, owner: FunctionType, scope: Scope) -> Iterator[ast.stmt]:
         """Yield what stands for a statement, and before it what its calls need."""
+        if not isinstance(statement, _STATEMENTS) or (isinstance(statement, ast.For | ast.While) and statement.orelse):
+            line = ast.unparse(statement).splitlines()[0]
+            raise TextError(f"{_place(owner, statement)}: a text has no '{line}'")
         before: list[ast.stmt] = []
         written: list[ast.stmt]
         if isinstance(statement, ast.If):
@@ -209,6 +258,8 @@ class _Writer:
         else:
             written = self._simple_statement(statement, owner, scope, before)
         for one in (*before, *written):
+            if not hasattr(one, "written_at"):
+                one.written_at = _place(owner, statement)  # type: ignore[attr-defined]
             if owner is self._root:  # else it has the line of its caller
                 one.lineno = one.end_lineno = statement.lineno
                 one.col_offset = one.end_col_offset = 0
@@ -295,6 +346,9 @@ class _Writer:
             value = getattr(builtins, name)
         if isinstance(value, bool | int | float | str | None):
             return ast.Constant(value)
+        if self._objects and not (callable(value) or isinstance(value, ModuleType | np.generic)):
+            kind = type(value).__name__
+            raise TextError(f"{_place(owner, owner)}: {name} is of type {kind}: what {owner.__name__} reads is in self")
         if getattr(value, "__is_primitive__", False):
             raise TextError(f"{owner.__name__} calls {name}, for which nothing stands here")
         while name in self._own or self._space.get(name, value) is not value:
@@ -310,8 +364,42 @@ class _Writer:
     def _text_called(self, call: ast.Call, owner: FunctionType, scope: Scope) -> FunctionType | None:
         if isinstance(call.func, ast.Name) and call.func.id not in scope:
             value = self._value(call.func.id, owner)
-            return value if is_text(value) else None
+            given = isinstance(value, FunctionType) and any(self._is_object(one, scope) for one in call.args)
+            return cast(FunctionType, value) if given or is_text(value) else None
+        if isinstance(call.func, ast.Attribute) and self._is_object(call.func.value, scope):
+            method = self._object(call.func, scope)
+            return method.__func__ if isinstance(method, MethodType) else None  # type: ignore[return-value]
         return None
+
+    def _object(self, node: ast.expr, scope: Scope | None = None) -> Any:
+        """Return what is read by *node*, an argument that is an object or a chain of attributes of one, else None.
+
+        Args:
+            node: An expression, written out already,
+            scope: or what its names stand for.
+        """
+        path: list[str] = []
+        while isinstance(node, ast.Attribute) or (scope and isinstance(node, ast.Name)):
+            if isinstance(node, ast.Name):
+                assert scope is not None
+                node, scope = scope.get(node.id, ast.Constant(None)), None
+            else:
+                path.append(node.attr)
+                node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self._objects:
+            return None
+        found = self._objects[node.id]
+        for name in reversed(path):
+            found = getattr(found, name, None)
+        return found
+
+    def _is_object(self, node: ast.expr, scope: Scope | None = None) -> bool:
+        if scope is not None and isinstance(node, ast.Name):
+            node, scope = scope.get(node.id, node), None
+        if isinstance(node, ast.Name):
+            return node.id in self._objects
+        found = self._object(node, scope) if self._objects else None
+        return not (found is None or _is_plain(found))
 
     def _call(
         self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None
@@ -319,11 +407,13 @@ class _Writer:
         """Return what stands for a call of *text* within an expression."""
         expression = _source_of(text).single_expression
         if expression is not None:
+            self._sources.add(text.__code__.co_filename)
             uses = Counter(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
             given: Scope = {}
             for name, argument in _arguments(text, call).items():
                 value = self._expression(argument, owner, scope, before)
-                if uses[name] > 1 and before is not None and not isinstance(value, ast.Name | ast.Constant):
+                simple = isinstance(value, ast.Name | ast.Constant) or self._is_object(value)
+                if uses[name] > 1 and before is not None and not simple:
                     value = self._kept(name, value, before)
                 given[name] = value
             return self._expression(expression, text, given, before)
@@ -333,11 +423,22 @@ class _Writer:
             if body is not None:
                 before += body
                 return target
+        arguments = {name: self._expression(one, owner, scope, before) for name, one in _arguments(text, call).items()}
+        objects = {name: self._object(one) for name, one in arguments.items() if self._is_object(one)}
         if text not in self._called:
             self._called[text] = f"{text.__name__}_{len(self._called)}"
-            self._space[self._called[text]] = self._called_for(text)
-        arguments = [self._expression(one, owner, scope, before) for one in _arguments(text, call).values()]
-        return ast.Call(ast.Name(self._called[text], ast.Load()), arguments, [])
+            made = (
+                written_out(text, self._names, objects=objects, compiled=self._compiled)
+                if objects
+                else self._called_for(text)
+            )
+            self._read[text] = getattr(made, "__read__", ())
+            self._called_texts.append(made.__doc__ or "")
+            self._sources |= getattr(made, "__written_from__", frozenset())
+            self._space[self._called[text]] = self._compiled(made) if objects else made
+        read = [_chain(arguments[name], path) for name, path in self._read[text]]
+        given_on = [one for name, one in arguments.items() if name not in objects]
+        return ast.Call(ast.Name(self._called[text], ast.Load()), [*given_on, *read], [])
 
     def _expanded(
         self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, target: ast.expr | None
@@ -350,7 +451,8 @@ class _Writer:
         given: Scope = {}
         for name, argument in _arguments(text, call).items():
             value = self._expression(argument, owner, scope, before)
-            stays = name not in source.assigned and isinstance(value, ast.Name | ast.Constant)
+            simple = isinstance(value, ast.Name | ast.Constant) or self._is_object(value)
+            stays = name not in source.assigned and simple
             given[name] = value if stays else self._kept(name, value, before)
         for name in source.locals:
             if name not in given:
@@ -370,6 +472,19 @@ class _Writer:
 
 
 _NOTHING = object()
+
+_STATEMENTS = (
+    *(ast.If, ast.For, ast.While, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Pass),
+    *(ast.Break, ast.Continue, ast.Raise, ast.Assert),
+)
+"""What a text consists of."""
+
+
+def _place(owner: FunctionType, node: Any) -> str:
+    """Return where *node* of *owner* stands."""
+    line = getattr(node, "lineno", owner.__code__.co_firstlineno)
+    return f"{Path(owner.__code__.co_filename).name}, line {line}"
+
 
 _LONG = 6
 """So many statements are worth a call."""
@@ -433,11 +548,110 @@ def _arguments(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
     given: dict[str, ast.expr] = dict(
         zip(names[len(names) - len(defaults) :], map(ast.Constant, defaults), strict=True)
     )
-    given |= dict(zip(names, call.args, strict=False))
+    first = [call.func.value] if isinstance(call.func, ast.Attribute) else []  # of a method
+    given |= dict(zip(names, [*first, *call.args], strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-    if set(given) != set(names) or len(call.args) > len(names):
+    if set(given) != set(names) or len(first) + len(call.args) > len(names):
         raise TextError(f"line {call.lineno}: {text.__name__} takes {', '.join(names)}")
     return {name: given[name] for name in names}
+
+
+PER_AGENT = "[agent]"
+"""The end of a path to a list of random generators, of which that of an agent is read."""
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether *value* is what compilers know: an array, a number, or a named tuple of such."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return all(map(_is_plain, value))
+    return isinstance(value, np.ndarray | Number | np.generic)
+
+
+def _path(node: ast.expr) -> tuple[list[str], ast.expr]:
+    """Return the attributes that *node* reads one of the other, and what it reads them of."""
+    path: list[str] = []
+    while isinstance(node, ast.Attribute):
+        path.insert(0, node.attr)
+        node = node.value
+    return path, node
+
+
+def _chain(node: ast.expr, path: str) -> ast.expr:
+    """Return what reads at *path* of what *node* reads."""
+    for name in path.removesuffix(PER_AGENT).split("."):
+        node = ast.Attribute(node, name, ast.Load())
+    return ast.Subscript(node, ast.Name("agent", ast.Load()), ast.Load()) if path.endswith(PER_AGENT) else node
+
+
+class _Reader(ast.NodeTransformer):
+    """Puts arguments in the place of what is read of objects.
+
+    Args:
+        objects: What those arguments are that are objects.
+        space: Where the functions of modules that are called by way of an object are named; added to.
+        of_one: Whether what is written out has an argument ``agent``.
+
+    Attributes:
+        names: The arguments, by whose attribute they are: an argument, and a path.
+    """
+
+    def __init__(self, objects: Mapping[str, Any], space: dict[str, Any], *, of_one: bool) -> None:
+        self._objects, self._space, self._of_one = objects, space, of_one
+        self.names: dict[tuple[str, str], str] = {}
+        self._place = ""
+
+    def visit(self, node: ast.AST) -> Any:
+        self._place = getattr(node, "written_at", self._place)
+        return super().visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        path, root = _path(node)
+        if not isinstance(root, ast.Name) or root.id not in self._objects:
+            self.generic_visit(node)
+            return node
+        found = self._objects[root.id]
+        for place, name in enumerate(path):
+            if not hasattr(found, name):
+                raise TextError(f"{self._place}: {'.'.join(path[: place + 1])} is nowhere made")
+            found = getattr(found, name)
+            if _is_plain(found) and (place + 1 == len(path) or not isinstance(found, tuple)):
+                if not isinstance(node.ctx, ast.Load) and place + 1 == len(path):
+                    raise TextError(f"{self._place}: {'.'.join(path)} is given a new value; only arrays can change")
+                read: ast.expr = self._name(root.id, ".".join(path[: place + 1]))
+                for rest in path[place + 1 :]:
+                    read = ast.Attribute(read, rest, ast.Load())
+                return read
+        if hasattr(found, "py_func") or isinstance(found, FunctionType):
+            name = path[-1]
+            while self._space.setdefault(name, found) is not found:
+                name += "_"
+            return ast.Name(name, ast.Load())
+        kind = type(found).__name__
+        raise TextError(f"{self._place}: {'.'.join(path)} is of type {kind}, and neither an array nor a number")
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        path, root = _path(node.value)
+        if isinstance(root, ast.Name) and root.id in self._objects:
+            found = self._objects[root.id]
+            for name in path:
+                found = getattr(found, name, None)
+            if isinstance(found, list) and found and all(isinstance(one, np.random.Generator) for one in found):
+                if not self._of_one:
+                    raise OneAgentError(f"{self._place}: {'.'.join(path)} are the generators of several agents")
+                if not isinstance(node.slice, ast.Name) or node.slice.id != "agent":
+                    raise TextError(f"{self._place}: of {'.'.join(path)} only that of the agent can be used")
+                return self._name(root.id, ".".join(path) + PER_AGENT)
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self._objects:
+            raise TextError(f"{self._place}: an object can only be read, or given to functions of Python")
+        return node
+
+    def _name(self, argument: str, path: str) -> ast.Name:
+        plain = path.removesuffix(PER_AGENT).replace(".", "_")
+        return ast.Name(self.names.setdefault((argument, path), f"{argument}_{plain}"), ast.Load())
 
 
 def _is_known(node: ast.expr) -> TypeGuard[ast.Constant]:
@@ -596,7 +810,7 @@ def _without_returns(statements: Sequence[ast.stmt], target: ast.expr | None) ->
     found: list[ast.stmt] = []
     for place, statement in enumerate(statements):
         if isinstance(statement, ast.Return):
-            return [*found, *put(statement.value)]
+            return [*found, *(ast.copy_location(one, statement) for one in put(statement.value))]
         if isinstance(statement, ast.If) and _returns(statement):
             rest = list(statements[place + 1 :])
             branches = (
@@ -604,7 +818,7 @@ def _without_returns(statements: Sequence[ast.stmt], target: ast.expr | None) ->
                 for branch in (statement.body, statement.orelse)
             )
             body, orelse = branches
-            return [*found, ast.If(statement.test, body or [ast.Pass()], orelse)]
+            return [*found, ast.copy_location(ast.If(statement.test, body or [ast.Pass()], orelse), statement)]
         found.append(statement)
     return [*found, *([] if target is None or _leaves(found) else put(None))]
 

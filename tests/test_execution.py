@@ -38,7 +38,7 @@ def used(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("scenario", "names"), [(GIS, {"_compiled"}), (UCB, {"BulkNeighbours"}), (ALONE, {"compiled"})]
+    ("scenario", "names"), [(GIS, {"_compiled"}), (UCB, {"BulkNeighbours", "compiled"}), (ALONE, {"compiled"})]
 )
 def test_all_goes_in_the_way_that_is_asked_for_with_the_same_numbers(tmp_path, used, scenario, names):
     found = {}

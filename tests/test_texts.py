@@ -1,7 +1,10 @@
 """Texts that are written out do what they say, and pay for no call and no branch that cannot happen."""
 
 import dis
+import re
+import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,3 +151,94 @@ def test_a_text_without_source_is_refused():
     exec("def made(number):\n    return number", space)
     with pytest.raises(TextError, match="made has no source to be read"):
         written_out(text(space["made"]), {})
+
+
+class Counter:
+    """An object whose methods are steps."""
+
+    def __init__(self):
+        self.counts = np.zeros((3, 4))
+        self.weight = 2.0
+        self.names = {}
+        self.rngs = [np.random.default_rng(agent) for agent in range(3)]
+
+    def add(self, agent, arm):
+        self.counts[agent, arm] += self.weight
+
+    def first(self, agent):
+        for arm in range(self.counts.shape[1]):
+            if self.counts[agent, arm] == 0:
+                return arm
+        return largest(self, agent)
+
+    def draw(self, agent):
+        return self.rngs[agent].random()
+
+    def name(self, agent):
+        self.names[agent] = "it"
+
+    def grow(self, agent):
+        self.weight = 3.0
+
+
+def largest(self, agent):
+    best = 0
+    for arm in range(self.counts.shape[1]):
+        if self.counts[agent, arm] > self.counts[agent, best]:
+            best = arm
+    return best
+
+
+def steps(counter, agent, times):
+    total = 0.0
+    for _ in range(times):
+        arm = counter.first(agent)
+        counter.add(agent, arm)
+        total += counter.draw(agent) + arm
+    return total
+
+
+def test_what_is_read_of_objects_becomes_arguments():
+    one, other = Counter(), Counter()
+    written = written_out(steps, {}, objects={"counter": one})
+    assert [path for _, path in written.__read__] == ["counts", "weight", "rngs[agent]"]
+    for agent in range(3):
+        expected = steps(other, agent, 6)
+        assert written(agent, 6, one.counts, one.weight, one.rngs[agent]) == expected
+    assert (one.counts == other.counts).all()
+    assert one.counts.sum() == 2.0 * 18
+
+
+def of_all(counter):
+    for agent in range(3):
+        counter.draw(agent)
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (Counter.name, "names is of type dict, and neither an array nor a number"),
+        (Counter.grow, "weight is given a new value; only arrays can change"),
+        (of_all, "rngs are the generators of several agents"),
+    ],
+)
+def test_what_no_compiler_knows_is_said_with_its_line(function, why):
+    first = function.__code__.co_varnames[0]
+    with pytest.raises(TextError, match=why) as found:
+        written_out(function, {}, objects={first: Counter()})
+    line = re.match(r"test_texts.py, line (\d+): ", str(found.value))
+    assert line
+    assert function.__code__.co_firstlineno < int(line[1]) <= function.__code__.co_firstlineno + 3
+
+
+@pytest.mark.parametrize(
+    "written", ["with open(name):\n        pass", "try:\n        pass\n    finally:\n        pass"]
+)
+def test_statements_that_cannot_be_written_out_are_refused(tmp_path, monkeypatch, written):
+    (tmp_path / "texts_of_mine.py").write_text(f"def step(name):\n    {written}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "texts_of_mine", raising=False)
+    import texts_of_mine
+
+    with pytest.raises(TextError, match=r"texts_of_mine.py, line 2: a text has no"):
+        written_out(texts_of_mine.step, {})

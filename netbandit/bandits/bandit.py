@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,8 +129,12 @@ class ArmBandit(Bandit):
             The rewards, shape (n,).
         """
         means = self.means_at(slot)
-        chosen = means[arms] if means.ndim == 1 else means[agents, arms]
-        return (numbers < chosen).astype(np.float64)
+        paid: NDArray[np.float64] = self.paid(arms, means[arms] if means.ndim == 1 else means[agents, arms], numbers)
+        return paid
+
+    def paid(self, arm: Any, mean: Any, number: Any) -> Any:
+        """Return what an arm of this mean pays where *number* decides: of one pull, or of an array of them."""
+        return (number < mean) * 1.0
 
     def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the pseudo-regret of each choice, shape (n,): by the mean of each arm over all agents.

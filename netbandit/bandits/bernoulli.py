@@ -107,12 +107,6 @@ class Bernoulli(VariedArms, FiniteBandit):
         if not self.changing and self.arm_sets is None and self.arms_per_agent is None:
             self.vary(self.global_means, None, _nothing_to_draw)  # a world of one's own may settle its means alone
 
-    def pull(
-        self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return 1 where the number is below the mean, else 0; see the base class."""
-        return (numbers < self.mean_of(slot, agents, arms)).astype(np.float64)
-
     def pull_blocks(
         self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int
     ) -> NDArray[np.int64]:

@@ -101,12 +101,9 @@ class Gaussian(VariedArms, FiniteBandit):
         """Return standard normal numbers, one for each slot, shape (slots,)."""
         return rng.standard_normal(slots)
 
-    def pull(
-        self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def paid(self, arm: Any, mean: Any, number: Any) -> Any:
         """Return mean and noise; see the base class."""
-        rewards: NDArray[np.float64] = self.mean_of(slot, agents, arms) + self.sigmas[arms] * numbers
-        return rewards
+        return mean + self.sigmas[arm] * number
 
     def pull_blocks(
         self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int

@@ -174,6 +174,22 @@ class Linear(ActionSetBandit):
         self._draws.draw_sets(self.world, agents, self.shown)
         return self.shown if len(agents) == self.agents else self.shown[agents]
 
+    def show_one(self, agent: int) -> Any:
+        """Return the actions that *agent* sees next, shape (K, d)."""
+        if self.fixed:
+            return self.shown[0]
+        self._draws.draw_set(self.world, agent, self.shown[agent])
+        return self.shown[agent]
+
+    def pay_one(self, agent: int, arm: int) -> Any:
+        """Return what *arm* of the set that *agent* saw last pays."""
+        return self._draws.draw_reward(self.world, agent, self.world.means[0 if self.fixed else agent, arm])
+
+    def miss_one(self, agent: int, arm: int) -> Any:
+        """Return how much less than the best *arm* of the set that *agent* saw last pays on average."""
+        means = self.world.means[0 if self.fixed else agent]
+        return means.max() - means[arm]
+
     def pull(
         self, agents: NDArray[np.int64], arms: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,7 +1,7 @@
 """A market: P-FCB with 10 agents, 30 producers and 10^5 slots, and where its time goes.
 
 A share is what is saved where a part is taken out of the loop that makes the decisions: compiled without drawing, so
-that it takes each quantity's mean for what is good of it, or with an oracle that asks for no threshold, which here
+that it takes the first guess at what is good of each quantity, or with an oracle that asks for no threshold, which here
 hardly ever binds.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
-from types import FunctionType
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,12 @@ from netbandit.bench.measure import Row, in_turns
 from netbandit.bench.scenario import point_of
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
-from netbandit.simulation.kernels import procurement as market
+from netbandit.simulation import slot_loop
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
+from netbandit.simulation.turns import EverySlot
+from netbandit.stepping import Compiled
 from netbandit.streams import Streams
 
 ROUNDS = 5
@@ -47,9 +49,9 @@ def bench() -> list[Row]:
         point = point_of(_SCENARIO, folder)
     subjects: list[Callable[[], float]] = [
         lambda: _seconds(point),
-        lambda: _loop(point, market.play),
-        lambda: _loop(point, _loop_with("draw", _mean), draws=False),
-        lambda: _loop(point, _loop_with("choose", _all_that_pays)),
+        lambda: _loop(point),
+        lambda: _loop(point, "undrawn", draws=False),
+        lambda: _loop(point, "unchosen"),
         *(partial(_greedy_seconds, threshold) for threshold in THRESHOLDS),
         *(partial(_exact_seconds, threshold) for threshold in THRESHOLDS),
     ]
@@ -70,7 +72,7 @@ def _seconds(point: RunnablePoint) -> float:
     return time.perf_counter() - began
 
 
-def _loop(point: RunnablePoint, play: Any, *, draws: bool = True) -> float:
+def _loop(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) -> float:
     """Return the seconds of as many decisions in the loop alone, of agents that never hear of each other."""
     horizon = point.scenario.run.horizon
     streams = Streams(0, 0)
@@ -86,12 +88,18 @@ def _loop(point: RunnablePoint, play: Any, *, draws: bool = True) -> float:
     world.start(streams.generator, horizon)
     if not draws:
         world.numbers = RewardNumbers(streams.generator, bandit.agents, horizon, _zeros, bandit.producers)
-    account = Account.open(bandit.agents, horizon, each=True)
-    facts, statistics = market.market(world), market.statistics(learner)
-    first, everybody = 0, np.arange(bandit.agents)
+    objects = {
+        "turns": EverySlot(bandit.agents, 1, horizon),
+        "world": world,
+        "learner": learner,
+        "account": Account.open(bandit.agents, horizon, each=True),
+    }
+    first = world.ready(0, 0)
+    _take_out(variant, world, learner)
+    play = Compiled(slot_loop.markets, objects, f"market_{variant}", {"UNITS": True})
     while first < horizon:
-        world.numbers.reach(first)
-        play(first, world.numbers.last, everybody, world.numbers.block, facts, statistics, account)
+        world.ready(first, horizon)
+        play(first, world.numbers.last)
         first = world.numbers.last
     return time.perf_counter() - began
 
@@ -103,17 +111,20 @@ def _zeros(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
 _VARIANTS: dict[str, Any] = {}
 
 
-def _loop_with(name: str, part: Callable[..., Any]) -> Any:
-    """Return the loop with another function in place of the one it calls *name*."""
-    if name not in _VARIANTS:
-        from numba import njit
+def _take_out(variant: str, world: Any, learner: Any) -> None:
+    """Have the loop search for nothing that is drawn, or ask for no threshold."""
+    from numba import njit
 
-        plain = market.play.py_func
-        _VARIANTS[name] = njit(FunctionType(plain.__code__, {**plain.__globals__, name: njit(part)}))
-    return _VARIANTS[name]
+    if "_mean" not in _VARIANTS:
+        _VARIANTS.update({one.__name__: njit(one) for one in (_mean, _all_that_pays)})
+    if variant == "undrawn":
+        world.draws = SimpleNamespace(quantile=_VARIANTS["_mean"])
+        world.tables = world.tables._replace(levels=np.ones_like(world.tables.levels))  # where a search begins, it ends
+    elif variant == "unchosen":
+        learner._steps = SimpleNamespace(trust=learner._steps.trust, choose=_VARIANTS["_all_that_pays"])
 
 
-def _mean(chance, bought, capacity, quality, tables, start, guides):  # type: ignore[no-untyped-def]
+def _mean(chance, bought, quality):  # type: ignore[no-untyped-def]
     return int(bought * quality + 0.5)
 
 

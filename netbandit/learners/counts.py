@@ -1,6 +1,7 @@
 """Learners that count: of every arm the number of observations and their sum, their own and what others have told."""
 
 from abc import abstractmethod
+from math import log
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note, Others
 
@@ -48,7 +49,7 @@ class Counts(NamedTuple):
     since: NDArray[np.int64]
 
 
-class CountingLearner(Learner):
+class CountingLearner(StepLearner):
     """Keeps N and S of every arm, from its own observations and those of others that it accepts.
 
     In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it tells
@@ -105,6 +106,9 @@ class CountingLearner(Learner):
             decided=np.zeros(agents, dtype=np.int64),
             since=np.zeros(agents, dtype=np.int64),
         )
+        self._in_turn, self._pulls_count = world.in_turn, world.log == "pulls"
+        self._level = np.zeros(1)
+        self._level_of = np.full(2, -1)  # the slot, and the one in which the life began of those for whom it is
         self._lives: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
         self._known_lives: NDArray[np.int64] = np.zeros((agents, agents) if world.forgets else (0, 0), dtype=np.int64)
         self._probabilities = self._kept()
@@ -131,52 +135,62 @@ class CountingLearner(Learner):
         known = np.maximum(degrees, 1)  # who hears nobody needs no probability
         return np.asarray(known[degrees > 0].min(initial=known.max()) / known)
 
+    def why_no_loop(self, *, isolated: bool) -> str | None:
+        """See `StepLearner.why_no_loop`."""
+        return None if isolated or self.use_after == 1 else "what is heard is used later (use_after)"
+
     @abstractmethod
-    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the arm that each agent thinks best, once it has pulled all of its own, shape (n,)."""
+    def best_one(self, slot: int, agent: int) -> Any:
+        """Return the arm that *agent* thinks best, once it has pulled all of its own."""
 
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the next own arm in the first slots, then the best."""
-        if self.discount < 1:
-            self.known.pulls[agents] *= self.discount
-            self.known.sums[agents] *= self.discount
+        """Use what is to be used from *slot* on, and choose."""
         if self._later:
             self._use_until(slot)
-        known = self.known
-        if self.world.in_turn:  # who decides first has tried an arm for all
-            return self.best(slot, agents)
-        decided = known.decided[agents]
-        beginning = decided < known.counts[agents]
-        if beginning.all():
-            return np.asarray(known.arms[agents, decided])
-        if not beginning.any():
-            return self.best(slot, agents)
-        arms = np.empty(len(agents), dtype=np.int64)
-        arms[beginning] = known.arms[agents[beginning], decided[beginning]]
-        arms[~beginning] = self.best(slot, agents[~beginning])
-        return arms
+        return super().choose(slot, agents)
 
-    def log_time(self, slot: int, agents: Agents) -> Numbers:
-        """Return ln tau of each agent: of the slots since it began, or where they are discounted of the sum of N."""
-        if self.discount < 1:
-            return np.asarray(np.log(np.maximum(self.known.pulls[agents].sum(axis=1), 1.0)))
-        if self.world.log == "pulls":
-            return np.asarray(np.log(np.maximum(slot * self.world.agents + agents, 1)))
-        if self._lives.any():
-            return np.asarray(np.log(np.maximum(slot - self.known.since[agents], 1)))
-        return np.full(len(agents), np.log(max(slot, 1)))
+    def choose_one(self, slot: int, agent: int) -> Any:
+        """Return the next own arm in the first decisions, then the best."""
+        if self.discount < 1.0:
+            for arm in range(self.known.pulls.shape[1]):
+                self.known.pulls[agent, arm] *= self.discount
+                self.known.sums[agent, arm] *= self.discount
+        decided = self.known.decided[agent]
+        # Where agents take turns, who decides first has tried an arm for all.
+        if decided < self.known.counts[agent] and not self._in_turn:
+            return self.known.arms[agent, decided]
+        return self.best_one(slot, agent)
 
-    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count the observations."""
-        known = self.known
-        known.decided[agents] += 1
-        known.pulls[agents, arms] += 1.0
-        known.sums[agents, arms] += rewards
-        self._told[agents, 0] = arms
-        self._told[agents, 1] = rewards
-        if len(self._own):
-            self._own[agents, 0, arms] += 1.0
-            self._own[agents, 1, arms] += rewards
+    def level(self, slot: int, agent: int) -> Any:
+        """Return what `level_of` makes of ln tau: of the slots since the agent began, or of the sum of discounted N."""
+        if self.discount < 1.0:
+            total = 0.0
+            for arm in range(self.known.pulls.shape[1]):
+                total += self.known.pulls[agent, arm]
+            return self.level_of(log(max(total, 1.0)))
+        if self._pulls_count:
+            return self.level_of(log(max(slot * self.world.agents + agent, 1)))
+        since = self.known.since[agent]
+        if self._level_of[0] != slot or self._level_of[1] != since:  # the same for all that began together
+            self._level[0] = self.level_of(log(max(slot - since, 1)))
+            self._level_of[0] = slot
+            self._level_of[1] = since
+        return self._level[0]
+
+    def level_of(self, log_time: float) -> float:
+        """Return what the index of an arm takes of ln tau; by default that itself."""
+        return log_time
+
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
+        """Count the observation."""
+        self.known.decided[agent] += 1
+        self.known.pulls[agent, arm] += 1.0
+        self.known.sums[agent, arm] += reward
+        self._told[agent, 0] = arm
+        self._told[agent, 1] = reward
+        if self._own.shape[0]:
+            self._own[agent, 0, arm] += 1.0
+            self._own[agent, 1, arm] += reward
 
     def share(self, slot: int, agents: Agents) -> Numbers:
         """Return the observation of this slot, (arm, reward), or all own numbers and sums, shape (n, 2 K).

@@ -5,8 +5,6 @@ The index of an arm follows from its mean p = S/N and N; see `netbandit.learners
 
 from math import inf, log, sqrt
 
-import numpy as np
-
 from netbandit.jit import njit
 
 HALVINGS = 40
@@ -140,27 +138,3 @@ def best_divergence(pulls, sums, arms, count, level):  # type: ignore[no-untyped
             highest = index
             best = arm
     return best
-
-
-@njit(cache=True, error_model="numpy")
-def best_upper_all(known, agents, widths):  # type: ignore[no-untyped-def]
-    """Return what `best_upper` does for each of *agents*, with its own width, shape (n,)."""
-    found = np.empty(agents.size, dtype=np.int64)
-    for row in range(agents.size):
-        agent = agents[row]
-        found[row] = best_upper(
-            known.pulls[agent], known.sums[agent], known.arms[agent], known.counts[agent], widths[row]
-        )
-    return found
-
-
-@njit(cache=True, error_model="numpy")
-def best_divergence_all(known, agents, levels):  # type: ignore[no-untyped-def]
-    """Return what `best_divergence` does for each of *agents*, with its own level, shape (n,)."""
-    found = np.empty(agents.size, dtype=np.int64)
-    for row in range(agents.size):
-        agent = agents[row]
-        found[row] = best_divergence(
-            known.pulls[agent], known.sums[agent], known.arms[agent], known.counts[agent], levels[row]
-        )
-    return found

@@ -10,7 +10,7 @@ that comes back waits in a table until its agent decides: most totals are replac
 them, and only a new S takes d^3 operations.
 
 To hand all arrays of `Ellipsoids` to a function costs more than a decision. What is called at each takes those alone
-that it needs, or is compiled into its caller.
+that it needs; what calls them, `netbandit.learners.ellipsoid_learner`, is written out in its callers.
 """
 
 from math import log, log1p, sqrt
@@ -21,9 +21,6 @@ from numpy.typing import NDArray
 
 from netbandit.jit import njit
 from netbandit.learners.copying import copy_matrix, copy_vector
-
-REFRESH = 1_024
-"""Decisions after which the inverse is made afresh from V, so that rounding does not pile up."""
 
 Floats = NDArray[np.float64]
 
@@ -313,7 +310,7 @@ def choose_fresh(inverse, estimate, bonus, actions):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _divide(inverse, action, product):  # type: ignore[no-untyped-def]
+def divide(inverse, action, product):  # type: ignore[no-untyped-def]
     """Update *inverse* for one more ``x x'`` (Sherman and Morrison); leave ``V^-1 x`` of before in *product*.
 
     Returns:
@@ -340,103 +337,7 @@ def _divide(inverse, action, product):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def learn(beliefs, param_set, agent, action, reward, arms, product):  # type: ignore[no-untyped-def]
-    """Take in what *action* paid.
-
-    Args:
-        beliefs: `Ellipsoids`.
-        param_set: The set that chose.
-        agent: The agent.
-        action: x, shape (d,), no longer than 1.
-        reward: y.
-        arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
-        product: Room for d numbers.
-    """
-    learn_at(
-        beliefs.inverse,
-        beliefs.estimate,
-        beliefs.fits,
-        beliefs.widths,
-        beliefs.own_gram,
-        beliefs.own_response,
-        beliefs.leaf_response,
-        beliefs.leaf_square,
-        beliefs.inflated,
-        beliefs.log_ratio,
-        beliefs.log_det,
-        beliefs.uses,
-        beliefs.updates,
-        beliefs.held,
-        beliefs.tally,
-        beliefs.received,
-        param_set,
-        agent,
-        action,
-        reward,
-        arms,
-        product,
-    )
-    if beliefs.updates[param_set, agent] >= REFRESH:
-        refresh(beliefs, param_set, agent, arms)
-
-
-@njit(inline="always")
-def learn_at(  # type: ignore[no-untyped-def]
-    inverse,
-    estimate,
-    fits,
-    widths,
-    own_gram,
-    own_response,
-    leaf_response,
-    leaf_square,
-    inflated,
-    log_ratio,
-    log_det,
-    uses,
-    updates,
-    held,
-    tally,
-    received,
-    param_set,
-    agent,
-    action,
-    reward,
-    arms,
-    product,
-):
-    """Take in what *action* paid, but for what is due after `REFRESH` decisions; arguments as of `Ellipsoids`, `learn`.
-
-    It is compiled into each of its callers.
-    """
-    tally[1] += tally[0] - held[param_set, agent]
-    grown = 0.0
-    if not received:
-        width = _update_choice(
-            inverse[param_set, agent],
-            estimate[param_set, agent],
-            fits[param_set, agent],
-            widths[param_set, agent],
-            action,
-            reward,
-            arms,
-            product,
-        )
-        grown = log1p(width)
-        held[param_set, agent] += 1
-        log_det[param_set, agent] += grown
-    leaf_square[param_set, agent] += _add(
-        own_gram[param_set, agent], own_response[param_set, agent], leaf_response[param_set, agent], action, reward
-    )
-    if inflated.shape[2]:
-        grown = log1p(_divide(inflated[param_set, agent], action, product))
-    log_ratio[param_set, agent] += grown
-    uses[param_set, agent] += 1
-    updates[param_set, agent] += 1
-
-
-@njit(cache=True)
-def _add(gram, response, leaf, action, reward):  # type: ignore[no-untyped-def]
+def add(gram, response, leaf, action, reward):  # type: ignore[no-untyped-def]
     """Add an observation to own sums, and return the square of its reward, clipped to [-1, 1]."""
     clipped = min(max(reward, -1.0), 1.0)
     dimension = len(action)
@@ -451,13 +352,24 @@ def _add(gram, response, leaf, action, reward):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _update_choice(inverse, estimate, fits, widths, action, reward, arms, product):  # type: ignore[no-untyped-def]
-    """Have an agent choose by one more observation from now on; return ``x' V^-1 x`` of before. See `learn`."""
+def update_choice(inverse, estimate, fits, widths, action, reward, arms, product):  # type: ignore[no-untyped-def]
+    """Have an agent choose by one more observation from now on; return ``x' V^-1 x`` of before.
+
+    Args:
+        inverse: Of the agent, see `Ellipsoids`; updated, as the following.
+        estimate: The same.
+        fits: The same.
+        widths: The same.
+        action: x, shape (d,), no longer than 1.
+        reward: y.
+        arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
+        product: Room for d numbers.
+    """
     dimension = len(action)
     expected = 0.0
     for row in range(dimension):
         expected += action[row] * estimate[row]
-    width = _divide(inverse, action, product)
+    width = divide(inverse, action, product)
     scale = 1.0 / (1.0 + width)
     step = (reward - expected) * scale
     for row in range(dimension):
@@ -472,36 +384,18 @@ def _update_choice(inverse, estimate, fits, widths, action, reward, arms, produc
 
 
 @njit(cache=True)
-def pass_instant(beliefs, decisions):  # type: ignore[no-untyped-def]
-    """Note that so many *decisions* have been made at this instant, and that the next is a later one."""
-    beliefs.tally[0] += decisions
-
-
-@njit(cache=True)
-def wants(beliefs, param_set, agent, trigger, sets):  # type: ignore[no-untyped-def]
-    """Return whether *agent* wants to synchronise *param_set*, or to deposit, after its decision.
+def wants(quiet, uses, log_ratio, threshold, every, growth, sets):  # type: ignore[no-untyped-def]
+    """Return whether an agent wants to synchronise a set, or to deposit, after its decision.
 
     Args:
-        beliefs: `Ellipsoids`.
-        param_set: The set.
-        agent: The agent.
-        trigger: `Trigger`.
+        quiet: Of the agent and the set, see `Ellipsoids`, as the following.
+        uses: The same.
+        log_ratio: The same.
+        threshold: D, see `Trigger`.
+        every: See `Trigger`.
+        growth: See `Trigger`.
         sets: Sets an agent keeps.
     """
-    return wants_at(
-        beliefs.quiet[param_set, agent],
-        beliefs.uses[param_set, agent],
-        beliefs.log_ratio[param_set, agent],
-        trigger.thresholds[agent],
-        trigger.every,
-        trigger.growth,
-        sets,
-    )
-
-
-@njit(cache=True)
-def wants_at(quiet, uses, log_ratio, threshold, every, growth, sets):  # type: ignore[no-untyped-def]
-    """Return the same for an agent of whom all this is known; see `Ellipsoids` and `Trigger`."""
     if quiet:
         return False
     if growth >= 0.0:
@@ -512,7 +406,7 @@ def wants_at(quiet, uses, log_ratio, threshold, every, growth, sets):  # type: i
 
 
 SLOTS, LOG_DET, OBSERVATIONS = 0.0, 1.0, 2.0
-"""What a bonus grows with: see `bonus_of`."""
+"""What a bonus grows with: see `bonus_at`."""
 
 
 @njit(cache=True)
@@ -521,7 +415,7 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
 
     Args:
         terms: Scale times sigma, ``2 ln(2 / alpha)``, ``rho_max / rho_min``, ``d rho_min``, scale times what does not
-            grow, see `bonus_of` for the next, and the slot in which the agent began; shape (7,).
+            grow, see `bonus_at` for the next, and the slot in which the agent began; shape (7,).
         dimension: d.
         slot: The slot.
     """
@@ -530,24 +424,17 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def bonus_of(beliefs, param_set, agent, terms, slot):  # type: ignore[no-untyped-def]
-    """Return what the width of an arm is multiplied with when *agent* decides in *slot*.
+def bonus_at(log_det, held, terms, dimension, slot):  # type: ignore[no-untyped-def]
+    """Return what the width of an arm is multiplied with when an agent decides in *slot*.
 
     Args:
-        beliefs: `Ellipsoids`.
-        param_set: The set.
-        agent: The agent.
+        log_det: Of the agent, see `Ellipsoids`.
+        held: The same.
         terms: What the agent's bonus is made of, shape (7,). The sixth says what it grows with: `SLOTS`, see
             `bonus_in`; `LOG_DET` of V, less that of the first V (the third), or `OBSERVATIONS` in V, over the fourth.
+        dimension: d.
         slot: The slot.
     """
-    dimension = beliefs.estimate.shape[2]
-    return bonus_at(beliefs.log_det[param_set, agent], beliefs.held[param_set, agent], terms, dimension, slot)
-
-
-@njit(cache=True)
-def bonus_at(log_det, held, terms, dimension, slot):  # type: ignore[no-untyped-def]
-    """Return the same for an agent of whom this is known; see `Ellipsoids` and `bonus_of`."""
     if terms[5] == SLOTS:
         return bonus_in(terms, dimension, slot)
     growth = max(log_det - terms[2], 0.0) if terms[5] == LOG_DET else dimension * log1p(held / terms[3])
@@ -555,28 +442,14 @@ def bonus_at(log_det, held, terms, dimension, slot):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def choose_fixed_all(beliefs, param_set, slot, agents, bonus_terms, columns):  # type: ignore[no-untyped-def]
-    """Return what `choose_fixed` does for each of *agents*, shape (n,)."""
-    arms = np.empty(agents.size, dtype=np.int64)
-    for row in range(agents.size):
-        agent = agents[row]
-        take_in(beliefs, agent, columns)
-        bonus = bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
-        arms[row] = choose_fixed(beliefs.fits[param_set, agent], beliefs.widths[param_set, agent], bonus)
-    return arms
-
-
-@njit(cache=True)
-def choose_fresh_all(beliefs, param_set, slot, agents, bonus_terms, columns, shown):  # type: ignore[no-untyped-def]
-    """Return what `choose_fresh` does for each of *agents*, who see the actions *shown*, shape (n, K, d)."""
-    arms = np.empty(agents.size, dtype=np.int64)
-    for row in range(agents.size):
-        agent = agents[row]
-        take_in(beliefs, agent, columns)
-        bonus = bonus_of(beliefs, param_set, agent, bonus_terms[agent], slot)
-        inverse, estimate = beliefs.inverse[param_set, agent], beliefs.estimate[param_set, agent]
-        arms[row] = choose_fresh(inverse, estimate, bonus, shown[row])
-    return arms
+def same_bonus(terms, others):  # type: ignore[no-untyped-def]
+    """Return whether agents of these terms have the same bonus in a slot, whatever they have seen; see `bonus_at`."""
+    if terms[5] != SLOTS:
+        return False
+    for place in range(terms.size):  # noqa: SIM110, numba has no all
+        if terms[place] != others[place]:
+            return False
+    return True
 
 
 @njit(cache=True)
@@ -584,21 +457,3 @@ def take_in_all(beliefs, agents, columns):  # type: ignore[no-untyped-def]
     """Let each of *agents* `take_in` what waits for it."""
     for agent in agents:
         take_in(beliefs, agent, columns)
-
-
-@njit(cache=True)
-def learn_all(beliefs, param_set, agents, actions, rewards, columns):  # type: ignore[no-untyped-def]
-    """Let each of *agents* `learn` what its action, a row of *actions*, paid, all at one instant."""
-    product = np.empty(actions.shape[1])
-    for row in range(agents.size):
-        learn(beliefs, param_set, agents[row], actions[row], rewards[row], columns, product)
-    pass_instant(beliefs, agents.size)
-
-
-@njit(cache=True)
-def wants_all(beliefs, param_set, agents, trigger, sets):  # type: ignore[no-untyped-def]
-    """Return what `wants` does for each of *agents*, shape (n,)."""
-    found = np.zeros(agents.size, dtype=np.bool_)
-    for row in range(agents.size):
-        found[row] = wants(beliefs, param_set, agents[row], trigger, sets)
-    return found

@@ -2,18 +2,22 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from math import log1p
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 
 if TYPE_CHECKING:  # it is compiled, which only runs need
     from netbandit.learners.ellipsoid import Ellipsoids, Trigger
 
 Floats = NDArray[np.float64]
+
+REFRESH = 1_024
+"""Decisions after which the inverse is made afresh from V, so that rounding does not pile up."""
 
 
 class Sums(NamedTuple):
@@ -30,7 +34,7 @@ class Start(NamedTuple):
     Attributes:
         diagonal: What S starts from, times the identity, shape (M,).
         inflation: What the test adds to V, times the identity, shape (M,).
-        bonus_terms: What the bonus is made of, shape (M, 6); see `netbandit.learners.ellipsoid.bonus_of`.
+        bonus_terms: What the bonus is made of, shape (M, 6); see `netbandit.learners.ellipsoid.bonus_at`.
         thresholds: D of each agent, shape (M,); infinite where no test is made.
         interval: Slots from one synchronisation to the next, or 0 where a test decides.
         growth: See `netbandit.learners.ellipsoid.Trigger`.
@@ -61,7 +65,7 @@ class Loan(NamedTuple):
     response: Floats
 
 
-class EllipsoidLearner(Learner):
+class EllipsoidLearner(StepLearner):
     """The beliefs of all agents: an agent keeps what was synchronised, S and s, and its own since then, U and u.
 
     Where agents keep several sets of parameters, these are learners that share one array of beliefs, which compiled
@@ -71,6 +75,7 @@ class EllipsoidLearner(Learner):
     """
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
+    all_sets: ClassVar[bool] = True
 
     def replicas(self, sets: int) -> list[Self]:
         """Return learners that share one array of beliefs, which the first to start makes; see the base class."""
@@ -123,6 +128,9 @@ class EllipsoidLearner(Learner):
                 ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
             else:
                 ellipsoid.renew(self.beliefs, param_set, agent, self.columns)
+        self._product = np.empty(world.dimension)  # room
+        self._bonus = np.zeros(1)
+        self._bonus_of = np.full(2, -1)  # the slot and the agent of this bonus
         self._diagonal = begin.diagonal
         self._lent: dict[int, list[Loan]] = {}
         self._included: dict[int, int] = {}
@@ -140,29 +148,91 @@ class EllipsoidLearner(Learner):
         """Return the first slot from *slot* on that ends a fixed interval; asked where not all decide in every slot."""
         return -(-(slot + 1) // self.interval) * self.interval - 1 if self.interval else slot
 
-    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the arm with the largest upper bound, for each agent."""
-        steps, beliefs, param_set, columns = self._steps, self.beliefs, self.world.param_set, self.columns
-        if columns.shape[1]:
-            return np.asarray(steps.choose_fixed_all(beliefs, param_set, slot, agents, self.bonus_terms, columns))
-        shown = self._shown(agents)
-        return np.asarray(steps.choose_fresh_all(beliefs, param_set, slot, agents, self.bonus_terms, columns, shown))
+    def choose_one(self, slot: int, agent: int, actions: Floats) -> Any:
+        """Return the arm with the largest upper bound."""
+        param_set = slot % self.world.sets
+        if self.beliefs.waiting.size and self.beliefs.waiting[agent] >= 0:
+            self._steps.take_in(self.beliefs, agent, self.columns)
+        bonus = self._bonus_now(param_set, slot, agent)
+        if self.columns.shape[1]:
+            return self._steps.choose_fixed(
+                self.beliefs.fits[param_set, agent], self.beliefs.widths[param_set, agent], bonus
+            )
+        return self._steps.choose_fresh(
+            self.beliefs.inverse[param_set, agent], self.beliefs.estimate[param_set, agent], bonus, actions
+        )
 
-    def _shown(self, agents: NDArray[np.int64]) -> Floats:
-        assert self.world.actions is not None
-        return self.world.actions(agents)
+    def _bonus_now(self, param_set: int, slot: int, agent: int) -> Any:
+        """Return what widths are multiplied with; where it grows with the slots alone, many agents have the same."""
+        terms = self.bonus_terms[agent]
+        if self._bonus_of[0] != slot or not self._steps.same_bonus(terms, self.bonus_terms[self._bonus_of[1]]):
+            held, log_det = self.beliefs.held[param_set, agent], self.beliefs.log_det[param_set, agent]
+            self._bonus[0] = self._steps.bonus_at(log_det, held, terms, self._product.size, slot)
+            self._bonus_of[0] = slot
+            self._bonus_of[1] = agent
+        return self._bonus[0]
+
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float, action: Floats) -> None:
+        """Take in what was paid: a new outer product, and a new response."""
+        param_set = slot % self.world.sets
+        self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
+        grown = 0.0
+        if not self.beliefs.received:
+            width = self._steps.update_choice(
+                self.beliefs.inverse[param_set, agent],
+                self.beliefs.estimate[param_set, agent],
+                self.beliefs.fits[param_set, agent],
+                self.beliefs.widths[param_set, agent],
+                action,
+                reward,
+                self.columns,
+                self._product,
+            )
+            grown = log1p(width)
+            self.beliefs.held[param_set, agent] += 1
+            self.beliefs.log_det[param_set, agent] += grown
+        self.beliefs.leaf_square[param_set, agent] += self._steps.add(
+            self.beliefs.own_gram[param_set, agent],
+            self.beliefs.own_response[param_set, agent],
+            self.beliefs.leaf_response[param_set, agent],
+            action,
+            reward,
+        )
+        if self.beliefs.inflated.shape[2]:
+            grown = log1p(self._steps.divide(self.beliefs.inflated[param_set, agent], action, self._product))
+        self.beliefs.log_ratio[param_set, agent] += grown
+        self.beliefs.uses[param_set, agent] += 1
+        self.beliefs.updates[param_set, agent] += 1
+        if self.beliefs.updates[param_set, agent] >= REFRESH:
+            self._steps.refresh(self.beliefs, param_set, agent, self.columns)
 
     def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take in what was paid: a new outer product, and a new response."""
-        actions = self._shown(agents)[np.arange(len(agents)), arms]
-        self._steps.learn_all(self.beliefs, self.world.param_set, agents, actions, rewards, self.columns)
+        """See `StepLearner.learn`; worlds that have steps show no action that is longer than 1."""
+        self._bound(agents, arms, rewards)
+        super().learn(slot, agents, arms, rewards)
 
-    def wants(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whose test says so, or for whom it is time."""
-        param_set = self.world.param_set
-        found = self._steps.wants_all(self.beliefs, param_set, agents, self.trigger, self.world.sets)
-        self.beliefs.quiet[param_set, agents[found]] = True
-        return np.asarray(found)
+    def _bound(self, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take note of actions that are longer than 1; by default nobody minds."""
+
+    def end_turn(self, decisions: int) -> None:
+        """Note that an instant has passed."""
+        self.beliefs.tally[0] += decisions
+
+    def wants_one(self, slot: int, agent: int) -> Any:
+        """Return whether its test says so, or it is time."""
+        param_set = slot % self.world.sets
+        wanted = self._steps.wants(
+            self.beliefs.quiet[param_set, agent],
+            self.beliefs.uses[param_set, agent],
+            self.beliefs.log_ratio[param_set, agent],
+            self.trigger.thresholds[agent],
+            self.trigger.every,
+            self.trigger.growth,
+            self.world.sets,
+        )
+        if wanted:
+            self.beliefs.quiet[param_set, agent] = True
+        return wanted
 
     def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
         """Make no test meanwhile."""
@@ -273,6 +343,7 @@ class EllipsoidLearner(Learner):
             self._included.pop(agent, None)
             self._shared[agent] = 0
             self.bonus_terms[agent, 6] = slot
+            self._bonus_of[0] = -1
             if self._adopted is not None and self._adopted[0] == agent:
                 self._adopted = None
             self._steps.renew(beliefs, param_set, agent, self.columns)

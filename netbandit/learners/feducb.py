@@ -163,15 +163,14 @@ class FedUcb(EllipsoidLearner):
             return dislinucb_threshold(world.dimension, world.agents, slots)
         return self.threshold
 
-    def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take in what was paid; only what enters a noisy sum has to be bounded."""
+    def _bound(self, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Note by how much actions are too long; only what enters a noisy sum has to be bounded."""
         if self.noise is not None:
             actions = self._shown(agents)[np.arange(len(agents)), arms]
             squares = np.einsum("ni,ni->n", actions, actions)
             for row in np.flatnonzero(squares > 1).tolist():
                 reward = min(max(float(rewards[row]), -1.0), 1.0)
                 self._clip(int(agents[row]), actions[row], reward, 1 / sqrt(squares[row]))
-        super().learn(slot, agents, arms, rewards)
 
     def _clip(self, agent: int, action: NDArray[np.float64], reward: float, factor: float) -> None:
         """Note what must be added to the next leaf so that only the part of *action* that is 1 long is in it."""

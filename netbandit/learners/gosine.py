@@ -1,20 +1,21 @@
 """GosInE (Chawla, Sankararaman, Ganesh, Shakkottai 2020): agents with few arms each ask one another for good ones."""
 
-from math import sqrt
-from typing import ClassVar
+from math import inf, log, sqrt
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.learners.slots import Agents, Learner, Numbers
+from netbandit.learners.slots import Agents, Numbers
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Others
 
 _LABEL_BYTES = 4
 
 
-class Gosine(Learner):
+class Gosine(StepLearner):
     """UCB over a small set of arms, one of which is replaced by what a random neighbour recommends.
 
     Agent i holds q = ceil(K / M) sticky arms, ``(i q + 0 .. q - 1) mod K``, and two more, U and L, at first the two
@@ -61,6 +62,9 @@ class Gosine(Learner):
         self.since: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
         self.pulls, self.sums = np.zeros((agents, arms)), np.zeros((agents, arms))
         self.phase_pulls = np.zeros((agents, arms))
+        self._spread = world.sub_gaussian * sqrt(2 * self.exploration)
+        self._width = np.zeros(1)
+        self._width_of = np.full(2, -1)  # the slot, and the one in which those began for whom it is
         self.most_pulled = self.held[:, 0].copy()
         self.ended = np.zeros(agents, dtype=np.int64)
         self._replaced = 0
@@ -79,25 +83,31 @@ class Gosine(Learner):
                 slots = int(self._rngs[agent].integers(slots, int(np.ceil((1 + self.slack) * slots)), endpoint=True))
             self._ends[agent] = min(int(self._ends[agent]) + slots, self.world.horizon)
 
-    def width(self) -> float:
-        """Return ``sigma sqrt(2 alpha)``: what ``sqrt(ln tau / N)`` is multiplied with."""
-        return self.world.sub_gaussian * sqrt(2 * self.exploration)
-
-    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+    def choose_one(self, slot: int, agent: int) -> Any:
         """Return the arm of its set with the largest index; one never pulled first, the first of the set of equals."""
-        held = self.held[agents]
-        pulls, sums = self.pulls[agents[:, None], held], self.sums[agents[:, None], held]
-        some = np.maximum(pulls, 1)
-        widths: Numbers = self.width() * np.sqrt(np.log(np.maximum(slot - self.since[agents], 1)))
-        index = sums / some + widths[:, None] / np.sqrt(some)
-        index[pulls == 0] = np.inf
-        return np.asarray(held[np.arange(len(agents)), index.argmax(axis=1)])
+        since = self.since[agent]
+        if self._width_of[0] != slot or self._width_of[1] != since:  # the same for all that began together
+            self._width[0] = self._spread * sqrt(log(max(slot - since, 1)))
+            self._width_of[0] = slot
+            self._width_of[1] = since
+        width = self._width[0]
+        best = self.held[agent, 0]
+        highest = -inf
+        for place in range(self.held.shape[1]):
+            arm = self.held[agent, place]
+            index = inf
+            if self.pulls[agent, arm] > 0.0:
+                index = self.sums[agent, arm] / self.pulls[agent, arm] + width / sqrt(self.pulls[agent, arm])
+            if index > highest:
+                highest = index
+                best = arm
+        return best
 
-    def learn(self, slot: int, agents: Agents, arms: NDArray[np.int64], rewards: Numbers) -> None:
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
         """Count the observation."""
-        self.pulls[agents, arms] += 1
-        self.sums[agents, arms] += rewards
-        self.phase_pulls[agents, arms] += 1
+        self.pulls[agent, arm] += 1.0
+        self.sums[agent, arm] += reward
+        self.phase_pulls[agent, arm] += 1.0
 
     def next_ask(self, slot: int) -> int | None:
         """Return the first slot from *slot* on at whose beginning a phase ends."""

@@ -1,10 +1,13 @@
 """KL-UCB (Garivier & Cappé 2011), alone or with what others have observed."""
 
+from math import log, sqrt
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.learners.counts import CountingLearner
+from netbandit.learners.world import World
 
 
 class KlUcb(CountingLearner):
@@ -16,12 +19,22 @@ class KlUcb(CountingLearner):
     log_log: float = Field(default=0.0, ge=0)
     """c; theory asks for 3."""
 
-    def best(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Know nothing yet."""
+        super().start(world, agents, rng)
+        self._gaussian = world.law == "gaussian"
+
+    def level_of(self, log_time: float) -> float:
+        """Return ``ln tau + c ln ln tau``, or with Gaussian rewards the width that follows from it."""
+        level = log_time
+        if self.log_log > 0.0:
+            level += self.log_log * log(max(level, 1.0))
+        return self.world.sub_gaussian * sqrt(2 * level) if self._gaussian else level
+
+    def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest index."""
-        levels = self.log_time(slot, agents)
-        if self.log_log:
-            levels = levels + self.log_log * np.log(np.maximum(levels, 1.0))
-        if self.world.law == "gaussian":
-            widths = self.world.sub_gaussian * np.sqrt(2 * levels)
-            return np.asarray(self._steps.best_upper_all(self.known, agents, widths))
-        return np.asarray(self._steps.best_divergence_all(self.known, agents, levels))
+        pulls, sums = self.known.pulls[agent], self.known.sums[agent]
+        arms, count = self.known.arms[agent], self.known.counts[agent]
+        if self._gaussian:
+            return self._steps.best_upper(pulls, sums, arms, count, self.level(slot, agent))
+        return self._steps.best_divergence(pulls, sums, arms, count, self.level(slot, agent))

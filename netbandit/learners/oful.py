@@ -126,7 +126,7 @@ class Oful(EllipsoidLearner, DepositLearner):
         return dislinucb_threshold(world.dimension, world.agents, world.expected_decisions or world.horizon)
 
     def _bonus_terms(self) -> tuple[float, float, float, float, float, float]:
-        """Return what `netbandit.learners.ellipsoid.bonus_of` makes the bonus of."""
+        """Return what `netbandit.learners.ellipsoid.bonus_at` makes the bonus of."""
         scale, dimension = self.radius_scale, self.world.dimension
         if not isinstance(self.radius, str):
             return 0.0, 0.0, 1.0, 1.0, scale * self.radius, 0.0  # it does not grow

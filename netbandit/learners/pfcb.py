@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
-from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.privacy.accountant import PrivacySpent, account_statistics
@@ -29,7 +29,7 @@ def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("explore", 'must be a number of slots, at least 1, or "theory"') from None
 
 
-class Pfcb(Learner):
+class Pfcb(StepLearner):
     """The state of all agents; row j of every array is agent j.
 
     Slots are numbered from 0, as in the listings; the first decision explores, so no W is zero from then on.
@@ -104,9 +104,14 @@ class Pfcb(Learner):
         assert world.costs is not None
         assert world.capacities is not None
         assert world.members is not None
+        from netbandit.learners import pfcb_steps
+
+        self._steps = pfcb_steps
         self.world = world
         self.costs, self.capacities = world.costs, world.capacities
         self.aim = world.quality_threshold + self.margin
+        self._optimistic, self._believed = np.empty((2, self.costs.shape[1]))  # room
+        self._order = np.empty(self.costs.shape[1], dtype=np.int64)
         never = self.sharing == "never"
         self.sharers: NDArray[np.int64] = np.ones_like(world.members) if never else world.members
         self.units = np.zeros(self.costs.shape)
@@ -135,20 +140,32 @@ class Pfcb(Learner):
         """Return the slots each agent explores, shape (n,)."""
         return self.explored
 
-    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the quantities each agent procures, shape (n, m): whole numbers, as floats (Algorithm 2)."""
-        from netbandit.learners.pfcb_steps import quantities
+    def choose_one(self, slot: int, agent: int, units: NDArray[np.float64]) -> None:
+        """Write the quantities that *agent* procures, whole numbers, into *units* (Algorithm 2)."""
+        if self.decided[agent] < self.explored[agent]:
+            for producer in range(units.shape[0]):
+                units[producer] = 1.0
+            return
+        spread = sqrt(1.5 * log(self.factors[agent] * max(slot - self.since[agent], 1)))
+        self._steps.trust(
+            self.units[agent],
+            self.good[agent],
+            spread,
+            self.world.rho,
+            self.costs[agent],
+            self._optimistic,
+            self._believed,
+        )
+        self._steps.choose(self._optimistic, self._believed, self.capacities[agent], self.aim, self._order, units)
 
-        world = self.world
-        beliefs = self.units, self.good, self.factors, self.explored, self.decided, self.since
-        return np.asarray(quantities(slot, agents, *beliefs, world.rho, self.costs, self.capacities, self.aim))
-
-    def learn(self, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+    def learn_one(self, slot: int, agent: int, units: NDArray[Any], good: NDArray[Any]) -> None:
         """Count the units that were procured, and those of them that were good."""
-        self.decided[agents] += 1
-        for known, fresh, seen in ((self.units, self.fresh_units, arms), (self.good, self.fresh_good, rewards)):
-            known[agents] += seen
-            fresh[agents] += seen
+        self.decided[agent] += 1
+        for producer in range(units.shape[0]):
+            self.units[agent, producer] += units[producer]
+            self.good[agent, producer] += good[producer]
+            self.fresh_units[agent, producer] += units[producer]
+            self.fresh_good[agent, producer] += good[producer]
 
     def next_share(self, slot: int) -> int | None:
         """Return the next slot of the schedule."""
@@ -184,13 +201,11 @@ class Pfcb(Learner):
         said: NDArray[np.int64],
     ) -> None:
         """Let agents weigh what they hear, one message after the other, by what they believed in the slot before."""
-        from netbandit.learners.pfcb_steps import weigh
-
         latest = np.maximum(slot - 1 - self.since, 1).tolist()
         counts = self.sharers.tolist()
         spreads = np.array([sqrt(1.5 * log(count * slots)) for count, slots in zip(counts, latest, strict=True)])
         statistics = told.reshape(len(told), 2, -1)
-        self.accepted += weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
+        self.accepted += self._steps.weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
         self.heard += statistics.shape[0] * statistics.shape[2]
 
     def account(self, releases: int) -> PrivacySpent:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from netbandit.jit import njit
-from netbandit.learners.greedy import choose
+from netbandit.learners.greedy import choose as choose
 
 
 @njit(cache=True)
@@ -25,40 +25,6 @@ def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore
         quality = good[producer] / units[producer] + spread / np.sqrt(units[producer])
         qualities[producer] = min(1.0, quality)
         revenues[producer] = rho * qualities[producer] - costs[producer]
-
-
-@njit(cache=True)
-def quantities(  # type: ignore[no-untyped-def]
-    slot, agents, units, good, factors, explored, decided, since, rho, costs, capacities, aim
-):
-    """Return what each of some agents procures in *slot*, shape (n, m).
-
-    Args:
-        slot: The slot, from 0.
-        agents: The agents, shape (n,).
-        units: W of all agents, shape (M, m).
-        good: Y, same shape.
-        factors: What t is multiplied with in the logarithm, for all agents, shape (M,).
-        explored: Decisions in which one unit of each producer is procured at first, for all agents, shape (M,).
-        decided: Decisions that all agents have made in their present lives, shape (M,).
-        since: The slot in which this life began, shape (M,).
-        rho: What a good unit is worth.
-        costs: c of all agents, shape (M, m).
-        capacities: k, same shape.
-        aim: The threshold that agents keep to.
-    """
-    producers = units.shape[1]
-    chosen = np.ones((agents.size, producers))
-    qualities = np.empty(producers)
-    revenues = np.empty(producers)
-    order = np.empty(producers, dtype=np.int64)
-    for row in range(agents.size):
-        agent = agents[row]
-        if decided[agent] >= explored[agent]:
-            spread = np.sqrt(1.5 * np.log(factors[agent] * max(slot - since[agent], 1)))
-            trust(units[agent], good[agent], spread, rho, costs[agent], qualities, revenues)
-            choose(qualities, revenues, capacities[agent], aim, order, chosen[row])
-    return chosen
 
 
 @njit(cache=True)

@@ -75,8 +75,8 @@ class Learner(AnyLearner):
     Where agents lose their memory with it (``faults.nodes.memory = "lost"``), a learner needs one more method,
     :meth:`forget`.
 
-    Compiled loops (:mod:`netbandit.simulation.kernels`) play many slots at once in place of ``choose`` and ``learn``;
-    they have the same law, and are tested against it.
+    One that is written in steps (`netbandit.learners.steps.StepLearner`) is played in a compiled loop, many slots at
+    once.
     """
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"

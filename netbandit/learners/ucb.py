@@ -1,12 +1,13 @@
 """UCB1 and its relatives (Auer, Cesa-Bianchi, Fischer 2002), alone or with what others have observed."""
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.learners.counts import CountingLearner
+from netbandit.learners.world import World
 
 
 class Ucb(CountingLearner):
@@ -15,11 +16,21 @@ class Ucb(CountingLearner):
     exploration: float = Field(default=4.0, ge=0)
     """alpha: 4 is UCB1 on [0, 1], 2.1 RCL, 8 GosInE, and 1.5 with sigma = 1 FwA."""
 
-    def width(self) -> float:
-        """Return ``sigma sqrt(2 alpha)``: what ``sqrt(ln tau / N)`` is multiplied with."""
-        return self.world.sub_gaussian * sqrt(2 * self.exploration)
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Know nothing yet."""
+        super().start(world, agents, rng)
+        self._width = world.sub_gaussian * sqrt(2 * self.exploration)
 
-    def best(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+    def level_of(self, log_time: float) -> float:
+        """Return ``sigma sqrt(2 alpha ln tau)``."""
+        return self._width * sqrt(log_time)
+
+    def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest upper bound."""
-        widths = self.width() * np.sqrt(self.log_time(slot, agents))
-        return np.asarray(self._steps.best_upper_all(self.known, agents, widths))
+        return self._steps.best_upper(
+            self.known.pulls[agent],
+            self.known.sums[agent],
+            self.known.arms[agent],
+            self.known.counts[agent],
+            self.level(slot, agent),
+        )

@@ -7,6 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from netbandit.stepping import kept, name_of
+
 
 def to_stderr(line: str) -> None:
     """Write *line* to stderr."""
@@ -44,8 +46,8 @@ def announce(loop: Any, what: str, *others: Any) -> None:
     known: dict[Any, float] = {}
     for one in (loop, *others):
         _let_go(one, known)
-    if not any(_kept(loop)):
-        missing = [one for one in (loop, *others) if not any(_kept(one))]
+    if not any(kept(loop)):
+        missing = [one for one in (loop, *others) if not any(kept(one))]
         tell(f"compiling the loop of {what}, once on this machine: {_how_long(missing)}")
         for one in missing:
             _time(one)
@@ -70,7 +72,7 @@ def _in_words(seconds: float) -> str:
 
 def _seconds_of(loop: Any) -> Path:
     """Return the file beside what is kept of *loop* that says how many seconds it took to compile it."""
-    return Path(loop.stats.cache_path) / f"{_name_of(loop)}.seconds"
+    return Path(loop.stats.cache_path) / f"{name_of(loop)}.seconds"
 
 
 def _bytes_of(loop: Any, seen: set[Any]) -> int:
@@ -99,17 +101,6 @@ def _time(loop: Any) -> None:
     event.register("numba:compile", Stopwatch())
 
 
-def _kept(loop: Any) -> Iterator[Path]:
-    """Return the indices of what is kept of *loop*."""
-    return Path(loop.stats.cache_path).glob(f"{_name_of(loop)}-*.nbi")
-
-
-def _name_of(loop: Any) -> str:
-    """Return how files that are kept of *loop* are called."""
-    function = loop.py_func
-    return f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}"
-
-
 def _called_by(loop: Any) -> Iterator[Any]:
     """Return the compiled functions that *loop* calls by name."""
     function = loop.py_func
@@ -135,7 +126,7 @@ def _let_go(loop: Any, known: dict[Any, float]) -> float:
         changed = max(changed, _let_go(called, known))
     known[loop] = changed
     if loop.stats.cache_path is not None:
-        for index in _kept(loop):
+        for index in kept(loop):
             with suppress(OSError):  # another process may have removed it, or be reading it
                 if index.stat().st_mtime < changed:
                     index.unlink()

@@ -1,200 +1,155 @@
 """How the slots between two network events are played: call by call in numpy, or all in one compiled loop."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from netbandit.bandits.bandit import Bandit
-from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.bandits.linear import Linear
-from netbandit.bandits.procurement import Procurement
 from netbandit.execution import execution
-from netbandit.learners.counts import CountingLearner
-from netbandit.learners.ellipsoid_learner import EllipsoidLearner
-from netbandit.learners.feducb import FedUcb
-from netbandit.learners.gosine import Gosine
-from netbandit.learners.klucb import KlUcb
-from netbandit.learners.oful import Oful
-from netbandit.learners.pfcb import Pfcb
-from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.learners.slots import Learner
-from netbandit.learners.thompson import Thompson
-from netbandit.learners.ucb import Ucb
+from netbandit.learners.steps import StepLearner
+from netbandit.own_code import ReturnedError, is_ours
+from netbandit.simulation import slot_loop
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld, MarketWorld, SlotWorld
+from netbandit.simulation.slot_loop import NoArmError
+from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.simulation.turns import Turns
+from netbandit.stepping import Compiled
+from netbandit.texts import OneAgentError, TextError
 
 Play = Callable[[int, int], int]
 """Plays the turns from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
 
 _NOTHING = np.zeros(0)
 
+_ENOUGH = 200_000
+"""So many decisions, event by event, take as long as it takes to compile a loop."""
 
-def is_compiled(bandit: Bandit, learner: Learner, isolated: bool) -> bool:
-    """Return whether this pair is played in a loop of its own.
 
-    Agents that share in every slot stop after every slot, so that a loop over many would be of no use to them.
+def is_compiled(world: SlotWorld, learner: Learner, talking: Communication, turns: Turns) -> bool:
+    """Return whether this pair is played in a compiled loop."""
+    return execution() != "plain" and why_not(world, learner, talking, turns) is None
+
+
+def why_not(world: SlotWorld, learner: Learner, talking: Communication, turns: Turns) -> str | None:
+    """Return why a pair cannot be played in a compiled loop; None: it can.
+
+    Args:
+        world: The world.
+        learner: The learner, not yet started.
+        talking: How its agents talk.
+        turns: Who decides when.
     """
-    kind, world = type(learner), type(bandit)
-    if execution() == "plain":
-        return False
-    if world is Linear:
-        return kind in (FedUcb, Oful, SharedLinUcb)
-    if world is Procurement:
-        return kind is Pfcb
-    plain = isinstance(bandit, Bernoulli) and not bandit.changing and bandit.own_arms is None
-    counts = isinstance(learner, CountingLearner) and kind in (Ucb, KlUcb, Thompson) and learner.discount == 1
-    return plain and world is Bernoulli and (kind is Gosine or (isolated and counts))
+    if not isinstance(learner, StepLearner):
+        return "this learner is not written in steps"
+    kind = type(learner)
+    for method in ("choose", "learn", "wants"):
+        if not kind.step_in_force(method):
+            return f"this learner has a method {method} of its own"
+    if talking.in_turn:
+        return "agents decide one after the other within a slot"
+    if talking.sets > 1 and not kind.all_sets:
+        return "agents keep several sets of parameters"
+    return learner.why_no_loop(isolated=talking.isolated) or world.why_no_loop(everybody=turns.everybody)
 
 
-def say_if_new(bandit: Bandit, learner: Learner) -> None:
-    """Write a line to stderr if the compiled loop of this pair has to be compiled first."""
-    if isinstance(bandit, Linear):
-        from netbandit.simulation.kernels.linear import play as linear
+def compiled(
+    world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
+) -> Play | None:
+    """Return the compiled loop of a pair that has one; None: to compile it takes longer than to do without.
 
-        announce(linear, "feducb, oful and linear")
-    elif isinstance(learner, Gosine):
-        from netbandit.simulation.kernels.held_arms import play as held_arms
-
-        announce(held_arms, "gosine and bernoulli")
-    elif isinstance(learner, Thompson):
-        from netbandit.simulation.kernels.arms import play_thompson
-
-        announce(play_thompson, "thompson and bernoulli")
-    elif isinstance(bandit, Bernoulli):
-        from netbandit.simulation.kernels.arms import play as arms
-
-        announce(arms, "ucb, klucb and bernoulli")
-    else:
-        from netbandit.simulation.kernels.procurement import play as procurement
-
-        announce(procurement, "pfcb and procurement")
-
-
-def compiled(world: SlotWorld, learners: Sequence[Learner], account: Account, turns: Turns) -> Play:
-    """Return the compiled loop of a pair that has one."""
-    (first, *_) = learners  # what sets of parameters have in common is in each of them
-    if isinstance(first, Pfcb):
-        assert isinstance(world, MarketWorld)
-        return _procurement(world, first, account, turns)
-    if isinstance(first, Gosine):
-        assert isinstance(world, ArmWorld)
-        return _held_arms(world, first, account, turns)
-    if isinstance(first, Thompson):
-        assert isinstance(world, ArmWorld)
-        return _thompson(world, first, account, turns)
-    if isinstance(first, Ucb | KlUcb):
-        assert isinstance(world, ArmWorld)
-        return _arms(world, first, account, turns)
-    assert isinstance(first, EllipsoidLearner)
-    return _linear(world, first, account, turns)
-
-
-def _linear(world: SlotWorld, learner: EllipsoidLearner, account: Account, turns: Turns) -> Play:
-    from netbandit.simulation.kernels.linear import play
-
-    assert isinstance(world, ActionSetWorld)
-    bandit = world.bandit
-    assert isinstance(bandit, Linear)
-    draws, actions, fixed = bandit.world, bandit.shown, bandit.fixed
-    beliefs, bonus_terms, trigger, columns = learner.beliefs, learner.bonus_terms, learner.trigger, learner.columns
-    if not turns.everybody:
-        trigger = trigger._replace(every=0)  # all know the slots in which rounds begin
-
-    def run(first: int, last: int) -> int:
-        who = turns.block, turns.everybody, turns.up
-        return int(play(first, last, *who, draws, actions, fixed, columns, beliefs, bonus_terms, trigger, account))
-
-    return run
-
-
-def _arms(world: ArmWorld, learner: Ucb | KlUcb, account: Account, turns: Turns) -> Play:
-    from netbandit.simulation.kernels.arms import play
-
-    bandit, numbers, known = world.bandit, world.numbers, learner.known
-    assert isinstance(bandit, Bernoulli)
-    means, gaps, missed = bandit.agent_means, bandit.gaps, world.missed
-    divergence = isinstance(learner, KlUcb)
-    width, log_log = (0.0, learner.log_log) if isinstance(learner, KlUcb) else (learner.width(), 0.0)
+    Raises:
+        TextError: Something in steps of the user's own cannot be compiled; the message says where, and why.
+    """
+    (learner, *_) = learners  # what sets of parameters have in common is in each of them
+    assert isinstance(learner, StepLearner)
+    kinds = type(learner).__name__, type(world.bandit).__name__
+    names = {
+        "VECTORS": learner.plays == "vectors",
+        "UNITS": learner.plays == "market",
+        "WANTS": learner.has("wants"),
+        "EVERYBODY": turns.everybody and learner.plays != "vectors",
+        "CHECKS": not is_ours(type(learner)),
+        **world.constants(),
+    }
+    world.ready(0, 1)
+    # Classes that have their steps of another one are played by the same loop.
+    name, classes = f"{type(learner).maker_of('choose_one')}_and_{kinds[1]}", (type(world.bandit),)
+    objects: dict[str, Any] = {"world": world, "learner": learner, "account": account}
+    try:
+        play: Callable[[int, int, bool], Any]
+        if names["UNITS"]:
+            loop = Compiled(slot_loop.markets, {"turns": turns, **objects}, name, names, classes)
+            play = _without_calls(loop)
+        else:
+            everything = {"turns": turns, **objects, "talking": talking}
+            play = loop = Compiled(slot_loop.slot_by_slot, everything, name, names, classes)
+    except OneAgentError:
+        loop = Compiled(slot_loop.agent_by_agent, objects, name, names, classes)
+        play = _agent_by_agent(loop, account, turns)
+    decisions = turns.expected * len(turns.up)
+    if not loop.ours and execution() == "chosen" and decisions < _ENOUGH and not loop.at_hand:
+        return None
+    announce(loop.loop, " and ".join(kinds).lower())
+    if not loop.ours:
+        given = (0, 0, 0, np.zeros(1)) if loop.of_one_agent else (0, 0) if names["UNITS"] else (0, 0, False)
+        try:
+            loop.compile(*given)
+        except TextError as error:
+            raise _said_of_a_step(learner, error) from None
 
     def run(first: int, last: int) -> int:
         while first < last:
-            numbers.reach(first)
-            until = min(last, numbers.last)
-            uniforms = numbers.block[:, first - numbers.first :]
-            play(first, until, turns.here, uniforms, means, gaps, known, width, log_log, divergence, missed, account)
-            first = until
-        return last
+            until = world.ready(first, last)
+            try:
+                reached = int(play(first, until, talking.asks))
+            except NoArmError as error:
+                slot, agent, arm = error.args
+                text = f"an arm from 0 to {world.bandit.arm_count - 1}, not {arm} (slot {slot}, agent {agent})"
+                raise ReturnedError(f"{type(learner).__qualname__}.choose_one must return {text}", "learner") from None
+            world.played(first, reached, turns.here)
+            first = reached
+            if reached < until:
+                break
+        if names["UNITS"] and not turns.up.all():
+            account.pass_over(np.flatnonzero(~turns.up), first)
+        return first
 
     return run
 
 
-def _held_arms(world: ArmWorld, learner: Gosine, account: Account, turns: Turns) -> Play:
-    from netbandit.simulation.kernels.held_arms import play
+def _said_of_a_step(learner: StepLearner, error: TextError) -> TextError:
+    """Return what is to be said where a loop cannot be compiled: of a step that cannot be compiled alone either."""
+    known: dict[str, tuple[Any, ...]] = {"choose_one": (0, 0), "learn_one": (0, 0, 0, 0.0), "wants_one": (0, 0)}
+    for step, given in known.items():
+        if learner.plays == "arms" and (step != "wants_one" or learner.has("wants")):
+            function = getattr(type(learner), step)
+            try:
+                Compiled(function, {function.__code__.co_varnames[0]: learner}, step, keeps=False).compile(*given)
+            except TextError as found:
+                return found
+    return error
 
-    bandit, numbers = world.bandit, world.numbers
-    assert isinstance(bandit, Bernoulli)
-    state = learner.held, learner.pulls, learner.sums, learner.phase_pulls, learner.since, learner.width()
-    means, gaps, missed = bandit.agent_means, bandit.gaps, world.missed
 
-    def run(first: int, last: int) -> int:
-        while first < last:
-            numbers.reach(first)
-            until = min(last, numbers.last)
-            uniforms = numbers.block[:, first - numbers.first :]
-            play(first, until, turns.here, uniforms, means, gaps, *state, missed, account)
-            first = until
+def _without_calls(loop: Compiled) -> Callable[[int, int, bool], int]:
+    return lambda first, last, _: int(loop(first, last))
+
+
+def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[[int, int, bool], int]:
+    """Return what plays some slots, agent by agent."""
+    add_up = Compiled(slot_loop.add_up, {"account": account}, "add_up")
+
+    def play(first: int, last: int, _: bool) -> int:
+        regrets = np.zeros(last - first)
+        for agent in turns.here.tolist():
+            loop(agent, first, last, regrets)
+        if len(account.regret) == 1:
+            add_up(first, regrets)
         return last
 
-    return run
-
-
-def _thompson(world: ArmWorld, learner: Thompson, account: Account, turns: Turns) -> Play:
-    from netbandit.simulation.kernels.arms import note, play_thompson
-
-    bandit, numbers, known = world.bandit, world.numbers, learner.known
-    assert isinstance(bandit, Bernoulli)
-    digests, means, gaps = account.digests, bandit.agent_means, bandit.gaps
-
-    def run(first: int, last: int) -> int:
-        while first < last:
-            numbers.reach(first)
-            until = min(last, numbers.last)
-            uniforms = numbers.block[:, first - numbers.first :]
-            regrets = np.zeros(until - first)
-            for agent in turns.here.tolist():  # its stream is unpacked once a block, not once a slot
-                own = known.pulls[agent], known.sums[agent], learner.rngs[agent], regrets, digests[agent]
-                decided = int(known.decided[agent])
-                digests[agent], missed = play_thompson(first, until, decided, uniforms[agent], means[agent], gaps, *own)
-                known.decided[agent] += until - first
-                world.missed[agent] += missed
-            note(first, regrets, account)
-            first = until
-        return last
-
-    return run
-
-
-def _procurement(world: MarketWorld, learner: Pfcb, account: Account, turns: Turns) -> Play:
-    from netbandit.simulation.kernels import procurement
-
-    market, statistics = procurement.market(world), procurement.statistics(learner)
-    numbers = world.numbers
-
-    def run(first: int, last: int) -> int:
-        while first < last:
-            numbers.reach(first)
-            until = min(last, numbers.last)
-            uniforms = numbers.block[:, first - numbers.first :]
-            procurement.play(first, until, turns.here, uniforms, market, statistics, account)
-            first = until
-        if not turns.up.all():
-            account.pass_over(np.flatnonzero(~turns.up), last)
-        return last
-
-    return run
+    return play
 
 
 def generic(

@@ -2,25 +2,34 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
-from netbandit.bandits.procurement import Procurement
+from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.bandits.gaussian import Gaussian
+from netbandit.bandits.linear import Linear
+from netbandit.bandits.procurement import TOLERANCE, Procurement
 from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
 from netbandit.simulation.result import Metric
 from netbandit.simulation.returned import note_slot
 from netbandit.simulation.slot_account import PRIME
 
+if TYPE_CHECKING:  # it is compiled, which only runs need
+    from netbandit.bandits.procurement_draws import Tables
+
 CHOOSE = Kind("choose")
 PROCURE = Kind("procure")
 
 BLOCK = 1_024
 """Slots whose random numbers are drawn at once, unless there are very many agents."""
+
+_MOST_MEANS = 1 << 20
+"""How many means are kept at hand at once at most, where they change."""
 
 _MOST_NUMBERS = 1 << 23
 """How many numbers are drawn at once at most: 64 MB."""
@@ -33,10 +42,12 @@ class SlotWorld(ABC):
     """What the driver needs of a bandit.
 
     Attributes:
+        bandit: The bandit.
         kind: The kind of event that a decision is, for the fingerprint.
         each: Whether regret is added up agent by agent.
     """
 
+    bandit: Any
     kind: Kind = CHOOSE
     each: bool = False
 
@@ -69,6 +80,38 @@ class SlotWorld(ABC):
     def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return figures of its own, after so many *decisions* of all agents."""
         return {}
+
+    # What one agent does, written out into the loop over all of them (`netbandit.simulation.slot_loop`).
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """Return why it has no steps; None: it has. *everybody*: all agents decide in every slot."""
+        return "this world is not written in steps"
+
+    def constants(self) -> dict[str, bool]:
+        """Return what stands for the constants of its steps."""
+        return {}
+
+    def ready(self, first: int, last: int) -> int:
+        """Have at hand what steps need in the slots from *first* on; return to before which slot, *last* at most."""
+        return last
+
+    def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
+        """Note that *agents* have decided in the slots from *first* to before *last*."""
+
+    def show_one(self, slot: int, agent: int) -> Any:
+        """Return the vectors that *agent* sees."""
+        raise NotImplementedError
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """Return what *arm* pays."""
+        raise NotImplementedError
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """Return how much less than the best *arm* pays on average."""
+        raise NotImplementedError
+
+    def note_missed(self, agent: int, missed: float) -> None:  # noqa: B027
+        """Note how much less than the best *agent* has earned, in one slot or some."""
 
 
 class RewardNumbers:
@@ -146,6 +189,10 @@ class DecisionNumbers:
         return np.asarray(found)
 
 
+CHANGES = False
+"""Whether means are not the same in all slots."""
+
+
 class ArmWorld(SlotWorld):
     """Finitely many arms.
 
@@ -162,6 +209,7 @@ class ArmWorld(SlotWorld):
         self.bandit = bandit
         self.missed = np.zeros(bandit.agents)
         self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
+        self._tables: tuple[int, int] | None = None
         self._missed_static = 0.0
 
     def facts(self) -> dict[str, Any]:
@@ -182,6 +230,82 @@ class ArmWorld(SlotWorld):
             self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, draw)
         else:
             self._numbers = DecisionNumbers(generator, agents, draw)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `SlotWorld.why_no_loop`."""
+        kind = type(self.bandit)
+        if kind not in (Bernoulli, Gaussian):
+            return "this world is not written in steps"
+        return None if everybody else "not all agents decide in every slot"
+
+    def constants(self) -> dict[str, bool]:
+        """See `SlotWorld.constants`."""
+        return {"CHANGES": self._varied is not None}
+
+    def ready(self, first: int, last: int) -> int:
+        """See `SlotWorld.ready`: the numbers, the means, and how much worse than the best arms are."""
+        self.numbers.reach(first)
+        last = min(last, self.numbers.last)
+        if self._tables is None or (
+            self._varied is not None and not self._tables[0] <= first < last <= self._tables[1]
+        ):
+            self._tables = first, self._fill(first, self.numbers.last)
+        return last
+
+    def _fill(self, first: int, last: int) -> int:
+        """Make the tables of the slots from *first* to before *last*, or fewer; return the slot after them.
+
+        Means and gaps are of shape (periods, 1 or M, K): the same for all, or each agent's own.
+        """
+        bandit = self.bandit  # see why_no_loop
+        agents, arms = bandit.agents, bandit.arm_count
+        starts = [first]
+        if self._varied is not None:
+            begins = np.asarray(bandit.course.starts)
+            starts += begins[(begins > first) & (begins < last)].tolist()
+            most = max(1, _MOST_MEANS // (agents * arms))
+            starts, last = starts[:most], starts[most] if len(starts) > most else last
+            self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
+            self.chosen = np.zeros((last - first, agents), dtype=np.int64)
+        self.tables_first = first
+        means, gaps = [], []
+        each_agent, each_arm = np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents)
+        for slot in starts:
+            of_slot = bandit.means_at(slot)
+            shared = of_slot.ndim == 1 or of_slot.strides[0] == 0
+            means.append(np.atleast_2d(of_slot)[: 1 if shared else agents])
+            few = slice(arms if bandit.own_arms is None else None)
+            gaps.append(bandit.regrets(slot, each_agent[few], each_arm[few]).reshape(-1, arms))
+        self.means, self.gaps = np.array(means), np.array(gaps)
+        self.arms = arms
+        # What an agent's number is multiplied by for its row.
+        self.own_means, self.own_gaps = int(self.means.shape[1] > 1), int(self.gaps.shape[1] > 1)
+        return last
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `SlotWorld.pay_one`."""
+        period = self.periods[slot - self.tables_first] if CHANGES else 0
+        mean = self.means[period, agent * self.own_means, arm]
+        return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `SlotWorld.miss_one`."""
+        period = self.periods[slot - self.tables_first] if CHANGES else 0
+        missed = self.gaps[period, agent * self.own_gaps, arm]
+        if CHANGES:
+            self.chosen[slot - self.tables_first, agent] = arm
+        return missed
+
+    def note_missed(self, agent: int, missed: float) -> None:
+        """See `SlotWorld.note_missed`."""
+        self.missed[agent] += missed
+
+    def played(self, first: int, last: int, agents: Agents) -> None:
+        """See `SlotWorld.played`."""
+        if self._varied is not None:
+            for slot in range(first, last):
+                arms = self.chosen[slot - self.tables_first, agents]
+                self._missed_static += float(self._varied.static_regrets(slot, arms).sum())
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
@@ -229,12 +353,29 @@ class ActionSetWorld(SlotWorld):
 
     def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
         """See `SlotWorld.start`."""
+        self.arms = self.bandit.arm_count
         self.bandit.begin(generator)
 
     def show(self, slot: int, agents: Agents) -> None:
         """Have the next sets drawn."""
         note_slot(self.bandit, slot)
         self._shown = self.bandit.actions(agents)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `SlotWorld.why_no_loop`."""
+        return None if type(self.bandit) is Linear else "this world is not written in steps"
+
+    def show_one(self, slot: int, agent: int) -> Any:
+        """See `SlotWorld.show_one`."""
+        return self.bandit.show_one(agent)
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `SlotWorld.pay_one`."""
+        return self.bandit.pay_one(agent, arm)
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `SlotWorld.miss_one`."""
+        return self.bandit.miss_one(agent, arm)
 
     def actions(self, agents: Agents) -> NDArray[np.float64]:
         """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""
@@ -243,7 +384,8 @@ class ActionSetWorld(SlotWorld):
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `SlotWorld.pull`."""
-        return self.bandit.pull(agents, arms)
+        rewards, missed = self.bandit.pull(agents, arms)
+        return rewards, missed
 
 
 class MarketWorld(SlotWorld):
@@ -266,6 +408,7 @@ class MarketWorld(SlotWorld):
         self.bandit = bandit
         self.best = bandit.revenue(optimum(bandit))
         self.violations = np.zeros(bandit.agents, dtype=np.int64)
+        self._has_tables = False
 
     def facts(self) -> dict[str, Any]:
         """See `SlotWorld.facts`."""
@@ -281,10 +424,63 @@ class MarketWorld(SlotWorld):
         """See `SlotWorld.start`."""
         agents, width = self.bandit.agents, self.bandit.producers
         self._numbers: RewardNumbers | DecisionNumbers
+        self.units, self.good = np.zeros(width), np.zeros(width, dtype=np.int64)
+        self.least = self.bandit.least_revenue
         if each_slot:
             self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, _uniform, width)
         else:
             self._numbers = DecisionNumbers(generator, agents, _uniform, width)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `SlotWorld.why_no_loop`."""
+        return None if everybody else "not all agents decide in every slot"
+
+    def ready(self, first: int, last: int) -> int:
+        """See `SlotWorld.ready`."""
+        if not self._has_tables:
+            from netbandit.bandits import procurement_draws
+
+            self._has_tables, self.draws = True, procurement_draws
+            self.tables: Tables = procurement_draws.tables(self.bandit.capacities, self.bandit.qualities)
+        self.numbers.reach(first)
+        return min(last, self.numbers.last)
+
+    def pay_units(
+        self,
+        slot: int,
+        agent: int,
+        units: NDArray[np.float64],
+        good: NDArray[np.int64],
+        digests: NDArray[np.uint64],
+    ) -> Any:
+        """Write into *good* how many of the *units* that *agent* buys are; return how much less than the best it earns.
+
+        What it has seen is taken into its hash.
+        """
+        surplus = 0.0
+        earned = 0.0
+        digest = digests[agent]
+        for producer in range(units.shape[0]):
+            bought = int(units[producer])
+            drawn = 0
+            if bought > 0:
+                chance = self.numbers.block[agent, slot - self.numbers.first, producer]
+                if bought == self.bandit.capacities[agent, producer]:  # mostly, and then a table knows
+                    drawn = self.tables.guides[agent, producer, int(chance * self.tables.guides.shape[2])]
+                    start = self.tables.starts[agent, producer]
+                    while self.tables.levels[start + drawn] < chance:
+                        drawn += 1
+                else:
+                    drawn = self.draws.quantile(chance, bought, self.bandit.qualities[producer])
+                surplus += bought * (self.bandit.qualities[producer] - self.bandit.threshold)
+                earned += bought * self.bandit.revenues[agent, producer]
+                digest = (digest ^ np.uint64((producer * 1024 + bought) * 1024 + drawn)) * PRIME
+            good[producer] = drawn
+        digests[agent] = digest
+        if surplus < -TOLERANCE:
+            self.violations[agent] += 1
+            earned = self.least[agent]
+        return self.best[agent] - earned
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: a market is always the same."""

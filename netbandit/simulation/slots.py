@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Event
 
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.own_code import is_ours
@@ -12,13 +13,14 @@ from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
-from netbandit.simulation.play import compiled, generic, is_compiled, say_if_new
+from netbandit.simulation.play import compiled, generic, is_compiled
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.returned import checked
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
 from netbandit.simulation.turns import turns_of
+from netbandit.texts import TextError
 
 _DIGEST = (1 << 63) - 1
 
@@ -64,9 +66,7 @@ class Slots(Driver):
         stage = self.stage
         template = checked(in_slots(stage.point.learner).fresh())
         self.talking = talking = communication(stage, template)
-        fast = is_compiled(stage.bandit, template, talking.isolated) and not talking.in_turn
-        if fast:
-            say_if_new(stage.bandit, template)
+        can = is_compiled(self.world, template, talking, self.turns)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
         degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
@@ -88,13 +88,21 @@ class Slots(Driver):
                 forgets=self._forgets,
                 **self.world.facts(),
             )
+            if isinstance(learner, StepLearner):
+                learner.world = world
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
         self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
-        self._slow = not fast and template.plays == "vectors" and is_ours(type(template))
+        self._slow = not can and template.plays == "vectors" and is_ours(type(template))
+        self._uncompiled = ""
+        play = None
+        try:
+            play = compiled(self.world, self.learners, self.account, talking, self.turns) if can else None
+        except TextError as error:
+            self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (
-            compiled(self.world, self.learners, self.account, self.turns)
-            if fast
+            play
+            if play is not None
             else one_after_the_other(talking, self.learners[0], self.world, self.account, self.turns)
             if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking, self.turns)
@@ -158,7 +166,8 @@ class Slots(Driver):
             **talked,
         }
         values = account.total()
-        remarks = (*learner.remarks(), *((_GENERIC,) if self._slow else ()))
+        said = (_GENERIC if self._slow else "", self._uncompiled)
+        remarks = (*learner.remarks(), *filter(None, said))
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 

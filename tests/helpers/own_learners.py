@@ -23,8 +23,9 @@ class Rarely(Ucb):
 class Stubborn(Ucb):
     """Thinks arm 0 best, whatever it pays."""
 
-    def best(self, slot, agents):
-        return np.zeros(len(agents), dtype=np.int64)
+    def choose(self, slot, agents):
+        arms = super().choose(slot, agents)
+        return np.where(self.known.decided[agents] < self.known.counts[agents], arms, 0)
 
 
 class Forgetless(nb.Learner):

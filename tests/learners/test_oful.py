@@ -7,10 +7,17 @@ import pytest
 from helpers.deposit_scenes import LAGGING, metrics, regret, run
 from helpers.one_by_one import OneByOne
 
-from netbandit.learners.ellipsoid import bonus_of
+from netbandit.learners.ellipsoid import bonus_at
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.feducb_radius import radius
 from netbandit.learners.oful import Oful
+
+
+def bonus(learner, slot):
+    """What the width of an arm is multiplied with when the first agent decides."""
+    beliefs = learner.beliefs
+    return bonus_at(beliefs.log_det[0, 0], beliefs.held[0, 0], learner.bonus_terms[0], 3, slot)
+
 
 ONE = 'run={ horizon = 1_500, activity = "one" }'
 
@@ -40,7 +47,7 @@ def test_the_trace_is_never_less_than_the_determinant():
         for _ in range(40):
             action = rng.standard_normal(3)
             learner.learn(0, 0, action / np.linalg.norm(action), rng.random())
-            of_this.append(bonus_of(learner.beliefs, 0, 0, learner.bonus_terms[0], 0))
+            of_this.append(bonus(learner, 0))
         widths.append(of_this)
     assert (np.array(widths[1]) >= np.array(widths[0])).all()
 
@@ -58,7 +65,7 @@ def test_radii_are_those_of_the_papers():
         learner = OneByOne(keys, 1, arms=3, dimension=3, isolated=True)
         for action in actions:
             learner.learn(0, 0, action, 0.5)
-        assert bonus_of(learner.beliefs, 0, 0, learner.bonus_terms[0], 9) == pytest.approx(0.3 * value, rel=1e-12)
+        assert bonus(learner, 9) == pytest.approx(0.3 * value, rel=1e-12)
 
 
 PATH_OF_5 = ("topology.agents=5", 'protocol.server="centre"', LAGGING, "learner.upload=inf")

@@ -20,7 +20,6 @@ from netbandit.scenario.load import load
 from netbandit.simulation import slots
 from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.check import check
-from netbandit.simulation.kernels import procurement as market
 from netbandit.simulation.slot_worlds import optimum
 from netbandit.simulation.slots import Slots
 from netbandit.streams import Streams
@@ -169,15 +168,21 @@ def reference(
 @pytest.fixture
 def history(monkeypatch):
     """What each agent bought and found good, slot by slot, in the simulation that follows."""
-    play, found = market.play, []
+    compiled, found = slots.compiled, []
 
-    def watched(first, last, playing, uniforms, world, learner, account):
-        for slot in range(first, last):
-            before = np.stack([learner.fresh_units, learner.fresh_good])
-            play(slot, slot + 1, playing, uniforms[:, slot - first :], world, learner, account)
-            found.append(np.stack([learner.fresh_units, learner.fresh_good]) - before)
+    def watched(world, learners, *others):
+        play, (learner,) = compiled(world, learners, *others), learners
 
-    monkeypatch.setattr(market, "play", watched)
+        def played(first, last):
+            for slot in range(first, last):
+                before = np.stack([learner.fresh_units, learner.fresh_good])
+                play(slot, slot + 1)
+                found.append(np.stack([learner.fresh_units, learner.fresh_good]) - before)
+            return last
+
+        return played
+
+    monkeypatch.setattr(slots, "compiled", watched)
     return found
 
 

@@ -1,0 +1,175 @@
+"""Learners whose rule is written for one agent and one decision, and compiled into the loop over all of them."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Agents, Learner
+from netbandit.learners.world import World
+from netbandit.part import state
+from netbandit.stepping import Compiled
+from netbandit.texts import TextError
+
+_STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
+
+
+class StepLearner(Learner):
+    """A learner written in steps: what one agent does in one decision, on arrays and numbers.
+
+    Steps are plain functions of Python. Where the world has steps as well, all are written out into one loop over
+    agents and slots and compiled with it: an attribute of ``self`` that they read is an array or a number, and only
+    what arrays hold can change. They may call functions and methods written in the same way, those of `math`, and of
+    numpy what numba knows. What is random comes from a list of generators, one an agent:
+    ``self.rngs[agent].random()``.
+
+    All else is as for `Learner`: ``self.world`` is what `start` is told of the world, and :meth:`choose`,
+    :meth:`learn` and :meth:`wants` call the steps, one agent after the other.
+    """
+
+    all_sets: ClassVar[bool] = False
+    """Whether its steps find by the slot which of several sets of parameters decides, so that one learner has all."""
+    world: World = state()
+    """What agents know of the world."""
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Return whether it has a method *name* of its own, or the step of which that is made."""
+        if name == "wants" and cls.wants is StepLearner.wants:
+            return cls.wants_one is not StepLearner.wants_one
+        return super().has(name)
+
+    @classmethod
+    def maker_of(cls, step: str) -> str:
+        """Return the name of the class that says what a *step* is."""
+        return cls.__mro__[_first_with(cls, step)].__name__
+
+    @classmethod
+    def step_in_force(cls, method: str) -> bool:
+        """Return whether the step of a *method* says all that it does: no class has another method after the step."""
+        return _first_with(cls, _STEPS[method]) <= _first_with(cls, method)
+
+    def why_no_loop(self, *, isolated: bool) -> str | None:
+        """Return why steps are not all that agents do between two messages; None: they are.
+
+        Args:
+            isolated: Whether nothing is ever shared.
+        """
+        return None
+
+    @abstractmethod
+    def choose_one(self, *given: Any, **named: Any) -> Any:
+        """Return the arm that *agent* pulls in *slot*: ``choose_one(self, slot, agent)``.
+
+        Where arms are vectors, these follow as an argument, of shape (K, d). In a market there follows what is to be
+        filled in with the units that it buys of each producer, of shape (m,), and nothing is returned.
+        """
+
+    @abstractmethod
+    def learn_one(self, *given: Any, **named: Any) -> None:
+        """Take in what the chosen arm paid: ``learn_one(self, slot, agent, arm, reward)``.
+
+        Where arms are vectors, that of the arm follows, of shape (d,). In a market these are units, and how many of
+        them were good, of shape (m,).
+        """
+
+    def wants_one(self, *given: Any, **named: Any) -> Any:
+        """Return whether *agent* wants a synchronisation after its decision: ``wants_one(self, slot, agent)``."""
+        raise NotImplementedError
+
+    def end_turn(self, decisions: int) -> None:
+        """Note that so many agents have decided at an instant; the next decision is at a later one."""
+
+    def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
+        """Return what :meth:`choose_one` does for each of *agents*."""
+        if self.plays == "market":
+            assert self.world.capacities is not None
+            units = np.empty((len(agents), self.world.capacities.shape[1]))
+            self._each(choose_units, slot, agents, units)
+            return units
+        found = np.empty(len(agents), dtype=np.int64)
+        if self.plays == "vectors":
+            fixed = self.world.fixed_actions
+            self._each(choose_vectors, slot, agents, self._shown(agents) if fixed is None else fixed[None], found)
+        else:
+            self._choose_arms(slot, agents, found)
+        return found
+
+    def _choose_arms(self, slot: int, agents: Agents, found: NDArray[np.int64]) -> None:
+        """Write the arm that :meth:`choose_one` returns for each of *agents* into *found*, shape (n,)."""
+        self._each(choose_arms, slot, agents, found)
+
+    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Do what :meth:`learn_one` does for each of *agents*."""
+        if self.plays == "vectors":
+            self._each(learn_vectors, slot, agents, arms, rewards, self._shown(agents)[np.arange(len(agents)), arms])
+        else:
+            self._each(learn_all, slot, agents, arms, rewards)
+        self.end_turn(len(agents))
+
+    def wants(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
+        """Return what :meth:`wants_one` does for each of *agents*."""
+        found = np.zeros(len(agents), dtype=np.bool_)
+        self._each(want_all, slot, agents, found)
+        return found
+
+    def _shown(self, agents: Agents) -> NDArray[np.float64]:
+        assert self.world.actions is not None
+        return self.world.actions(agents)
+
+    def _each(self, text: Callable[..., None], *given: Any) -> None:
+        """Have *text* called: compiled if all in it is ours, else as it is."""
+        kept: dict[Any, Callable[..., Any]] = self.__dict__.setdefault("_each_text", {})
+        if text not in kept:
+            kept[text] = partial(text, self)
+            with suppress(TextError):
+                made = Compiled(text, {"learner": self}, f"{text.__name__}_{self.maker_of('choose_one')}")
+                kept[text] = made if made.ours else kept[text]
+        kept[text](*given)
+
+
+def _first_with(cls: type, name: str) -> int:
+    """Return which class says what *name* is: its place in the order in which they are asked."""
+    return next(place for place, one in enumerate(cls.__mro__) if name in one.__dict__)
+
+
+def choose_arms(learner: Any, slot: int, agents: Agents, found: NDArray[np.int64]) -> None:
+    """Have each of *agents* choose an arm."""
+    for row in range(agents.size):
+        found[row] = learner.choose_one(slot, agents[row])
+
+
+def choose_vectors(learner: Any, slot: int, agents: Agents, shown: NDArray[Any], found: NDArray[np.int64]) -> None:
+    """Have each of *agents* choose one of the vectors *shown*, to each of them or to all."""
+    for row in range(agents.size):
+        found[row] = learner.choose_one(slot, agents[row], shown[min(row, shown.shape[0] - 1)])
+
+
+def choose_units(learner: Any, slot: int, agents: Agents, units: NDArray[np.float64]) -> None:
+    """Have each of *agents* fill in the units that it buys."""
+    for row in range(agents.size):
+        learner.choose_one(slot, agents[row], units[row])
+
+
+def learn_all(learner: Any, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+    """Have each of *agents* learn what its arm, or its units, paid."""
+    for row in range(agents.size):
+        learner.learn_one(slot, agents[row], arms[row], rewards[row])
+
+
+def learn_vectors(
+    learner: Any, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any], actions: NDArray[Any]
+) -> None:
+    """Have each of *agents* learn what its arm paid, which is a row of *actions*."""
+    for row in range(agents.size):
+        learner.learn_one(slot, agents[row], arms[row], rewards[row], actions[row])
+
+
+def want_all(learner: Any, slot: int, agents: Agents, found: NDArray[np.bool_]) -> None:
+    """Ask each of *agents* if it wants a synchronisation."""
+    for row in range(agents.size):
+        found[row] = learner.wants_one(slot, agents[row])

@@ -29,7 +29,7 @@ _NEVER = (1 << 63) - 1
 def fits(network: Network) -> bool:
     """Return whether nothing queues, no trace is kept, no node fails, and every message arrives within a known time."""
     faults = network.peer_faults
-    if faults is None or network.trace is not None or network.transmission(_A_MEGABYTE):
+    if network.nodes_fail or network.trace is not None or network.transmission(_A_MEGABYTE):
         return False
     if faults.retry is not None or not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
         return False
@@ -44,7 +44,6 @@ def fits(network: Network) -> bool:
 def hop_slots(network: Network) -> NDArray[np.int64]:
     """Return in how many slots a message may take effect: all numbers there can be, ascending, at least one."""
     faults, slot = network.peer_faults, network.clock.slot
-    assert faults is not None
     latencies = np.array([channel.latency for out in network.channels for channel in out], dtype=np.int64)
     if faults.jitter is None:
         return np.unique(np.maximum(1, -(-latencies // slot))) if len(latencies) else np.ones(1, dtype=np.int64)
@@ -85,7 +84,6 @@ class BulkLinks:
         self.receivers, self.senders, self._columns, self._latencies = map(np.ascontiguousarray, table.T)
         self.reverse = np.lexsort((self.receivers, self.senders))  # sorted by sender, then receiver
         faults = network.peer_faults
-        assert faults is not None
         self._faults = faults
         self._numbers = _Numbers(faults, len(rows), self._columns, network.streams)
         loss = faults.loss

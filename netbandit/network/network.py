@@ -311,9 +311,24 @@ class Network:
         return self.instantaneous or bool(self.faults)
 
     @property
-    def peer_faults(self) -> ChannelFaults | None:
-        """What can go wrong on the channels between agents; None: nodes fail, which decides about messages too."""
-        return None if self.outages is not None and self.outages.any_nodes else self.faults.peer
+    def peer_faults(self) -> ChannelFaults:
+        """What can go wrong on the channels between agents."""
+        return self.faults.peer
+
+    @property
+    def nodes_fail(self) -> bool:
+        """Whether agents, or the server, may be down at times, which decides about messages too."""
+        return self.outages is not None and self.outages.any_nodes
+
+    @property
+    def node_downtimes(self) -> list[Downtimes]:
+        """When each agent is down."""
+        assert self.outages is not None
+        return [self.outages.node(agent) for agent in range(self.agents)]
+
+    def life(self, agent: int) -> int:
+        """Return how often *agent* has lost its memory so far."""
+        return 0 if self.outages is None else self.outages.life(agent, self.clock.now)
 
     @property
     def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:

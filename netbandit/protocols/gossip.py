@@ -52,7 +52,10 @@ def on_message(network: Network, own: Own, round: Round, node: int, neighbour: N
 @text
 def act(network: Network, own: Own, round: Round, node: int, labels: Labels) -> None:
     """Tell a neighbour all that one holds, unless one has spoken in this slot, and again in the next."""
-    if APART and (is_deserted(own, round) or (FORGETS and holds_nothing(own, round, node))):
+    silent = APART and is_deserted(own, round)
+    if APART and FORGETS:
+        silent = silent or holds_nothing(own, round, node)
+    if silent:
         set_next_slot(own, round, node, -1)
     else:
         now = now_of(network)

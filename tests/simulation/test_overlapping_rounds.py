@@ -80,6 +80,32 @@ def test_agents_that_wait_in_synchronisations_are_the_same_as_event_by_event(poi
     assert "late" in compiled.metrics
 
 
+ABSENCES = [
+    'faults.nodes = { up_for = "20 ms", down_for = "6 ms" }',
+    'faults.nodes = { up_for = "20 ms", down_for = "6 ms", memory = "lost" }\nlinks.peer.jitter = "2 ms"',
+    'faults.nodes = { up_for = "8 ms", down_for = "3 ms", memory = "lost" }\nlinks.peer.loss = 0.1\n'
+    'links.peer.retry = { timeout = "4 ms" }',
+    'faults.nodes = { up_for = "30 ms", down_for = "6 ms" }\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
+    'faults.outages = [{ nodes = [0, 1], from = "5 ms", until = "14 ms" }]',
+]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_agents_go_down_and_come_back_as_event_by_event(point, protocol, seed):
+    faults = ABSENCES[seed]
+    same(*both_ways(point(drawn(seed, protocol, faults=faults))))
+    learner, bandit = 'kind = "oful", schedule = "fixed", every = 3', 'kind = "linear", dimension = 2, arms = 4'
+    given = {"learner": learner, "bandit": f"bandit = {{ {bandit} }}", "horizon": 60, "faults": faults}
+    same(*both_ways(point(drawn(seed, protocol, **given))))
+
+
+def test_a_sender_that_goes_down_after_the_horizon_waits_for_nothing(point):
+    """Its timeout is longer than the run, and it knows ahead whether it is up then."""
+    faults = ABSENCES[2].replace("4 ms", "90 ms")
+    same(*both_ways(point(drawn(3, "gis", faults=faults, horizon=40))))
+
+
 @pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("seed", range(100, 103))
 @pytest.mark.parametrize("protocol", PROTOCOLS)

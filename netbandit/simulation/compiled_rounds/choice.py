@@ -113,6 +113,7 @@ def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> 
         and sync_handler.release_size <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
         and _is_known(network)
+        and not network.nodes_fail
     )
 
 
@@ -139,12 +140,13 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         and _times_fit(network)
         and network.clock.horizon * network.agents < _MOST_ITEMS
         and _is_known(network)
+        and not network.nodes_fail
     )
 
 
 def rounds_of_broadcasts_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
     """Return whether a loop knows all that can happen to what agents tell over rounds, and is worth it; see above."""
-    return _overlapping_fit(protocol, network) and fits(protocol, network, shares)
+    return not network.nodes_fail and _overlapping_fit(protocol, network) and fits(protocol, network, shares)
 
 
 def broadcasts_over_rounds(protocol: NetworkProtocol, network: Network) -> "BroadcastOverCompiledRounds":
@@ -200,7 +202,11 @@ def uncalled_protocol(
 
 def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
     """As `uncalled_protocol`, of synchronisations that are called for."""
-    if not (_overlaps(protocol) or type(protocol) is Relay) or not fits(protocol, network, _CALLED_ROUNDS):
+    if (
+        network.nodes_fail
+        or not (_overlaps(protocol) or type(protocol) is Relay)
+        or not fits(protocol, network, _CALLED_ROUNDS)
+    ):
         return None
     from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
 
@@ -232,6 +238,7 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
         and hops(network) * _A_ROUND >= _least_hops()
         and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
+        and (not network.nodes_fail or _overlapping_fit(protocol, network))
         and _is_known(network)
     )
 
@@ -252,7 +259,7 @@ def _is_known(network: Network) -> bool:
     if not network.unreliable:
         return True
     faults, channels = network.peer_faults, 2 * len(network.links)
-    if faults is None or not 0 < channels <= _MOST_CHANNELS or not cuts_fit(network):
+    if not 0 < channels <= _MOST_CHANNELS or not cuts_fit(network):
         return False
     if isinstance(faults.loss, BurstLoss) and network.peer_bandwidth is not None:
         stays = 2 * network.clock.end / (faults.loss.good_for + faults.loss.bad_for)
@@ -306,6 +313,7 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY
         and _is_known(network)
+        and not network.nodes_fail
     )
 
 

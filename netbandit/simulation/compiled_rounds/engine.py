@@ -159,12 +159,13 @@ class CompiledLoop(NetworkProtocol):
         why = rows.ENDED_ROUND
         while why != rows.STOPPED:
             limit, turn = self._environment.next_event(rows.NEVER)
-            # At the instant of something outside, all that arrives comes before it, and steps may.
+            # At the instant of something outside all that arrives comes before it, unless a node changes; steps may.
+            arrivals_until = limit if turn >= ARRIVALS else limit - 1
             steps_until = limit if turn > self._turn else limit - 1
             if my_turn:
                 steps_until = max(steps_until, self.clock.now)
                 my_turn = False
-            why = self.play_on(limit, steps_until)
+            why = self.play_on(arrivals_until, steps_until)
             self.react(why)
         self.appoint_arrival(int(self.machine.state[rows.NEXT_ARRIVAL]))
         self.appoint_steps()

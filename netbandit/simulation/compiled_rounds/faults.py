@@ -10,7 +10,7 @@ from netbandit.network.loss import BurstLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, repetition_of
-from netbandit.simulation.compiled_rounds.cuts import cuts_of
+from netbandit.simulation.compiled_rounds.cuts import absences_of, cuts_of
 from netbandit.simulation.compiled_rounds.links import doubled, with_unused_rows
 from netbandit.simulation.compiled_rounds.luck import Stays, Windows
 from netbandit.simulation.machine import rows
@@ -36,13 +36,14 @@ class WhatGoesWrong:
 
     def __init__(self, network: Network, machine: Machine, kinds: int) -> None:
         faults = network.peer_faults
-        assert faults is not None
         self._windows = Windows(network, machine)
         self._stays = Stays(network, faults.loss, machine) if isinstance(faults.loss, BurstLoss) else None
         first_cuts, cuts = cuts_of(network)
+        first_absences, absences = absences_of(network)
         state = np.zeros(rows.FAULT_STATES, dtype=np.int64)
         state[rows.KNOWN_UNTIL] = rows.NEVER if self._stays is None else 0
         state[rows.UNUSED_PACKET] = -1
+        state[rows.LOSES_MEMORY] = network.forgets
         room = max(_LEAST_ROOM, 2 * len(machine.channels))
         self.faults = Faults(
             state=state,
@@ -58,6 +59,8 @@ class WhatGoesWrong:
             switches=np.empty(0, dtype=np.int64),
             first_cuts=first_cuts,
             cuts=cuts,
+            first_absences=first_absences,
+            absences=absences,
         )
         self._more_packets(room)
 

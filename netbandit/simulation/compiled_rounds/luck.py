@@ -35,7 +35,6 @@ class Windows:
 
     def __init__(self, network: Network, machine: Machine) -> None:
         faults = network.peer_faults
-        assert faults is not None
         channels, peers = len(machine.channels), 2 * len(network.links)
         self._jitter = faults.jitter
         self._column = _columns(network, machine)

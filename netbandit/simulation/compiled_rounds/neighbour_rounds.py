@@ -262,7 +262,8 @@ class PlacedRounds(OpenRounds):
         """Close rounds in which nobody waits, and nothing is under way."""
         under_way = np.concatenate([self._loop.used_messages()["round"], self._loop.steps[:, handlers.STEP_ROUND]])
         for round in list(self.open.values()):
-            if (self._loop.told or round.deserted) and round.number not in under_way:
+            over = round.deserted and not self.network.agents_fail  # else it may still end, when another goes down
+            if (self._loop.told or over) and round.number not in under_way:
                 self.close(round)
 
     def _widen(self) -> None:
@@ -344,7 +345,8 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
         while first + len(agents) > len(self.machine.steps):
             self.more(rows.STEPS_FULL)
         added = self.machine.steps[first : first + len(agents)]
-        added[:, 0], added[:, 1], added[:, 2:] = agents, labels, (number, now)
+        added[:, 0], added[:, 1], added[:, 3:] = agents, labels, (number, now)
+        added[:, handlers.STEP_LIFE] = list(map(self.network.life, agents.tolist())) if self.network.forgets else 0
         state[rows.STEPS] += len(agents)
         state[rows.STEP_TIME] = min(int(state[rows.STEP_TIME]), now)
         self.appoint_step(now)

@@ -21,7 +21,10 @@ _WHAT_GOES_WRONG = (
     *("LOSES", "LOSES_BITS", "LOSES_IN_BURSTS", "JITTERS", "OVERTAKES", "DOUBLES", "REPEATS", "LINKS_FAIL"),
     *("COUNTS_DELIVERIES", "FAULTY"),
 )
-_NOT_HERE = ("UPLINKS", "TRACES", "NODES_FAIL", "FORGETS", "PROMPT")
+_WHERE_NODES_FAIL = ("NODES_FAIL", "FORGETS")
+_NOT_HERE = ("UPLINKS", "TRACES", "PROMPT")
+_VARIANTS = ("", "_with_faults", "_with_absences")
+"""What the names of functions end in, where nothing can go wrong, messages may be lost or late, and nodes be down."""
 _LONG = (hop.put, hops.take, hops.advance)
 """What is compiled once. Where nothing can go wrong, the compiler puts it where it is called all the same."""
 _OF_ALL = frozenset(one.__name__ for one in (hop, hops, primitives, calendar, heaps, steps))
@@ -41,16 +44,16 @@ class Loop:
         self._function = function
         self._of = dict(of or {})
         self._name = name
-        self._made: dict[bool, Any] = {}
+        self._made: dict[int, Any] = {}
 
     def over(self, network: Network) -> Any:
         """Return it, to be compiled, for *network*."""
-        faulty = network.unreliable
-        if faulty not in self._made:
-            writing = _Writing(faulty, self._of, self._name) if self._of else _writing(faulty)
+        variant = 2 if network.nodes_fail else int(network.unreliable)
+        if variant not in self._made:
+            writing = _Writing(variant, self._of, self._name) if self._of else _writing(variant)
             made = entry(writing.named(written_out(self._function, writing.names, writing.called)))
-            self._made[faulty] = made if hasattr(made, "py_func") else partial(_uncompiled, made)
-        return self._made[faulty]
+            self._made[variant] = made if hasattr(made, "py_func") else partial(_uncompiled, made)
+        return self._made[variant]
 
 
 def _uncompiled(function: Callable[..., Any], machine: Machine, *given: Any) -> Any:
@@ -100,15 +103,15 @@ class _Row:
 
 
 @cache
-def _writing(faulty: bool) -> "_Writing":
-    return _Writing(faulty)
+def _writing(variant: int) -> "_Writing":
+    return _Writing(variant)
 
 
 class _Writing:
     """How texts are written out for networks in which nothing can go wrong, or for all others.
 
     Args:
-        faulty: Whether something can go wrong.
+        variant: What can go wrong: its place in `_VARIANTS`.
         of: See `Loop`.
         name: See `Loop`.
 
@@ -116,16 +119,17 @@ class _Writing:
         names: What the primitives and constants of texts stand for.
     """
 
-    def __init__(self, faulty: bool, of: Mapping[str, Any] | None = None, name: str = "") -> None:
-        self._faulty = faulty
+    def __init__(self, variant: int, of: Mapping[str, Any] | None = None, name: str = "") -> None:
+        self._variant = variant
         self._name = name
         self._made: dict[FunctionType, Any] = {}
-        self._of_all = _writing(faulty) if of else self
+        self._of_all = _writing(variant) if of else self
         if of:
             self.names: dict[str, Any] = self._of_all.names | dict(of)
             return
         self.names = {name: value for name, value in vars(primitives).items() if is_text(value)}
-        self.names |= dict.fromkeys(_WHAT_GOES_WRONG, faulty) | dict.fromkeys(_NOT_HERE, False) | {"QUEUES": True}
+        self.names |= dict.fromkeys(_WHAT_GOES_WRONG, variant > 0) | dict.fromkeys(_NOT_HERE, False)
+        self.names |= dict.fromkeys(_WHERE_NODES_FAIL, variant == 2) | {"QUEUES": True}
         self.names |= {"duration_of": primitives.transmission_of, "NOTHING": -1}
         for text in _LONG:
             self.names[text.__name__] = self.called(text)
@@ -140,11 +144,11 @@ class _Writing:
         """Return *text* to be called, as it is written here."""
         if text not in self._made:
             made = self.named(written_out(text, self.names, self.called))
-            self._made[text] = compiled(made) if self._faulty else inlined(made)
+            self._made[text] = compiled(made) if self._variant else inlined(made)
         return self._made[text]
 
     def named(self, function: FunctionType) -> FunctionType:
         """Give *function* a name of its own: numba tells what it keeps by it."""
-        name = "_".join([function.__name__, *([self._name] if self._name else []), *(["with_faults"] * self._faulty)])
+        name = "_".join([function.__name__, *([self._name] if self._name else [])]) + _VARIANTS[self._variant]
         function.__name__ = function.__qualname__ = name
         return function

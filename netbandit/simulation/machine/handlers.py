@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.primitives import Channel, Message
-from netbandit.protocols.primitives import act, note_news, on_message
+from netbandit.protocols.primitives import FORGETS, act, note_news, on_message
 from netbandit.simulation.machine.bits import WORD_BITS, lowest, ones
 from netbandit.simulation.machine.calls import hears_call
 from netbandit.simulation.machine.hops import advance, put_message, room, send, take
@@ -31,7 +31,16 @@ from netbandit.simulation.machine.open_rounds import (
     hearing,
     place_of,
 )
-from netbandit.simulation.machine.primitives import channel_of, message_of, release, write
+from netbandit.simulation.machine.primitives import (
+    channel_of,
+    is_node_down,
+    life_of,
+    loses_memory,
+    message_of,
+    release,
+    up_again,
+    write,
+)
 from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
@@ -61,9 +70,10 @@ from netbandit.simulation.machine.rows import (
 from netbandit.simulation.machine.steps import NODE_BITS, STEP_MASK, begin_due_from, inbox_of_one
 from netbandit.texts import text
 
-# Columns of `Machine.steps` behind the others: the number of the round, and when (ns) the step is due.
-STEP_ROUND, STEP_DUE = range(2, 4)
-STEP_COLUMNS = 4
+# Columns of `Machine.steps` behind the others: in which life of its node it was made, the number of the round, and when
+# (ns) the step is due.
+STEP_LIFE, STEP_ROUND, STEP_DUE = range(2, 5)
+STEP_COLUMNS = 5
 
 # Places in `Spread.state`: how many rows of `lists` are used; the first unused row of `tellers`, counted from 1 on, and
 # how many are unused; whether hops take effect at slot boundaries, and the number of slots; and from which row of
@@ -94,6 +104,9 @@ DRAWS = True
 """Whether nodes draw neighbours."""
 NOTES_TELLERS = True
 """Whether nodes note who has told them what."""
+
+NODES_FAIL = True
+"""Whether nodes may be down at times."""
 
 _DONE = -1
 
@@ -264,6 +277,10 @@ def add_row(network: Machine, own: Spread, round: int, node: int, due: int, labe
     row = network.state[STEPS]
     network.steps[row, NODE] = node
     network.steps[row, STEP_LABELS] = labels
+    life = 0
+    if FORGETS:
+        life = life_of(network, node, network.state[NOW])
+    network.steps[row, STEP_LIFE] = life
     network.steps[row, STEP_ROUND] = own.rounds.table[round, NUMBER]
     network.steps[row, STEP_DUE] = due
     network.state[STEPS] = row + 1
@@ -368,6 +385,14 @@ def held(own: Spread, round: int, node: int) -> int:
     for word in range(own.known.shape[2]):
         end = add_word(own, end, word, own.known[round, node, word])
     return list_to(own, end)
+
+
+@text
+def holds_nothing(own: Spread, round: int, node: int) -> bool:
+    empty = True
+    for word in range(own.known.shape[2]):
+        empty = empty and own.known[round, node, word] == 0
+    return empty
 
 
 @text
@@ -523,16 +548,67 @@ def handle(network: Machine, own: Spread) -> int:
 
 
 @text
-def begin_steps(network: Machine, own: Spread) -> None:
-    """Find what is due now."""
+def acts_at(network: Machine, node: int, time: int) -> int:
+    """Return when (ns) *node* acts that would act at a *time*: if it is down then, at a boundary once it is back."""
+    slot = network.state[SLOT_NS]
+    at = time
+    up = up_again(network, node, at)
+    while up > at and up < network.state[END]:
+        at = -(-up // slot) * slot
+        up = up_again(network, node, at)
+    return at if up == at else NEVER
+
+
+@text
+def leave_absent(network: Machine, own: Spread) -> int:
+    """Put off what is due at nodes that are down, or forget it with all else; return why it cannot, or `ARRIVED`.
+
+    See `netbandit.network.clock.InstantQueue`.
+    """
+    state, steps, kept = network.state, network.steps, own.state
+    last = state[STEPS]
+    why = ARRIVED
+    if 2 * last - kept[FIRST] > len(steps):
+        why = STEPS_FULL
+    else:
+        for step in range(kept[FIRST], last):
+            node = steps[step, NODE]
+            if steps[step, STEP_DUE] <= state[NOW] and is_node_down(network, node, state[NOW], state[NOW]):
+                due = acts_at(network, node, state[NOW])
+                if due < NEVER and not loses_memory(network):
+                    for column in range(STEP_DUE):
+                        steps[state[STEPS], column] = steps[step, column]
+                    steps[state[STEPS], STEP_DUE] = due
+                    state[STEPS] += 1
+                steps[step, STEP_DUE] = _DONE
+            elif steps[step, STEP_DUE] <= state[NOW] and life_of(network, node, state[NOW]) != steps[step, STEP_LIFE]:
+                steps[step, STEP_DUE] = _DONE
+        row = kept[FIRST]
+        for step in range(kept[FIRST], state[STEPS]):
+            if steps[step, STEP_DUE] != _DONE:
+                for column in range(STEP_COLUMNS):
+                    steps[row, column] = steps[step, column]
+                row += 1
+        state[STEPS] = row
+    return why
+
+
+@text
+def begin_steps(network: Machine, own: Spread) -> int:
+    """Find what is due now; return why it cannot, or `ARRIVED`."""
     state, kept = network.state, own.state
     # Where something is due in most instants, what was left over mostly is not.
     kept[FIRST] = 0 if kept[KEPT_DUE] <= state[NOW] else kept[KEPT]
-    kept[DUE] = begin_due_from(network, kept[FIRST])
-    kept[TAKEN] = 0
-    kept[ACTED] = 0
-    kept[INSTANTS] += 1
-    kept[UNITED] = kept[USED]
+    why = ARRIVED
+    if NODES_FAIL:
+        why = leave_absent(network, own)
+    if why == ARRIVED:
+        kept[DUE] = begin_due_from(network, kept[FIRST])
+        kept[TAKEN] = 0
+        kept[ACTED] = 0
+        kept[INSTANTS] += 1
+        kept[UNITED] = kept[USED]
+    return why
 
 
 @text
@@ -651,7 +727,6 @@ def play(network: Machine, own: Spread, arrivals_until: int, steps_until: int) -
         else:
             why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
             if why == STEP:
-                begin_steps(network, own)
-                why = ARRIVED
+                why = begin_steps(network, own)
         if why != ARRIVED:
             return why

@@ -15,6 +15,7 @@ from netbandit.simulation.machine.rows import (
     BOOKINGS,
     END,
     EVENTS,
+    LOSES_MEMORY,
     MESSAGES_LEFT,
     NEVER,
     NOW,
@@ -24,6 +25,7 @@ from netbandit.simulation.machine.rows import (
     TIMERS,
     UNUSED_MESSAGE,
     UNUSED_PACKET,
+    Integers,
 )
 from netbandit.texts import text
 
@@ -251,20 +253,61 @@ def is_bad(network: Network, channel: Channel, time: int) -> bool:
 
 
 @text
+def last_before(times: Integers, first: int, last: int, column: int, time: int) -> int:
+    """Return how many of the rows from *first* to before *last* have a time (ns) in a *column* of up to *time*."""
+    low = first
+    high = last
+    while low < high:
+        middle = (low + high) >> 1
+        if times[middle, column] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return low - first
+
+
+@text
 def is_link_down(network: Network, channel: Channel, begin: int, end: int) -> bool:
     down = False
     if len(network.faults.first_cuts) > 0:
-        first = network.faults.first_cuts[network.channels[channel].link]
-        low = first
-        high = network.faults.first_cuts[network.channels[channel].link + 1]
-        while low < high:  # the first that begins later
-            middle = (low + high) >> 1
-            if network.faults.cuts[middle, 0] <= end:
-                low = middle + 1
-            else:
-                high = middle
-        down = low > first and network.faults.cuts[low - 1, 1] > begin
+        link = network.channels[channel].link
+        first = network.faults.first_cuts[link]
+        begun = last_before(network.faults.cuts, first, network.faults.first_cuts[link + 1], 0, end)
+        down = begun > 0 and network.faults.cuts[first + begun - 1, 1] > begin
     return down
+
+
+@text
+def is_node_down(network: Network, node: int, begin: int, end: int) -> bool:
+    first = network.faults.first_absences[node]
+    begun = last_before(network.faults.absences, first, network.faults.first_absences[node + 1], 0, end)
+    return begun > 0 and network.faults.absences[first + begun - 1, 1] > begin
+
+
+@text
+def up_again(network: Network, node: int, time: int) -> int:
+    """Return when (ns) *node* is up that is down at a *time*; if it is up then, that time."""
+    first = network.faults.first_absences[node]
+    begun = last_before(network.faults.absences, first, network.faults.first_absences[node + 1], 0, time)
+    up = time
+    if begun > 0:
+        up = max(time, network.faults.absences[first + begun - 1, 1])
+    return up
+
+
+@text
+def loses_memory(network: Network) -> bool:
+    """Return whether a node that comes back knows nothing."""
+    return network.faults.state[LOSES_MEMORY] == 1  # type: ignore[no-any-return]
+
+
+@text
+def life_of(network: Network, node: int, time: int) -> int:
+    life = 0
+    if loses_memory(network):
+        first, last = network.faults.first_absences[node], network.faults.first_absences[node + 1]
+        life = last_before(network.faults.absences, first, last, 1, time)
+    return life
 
 
 # What is counted.

@@ -121,8 +121,9 @@ STATES = 33
     WANTED,  # how many numbers of one channel are needed at once
     UNUSED_PACKET,
     PACKETS_LEFT,
-) = range(6)
-FAULT_STATES = 6
+    LOSES_MEMORY,  # whether an agent that comes back knows nothing
+) = range(7)
+FAULT_STATES = 7
 
 # Why a loop returns.
 (
@@ -167,6 +168,7 @@ class Faults(NamedTuple):
         switches: When (ns) channels become bad or good.
         first_cuts: Where in `cuts` the rows of each link begin, and the end, shape (links + 1,); empty: none is down.
         cuts: From when until before when (ns) links are down, shape (n, 2).
+        first_absences, absences: The same of agents.
     """
 
     state: Integers
@@ -182,6 +184,8 @@ class Faults(NamedTuple):
     switches: Integers
     first_cuts: Integers
     cuts: Integers
+    first_absences: Integers
+    absences: Integers
 
 
 class Machine(NamedTuple):

@@ -91,7 +91,7 @@ ABSENCES = [
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", ["gis", "gossip"])
 def test_agents_go_down_and_come_back_as_event_by_event(point, protocol, seed):
     faults = ABSENCES[seed]
     same(*both_ways(point(drawn(seed, protocol, faults=faults))))

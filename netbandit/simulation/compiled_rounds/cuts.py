@@ -19,20 +19,20 @@ Times = NDArray[np.int64]
 
 def cuts_fit(network: Network) -> bool:
     """Return whether it can be known in advance when links and agents are down: nothing queues, and not too often."""
-    known: list[tuple[Downtimes, int]] = []
+    known: list[tuple[Downtimes, int, int]] = []
     downtimes = network.link_downtimes
     if downtimes is not None and network.links:
         link = network.links[0]  # the others fail by the same law
-        known.append((downtimes(min(link.first, link.second), max(link.first, link.second)), len(network.links)))
+        of_one = downtimes(min(link.first, link.second), max(link.first, link.second))
+        known.append((of_one, len(network.links), _latest_arrival(network)))
     if network.agents_fail:
-        known.append((network.node_downtimes[0], network.agents))
+        known.append((network.node_downtimes[0], network.agents, _latest_timeout(network)))
     if known and network.peer_bandwidth is not None:
         return False
-    latest = _latest_timeout(network)
     # Twice as far each time: they may be so many that counting them all would take for ever.
     return all(
         len(times.until(latest >> halvings)) <= _MOST_CUTS // number
-        for times, number in known
+        for times, number, latest in known
         for halvings in range(_HALVINGS, -1, -1)
     )
 

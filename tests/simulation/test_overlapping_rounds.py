@@ -18,7 +18,7 @@ FAULTS = [
     'links.peer.jitter = "3 ms"\nlinks.peer.overtaking = true\nlinks.peer.duplicate = 0.2',
     'links.peer.loss = 0.1\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
 ]
-PROTOCOLS = ["gis", "gossip", "flooding", "helpers.own_handlers:PassOn"]
+PROTOCOLS = ["gis", "gossip", "flooding"]
 
 BANDIT = 'bandit = { kind = "bernoulli", arms = 6, seed = 1 }'
 
@@ -90,14 +90,21 @@ ABSENCES = [
 ]
 
 
+@pytest.mark.parametrize(
+    "protocol", ["gis", *(pytest.param(one, marks=pytest.mark.slow) for one in ("gossip", "flooding"))]
+)
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("protocol", ["gis", "gossip"])
 def test_agents_go_down_and_come_back_as_event_by_event(point, protocol, seed):
     faults = ABSENCES[seed]
     same(*both_ways(point(drawn(seed, protocol, faults=faults))))
     learner, bandit = 'kind = "oful", schedule = "fixed", every = 3', 'kind = "linear", dimension = 2, arms = 4'
     given = {"learner": learner, "bandit": f"bandit = {{ {bandit} }}", "horizon": 60, "faults": faults}
     same(*both_ways(point(drawn(seed, protocol, **given))))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_protocol_of_ones_own_is_compiled_as_event_by_event(point, seed):
+    same(*both_ways(point(drawn(seed, "helpers.own_handlers:PassOn", faults=""))))
 
 
 def test_a_sender_that_goes_down_after_the_horizon_waits_for_nothing(point):

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from netbandit.nesting import TooDeepError, any_depth
 from netbandit.own_code import is_own, message
 
 
@@ -39,10 +40,11 @@ def identity_of(found: type) -> str:
         UnstableError: Some of it cannot be told from something else that does otherwise.
     """
     try:
-        walk = _Walk(frozenset({found.__module__.partition(".")[0]}))
-        return f"blake2b:{walk.digest(found, found.__qualname__).hex()}"
-    except RecursionError:
-        raise UnstableError(f"{found.__qualname__}: nested too deeply") from None
+        with any_depth():
+            walk = _Walk(frozenset({found.__module__.partition(".")[0]}))
+            return f"blake2b:{walk.digest(found, found.__qualname__).hex()}"
+    except TooDeepError as error:
+        raise UnstableError(f"{found.__qualname__}: {error}") from None
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))

@@ -14,6 +14,7 @@ from statistics import median
 import networkx as nx
 
 from netbandit.bench.measure import Row, noise, rates_in_turns, ratios
+from netbandit.garbage import paused_collection
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -26,7 +27,6 @@ from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
-from netbandit.simulation.garbage import paused_collection
 from netbandit.streams import Streams
 
 ROUNDS = 7

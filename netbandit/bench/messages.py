@@ -16,6 +16,7 @@ import simpy
 
 from netbandit.bench.bare_heap import flood
 from netbandit.bench.measure import Row, Work, noise, rates_in_turns, ratios
+from netbandit.garbage import paused_collection
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
@@ -24,7 +25,6 @@ from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
-from netbandit.simulation.garbage import paused_collection
 
 Latencies = dict[tuple[int, int], int]
 

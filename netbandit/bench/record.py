@@ -16,6 +16,7 @@ from math import exp, log
 from pathlib import Path
 
 from netbandit.bench.measure import Row
+from netbandit.nesting import read_json
 from netbandit.results.safe_files import storage
 
 ERROR_RATE = 0.05
@@ -118,11 +119,11 @@ def read(file: Path) -> list[Run]:
     runs = []
     for number, line in enumerate(lines, 1):
         try:
-            found = json.loads(line)
+            found = read_json(line)
             run = Run(**{name: found[name] for name in ("benchmark", "rows", "machine", "versions", "at")})
             _figures(run)
             _words(run)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise RecordError(f"{file}:{number}: not a line that netbandit bench --record writes") from None
         runs.append(run)
     if not runs:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from netbandit.nesting import any_depth, read_json
+
 if TYPE_CHECKING:
     import networkx
 
@@ -66,9 +68,8 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graph = read()
-    except RecursionError as error:
-        raise NotAGraphError("nested too deeply") from error
+            with any_depth():
+                graph = read()
     except KeyError as error:
         raise NotAGraphError(f"unknown {error}") from error
     # The readers of networkx meet a file that is not what it should be with errors of nearly any kind.
@@ -83,11 +84,9 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
 def node_link(content: bytes) -> Network:
     """Read the node-link JSON of networkx, whose links stand under "links" or "edges"."""
     try:
-        data = json.loads(_text(content))
+        data = read_json(_text(content))
     except ValueError as error:
         raise NotAGraphError(str(error)) from error
-    except RecursionError as error:
-        raise NotAGraphError("nested too deeply") from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
         raise NotAGraphError('it is not an object with the lists "nodes" and "links" (or "edges")')
     links = data.get("links", data.get("edges"))
@@ -145,8 +144,9 @@ def edge_list(content: bytes) -> Network:
 def _attributes(text: str) -> Attributes:
     """Return what networkx writes behind a link: ``{'latency': '5 ms'}`` without its first sign."""
     try:
-        found = ast.literal_eval("{" + text) if text else {}
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        with any_depth():
+            found = ast.literal_eval("{" + text) if text else {}
+    except (ValueError, TypeError, SyntaxError, MemoryError):
         return {}
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 

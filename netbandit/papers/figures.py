@@ -30,6 +30,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 import netbandit
+from netbandit.nesting import TooDeepError, read_toml
 from netbandit.papers.claims import Claim, Formula
 from netbandit.papers.selectors import Selector
 from netbandit.settings import Settings
@@ -222,8 +223,8 @@ def read_paper(folder: Path) -> Paper:
     """
     path = folder / FILE
     try:
-        content = _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        content = _File.model_validate(read_toml(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, TooDeepError) as error:
         raise PaperError(f"{path}: {error}") from error
     except ValidationError as error:
         lines = [f"{path}: {_key(entry['loc'])}: {entry['msg']}" for entry in error.errors()]

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from netbandit.nesting import read_json
 from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
 from netbandit.plots.style import save
 from netbandit.results.safe_files import write_whole
@@ -37,7 +38,7 @@ class Memory:
     def of(cls, folder: Path) -> "Memory":
         """Return what is known of the pictures in *folder*; nothing where its file is damaged."""
         try:
-            found = json.loads((folder / PICTURES).read_bytes())
+            found = read_json((folder / PICTURES).read_bytes())
             files = tuple(name for name in found["files"] if isinstance(name, str) and Path(name).name == name)
             asked = {name: Asked.from_json(one) for name, one in dict(found.get("asked", {})).items()}
             return cls(files, {name: one for name, one in asked.items() if one}, found.get("every") is True)

@@ -10,7 +10,6 @@ Whoever compares many points finds some that differ by chance: beside the p-valu
 all that were made together. Intervals are not widened for it.
 """
 
-import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.arguments import by_name, inside
 from netbandit.key_paths import CASE
+from netbandit.nesting import read_json
 from netbandit.plural import counted
 from netbandit.results.columns import cell, column, marked, parameter_cells
 from netbandit.results.failures import MARKED, MEDIANS, Failures, is_regret, too_few
@@ -471,7 +471,7 @@ def _parameter(value: Any) -> Any:
         return None
     if isinstance(value, str) and value[:1] in ("[", "{"):
         with suppress(ValueError):
-            return json.loads(value)
+            return read_json(value)
     return value
 
 

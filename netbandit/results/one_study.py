@@ -1,6 +1,5 @@
 """A folder of results belongs to one study: whose it is, what would be lost with it, and letting go of it."""
 
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from netbandit.nesting import any_depth, read_json
 from netbandit.results.run_folder import ERROR, RESULT
 from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, STUDY, load_study, study_name
@@ -75,8 +75,11 @@ def _earlier_runs(out: Path) -> Iterator[Path]:
 
 def _pictures(out: Path) -> Iterator[Path]:
     """Yield the pictures that were drawn into *out*."""
-    with suppress(OSError, ValueError, RecursionError):
-        for name in sorted(set(_texts(json.loads((out / _PICTURES).read_bytes())))):
+    names: set[str] = set()
+    with suppress(OSError, ValueError), any_depth():
+        names |= set(_texts(read_json((out / _PICTURES).read_bytes())))
+    with suppress(OSError, ValueError):
+        for name in sorted(names):
             if Path(name).name == name and Path(name).suffix in (".png", ".svg") and (out / name).is_file():
                 yield out / name
 

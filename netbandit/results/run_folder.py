@@ -4,12 +4,12 @@
 Folders of format 1 know the sizes of their files alone; they are still read.
 """
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netbandit.nesting import any_depth, read_json
 from netbandit.results import run_content
 from netbandit.results.portable_json import as_text
 from netbandit.results.run_content import ContentError
@@ -34,7 +34,7 @@ ERROR = "error.txt"
 FILES = frozenset({SCENARIO, CURVES, LINKS, NODES, TRACE})
 """What a run has besides its result; nodes and a trace it may have."""
 
-_DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+_DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
 """What reading a file raises that is not what was written."""
 
 
@@ -120,36 +120,37 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
     """
     content = _content_of_result(folder)
     try:
-        whole = _whole(content)
-        if whole["run"] != folder.name:
-            raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
-        topology = run_content.counts(whole["topology"])
-        nodes = details and NODES in _names(whole)
-        use = run_content.links(_json(folder, LINKS, whole)) if details else run_content.no_links()
-        run_content.consistent(topology.get("agents"), use)
-        return RunResult(
-            name=run_content.text(whole["name"], "the name"),
-            parameters=run_content.keys(whole["parameters"], "the parameters"),
-            resolved=run_content.scenario(_json(folder, SCENARIO, whole)["scenario"]),
-            seed=run_content.integer(whole["seed"], "the seed"),
-            replication=run_content.integer(whole["replication"], "the replication"),
-            metrics=run_content.figures(whole["metrics"]),
-            kinds=run_content.kinds(whole["kinds"]),
-            topology=topology,
-            curves=run_content.curves(_json(folder, CURVES, whole)) if details else {},
-            links=use,
-            fingerprint=run_content.text(whole["fingerprint"], "the fingerprint"),
-            versions={
-                name: run_content.text(version, name)
-                for name, version in run_content.table(whole["versions"], "versions").items()
-            },
-            nodes=run_content.nodes(_json(folder, NODES, whole), topology.get("agents")) if nodes else None,
-            privacy_unit=run_content.text(whole.get("privacy_unit", ""), "the unit of privacy"),
-            privacy_accountant=run_content.text(whole.get("privacy_accountant", ""), "the accountant"),
-            privacy_caveats=run_content.texts(whole.get("privacy_caveats", []), "the caveats"),
-            privacy_bound="upper" if whole.get("privacy_bound") == "upper" else "exact",
-            remarks=run_content.texts(whole.get("remarks", []), "the remarks"),
-        )
+        with any_depth():
+            whole = _whole(content)
+            if whole["run"] != folder.name:
+                raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
+            topology = run_content.counts(whole["topology"])
+            nodes = details and NODES in _names(whole)
+            use = run_content.links(_json(folder, LINKS, whole)) if details else run_content.no_links()
+            run_content.consistent(topology.get("agents"), use)
+            return RunResult(
+                name=run_content.text(whole["name"], "the name"),
+                parameters=run_content.keys(whole["parameters"], "the parameters"),
+                resolved=run_content.scenario(_json(folder, SCENARIO, whole)["scenario"]),
+                seed=run_content.integer(whole["seed"], "the seed"),
+                replication=run_content.integer(whole["replication"], "the replication"),
+                metrics=run_content.figures(whole["metrics"]),
+                kinds=run_content.kinds(whole["kinds"]),
+                topology=topology,
+                curves=run_content.curves(_json(folder, CURVES, whole)) if details else {},
+                links=use,
+                fingerprint=run_content.text(whole["fingerprint"], "the fingerprint"),
+                versions={
+                    name: run_content.text(version, name)
+                    for name, version in run_content.table(whole["versions"], "versions").items()
+                },
+                nodes=run_content.nodes(_json(folder, NODES, whole), topology.get("agents")) if nodes else None,
+                privacy_unit=run_content.text(whole.get("privacy_unit", ""), "the unit of privacy"),
+                privacy_accountant=run_content.text(whole.get("privacy_accountant", ""), "the accountant"),
+                privacy_caveats=run_content.texts(whole.get("privacy_caveats", []), "the caveats"),
+                privacy_bound="upper" if whole.get("privacy_bound") == "upper" else "exact",
+                remarks=run_content.texts(whole.get("remarks", []), "the remarks"),
+            )
     except DamagedRunError:
         raise
     except ContentError as error:
@@ -255,8 +256,8 @@ def _whole(content: bytes) -> dict[str, Any]:
 def _read_unsealed(content: bytes) -> dict[str, Any] | None:
     """Return what a ``result.json`` of format 1 says, None if it is none."""
     try:
-        whole = json.loads(content, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        whole = read_json(content, parse_constant=_refuse)
+    except ValueError:
         return None
     if not isinstance(whole, dict) or whole.get("format") != _UNSEALED or not isinstance(whole.get("sizes"), dict):
         return None
@@ -293,4 +294,4 @@ def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
 
 
 def _json(folder: Path, name: str, whole: Mapping[str, Any]) -> Any:
-    return json.loads(_content(folder, name, whole), parse_int=integer)
+    return read_json(_content(folder, name, whole), parse_int=integer)

@@ -1,12 +1,12 @@
 """JSON objects that check themselves: the last entry is a checksum of every byte before it."""
 
-import json
 import sys
 from collections.abc import Mapping
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
+from netbandit.nesting import TooDeepError, read_json
 from netbandit.results.portable_json import as_text
 
 _SIGN = ', "checksum": "'
@@ -34,9 +34,9 @@ def unsealed(content: bytes) -> dict[str, Any]:
     if not sign or rest != f'{digest(body)}"}}\n'.encode():
         raise SealError("does not match its checksum")
     try:
-        entries: dict[str, Any] = json.loads(body + b"}", parse_int=integer)
-    except RecursionError:
-        raise SealError("is nested too deeply") from None
+        entries: dict[str, Any] = read_json(body + b"}", parse_int=integer)
+    except TooDeepError as error:
+        raise SealError(f"is {error}") from None
     return entries
 
 

@@ -6,7 +6,6 @@ studies and be called by other parameters there, so name and parameters come fro
 from the run folder.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.key_paths import lookup as lookup
+from netbandit.nesting import any_depth, read_json
 from netbandit.point import Point
 from netbandit.results.portable_json import native
 from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
@@ -164,8 +164,9 @@ def load_study(out: Path, details: bool = True) -> StudyResult:
     if not (out / STUDY).is_file():
         raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}")
     try:
-        return _loaded(out, _described((out / STUDY).read_bytes()), details)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        with any_depth():
+            return _loaded(out, _described((out / STUDY).read_bytes()), details)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
 
 
@@ -190,7 +191,7 @@ def study_name(out: Path) -> str | None:
     """Return the name of the study whose results are in *out*; None if there is none, or none that can be read."""
     try:
         return _text(_described((out / STUDY).read_bytes())["name"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
@@ -203,7 +204,7 @@ def _described(content: bytes) -> dict[str, Any]:
     try:
         whole = unsealed(content)
     except SealError:
-        whole = dict(json.loads(content))
+        whole = dict(read_json(content))
         if whole["format"] != 1:
             raise
         return whole

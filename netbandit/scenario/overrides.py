@@ -1,11 +1,11 @@
 """``--set KEY=VALUE``: one key of the scenario, set on the command line."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from netbandit.nesting import read_toml
 from netbandit.reading import DEEPEST, TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.source import flat_sweep
@@ -81,7 +81,7 @@ def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
 
 def _path(key: str) -> tuple[str, ...]:
     pieces: list[str] = []
-    table: Any = tomllib.loads(f"{key} = 0")
+    table: Any = read_toml(f"{key} = 0")
     while isinstance(table, dict):
         (piece,) = table
         pieces.append(piece)
@@ -93,10 +93,10 @@ def _value(text: str) -> Any:
     if not text:
         raise ValueError('has no value, must be KEY=VALUE; the empty string is ""')
     try:
-        read = tomllib.loads(f"value = {text}")
+        read = read_toml(f"value = {text}")
         if list(read) == ["value"]:
             return read["value"]
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         # tomllib's line and column count in a document of ours, which the user never saw.
         reason = re.sub(r" \(at [^()]*\)$", "", str(error))
         if text[0] in "[{\"'":

@@ -2,10 +2,10 @@
 
 import contextlib
 import re
-import tomllib
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from netbandit.nesting import read_toml
 from netbandit.settings import KeyPath
 
 # Possessive repetitions (*+): a long string costs one pass, never a backtrack. Where what they repeat looks ahead it is
@@ -182,4 +182,4 @@ def _plain(piece: str) -> str:
         return piece
     if "\\" not in piece:
         return piece[1:-1]
-    return str(tomllib.loads(f"key = {piece}")["key"])
+    return str(read_toml(f"key = {piece}")["key"])

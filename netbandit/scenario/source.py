@@ -2,13 +2,13 @@
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from netbandit.key_paths import lookup
+from netbandit.nesting import TooDeepError, read_toml
 from netbandit.reading import TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
@@ -105,8 +105,8 @@ def source_of(name: str, text: str, layer: int) -> Source:
     if half is not None:  # a dictionary can bring one, a file cannot
         raise ScenarioError([f"{Place(layer, 1, 1, name)}: encoding: {half[0]!a} is half a character, not text"])
     try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = read_toml(text)
+    except ValueError as error:
         raise ScenarioError([_syntax_error(name, text, error, layer)]) from None
     if too_deep(data):
         raise ScenarioError([f"{Place(layer, 1, 1, name)}: syntax: {TOO_DEEP}"])
@@ -179,7 +179,7 @@ def _decoded(name: str, content: bytes, layer: int) -> str:
 
 
 def _syntax_error(name: str, text: str, error: Exception, layer: int) -> str:
-    if isinstance(error, RecursionError):
+    if isinstance(error, TooDeepError):
         return f"{Place(layer, 1, 1, name)}: syntax: {TOO_DEEP}"
     message = str(error)
     match = _AT.search(message)

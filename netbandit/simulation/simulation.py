@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netbandit.garbage import paused_collection
 from netbandit.installed_parts import packages_of
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
@@ -24,7 +25,6 @@ from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
-from netbandit.simulation.garbage import paused_collection
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.returned import checked
 from netbandit.streams import Streams

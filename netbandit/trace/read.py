@@ -1,6 +1,5 @@
 """A trace as ``--trace`` has written it: the messages and the phases of a run."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from netbandit.nesting import read_json
 from netbandit.results.run_folder import TRACE, DamagedRunError, check_trace, read_run
 from netbandit.results.store import PointResult, StudyResult, folder_of
 from netbandit.simulation.result import RunResult
@@ -134,7 +134,7 @@ def _with_plain_errors(trace: Path, read: Callable[[Path], _Found]) -> _Found:
 
 def _take(lines: Lines, text: str, place: str) -> None:
     try:
-        entry: dict[str, Any] = json.loads(text)
+        entry: dict[str, Any] = read_json(text)
         if "phase" in entry:
             name = _word(entry.pop("phase"))
             agent, round, begin, end = (_number(entry.pop(key)) for key in ("agent", "round", "begin", "end"))
@@ -144,7 +144,7 @@ def _take(lines: Lines, text: str, place: str) -> None:
             ends = [entry[key] if entry[key] == SERVER else _number(entry[key]) for key in ("from", "to")]
             numbers = [_number(entry[key]) for key in ("bytes", "sent", "start", "arrival")]
             lines.messages.append(Transfer(_word(entry["kind"]), _number(entry["round"]), *ends, *numbers))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise TraceError(f"{place}: this is not a line of a trace as --trace writes it") from None
 
 

@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collection, paused while a simulation is built and runs."""
+"""Python's cyclic garbage collection, paused where it only takes time, or where it must not run."""
 
 import gc
 from collections.abc import Iterator

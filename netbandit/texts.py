@@ -76,7 +76,7 @@ def is_text(value: Any) -> bool:
 
 def written_out(
     function: Callable[..., Any],
-    names: Mapping[str, Any],
+    names: Mapping[Any, Any],
     called: Callable[[FunctionType], Any] | None = None,
     *,
     objects: Mapping[str, Any] | None = None,
@@ -86,7 +86,7 @@ def written_out(
 
     Args:
         function: A text.
-        names: What primitives and constants stand for, by their names in the texts.
+        names: What primitives and constants stand for, by their names in the texts, and objects, by themselves.
         called: Returns what is called in place of a text that cannot be written out where it is called, or is not worth
             it because there are several such places; None: it is written out wherever that can be, for who cannot call
             it for less.
@@ -107,7 +107,7 @@ def written_out(
 def names_used(text: Callable[..., Any]) -> set[str]:
     """Return the names that *text* reads, its arguments among them, and those that texts read which it calls."""
     assert isinstance(text, FunctionType)
-    tree = ast.Module(_source_of(text).body, [])
+    tree = ast.Module(source_of(text).body, [])
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     others = [text.__globals__.get(name) for name in names]
     return names.union(*(names_used(other) for other in others if other is not None and is_text(other)))
@@ -123,55 +123,18 @@ def names_in(text: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
-_COMPILED_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.For, ast.While, ast.Return, ast.Pass)
-_COMPILED_EXPRESSIONS = (
-    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call),
-    *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
-)
-_COMPILED_FUNCTIONS = (min, max, abs, int, bool, range)
-
-
-def not_compiled(text: Callable[..., Any]) -> str | None:
-    """Return what a compiled loop cannot execute of *text*, and of texts that it calls: the line, and why; or None.
-
-    A loop knows whole numbers, what primitives give, and texts; it knows no objects.
-    """
-    assert isinstance(text, FunctionType)
-    source = _source_of(text)
-    for node in (node for one in source.body for node in ast.walk(one)):
-        why = None
-        if isinstance(node, ast.stmt) and not isinstance(node, (*_COMPILED_STATEMENTS, ast.Expr)):
-            why = "is no assignment, if, for, while or call"
-        elif isinstance(node, ast.expr) and not isinstance(node, _COMPILED_EXPRESSIONS):
-            why = "is more than numbers and calls of primitives and texts"
-        elif isinstance(node, ast.Constant) and not isinstance(node.value, int):
-            why = "is no whole number"
-        elif isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else ""
-            called = text.__globals__.get(name, getattr(builtins, name, None))
-            if called is not None and is_text(called):
-                inside = not_compiled(called)
-                if inside is not None:
-                    return inside
-            elif not getattr(called, "__is_primitive__", False) and called not in _COMPILED_FUNCTIONS:
-                why = "calls what is neither a primitive nor a text"
-        if why is not None:
-            file = text.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
-            return f"line {node.lineno} of {file}: {ast.unparse(node)} {why}"  # type: ignore[attr-defined]
-    return None
-
-
 class _Writer:
     """Writes one function out."""
 
     def __init__(
         self,
-        names: Mapping[str, Any],
+        names: Mapping[Any, Any],
         called: Callable[[FunctionType], Any] | None,
         objects: Mapping[str, Any],
         compiled: Callable[[FunctionType], Any],
     ) -> None:
         self._names = names
+        self._values = {id(name): value for name, value in names.items() if not isinstance(name, str)}
         self._objects, self._compiled = objects, compiled
         self._called_for = called or (lambda text: written_out(text, names))
         self._calls_often = called is not None
@@ -186,7 +149,7 @@ class _Writer:
         self._fresh: set[str] = set()  # the names of what is written out
 
     def function(self, function: FunctionType) -> FunctionType:
-        source = _source_of(function)
+        source = source_of(function)
         scope: Scope = {name: ast.Name(name, ast.Load()) for name in source.locals}
         self._root, self._own, self._fresh = function, set(scope), set()
         arguments = ast.arguments(
@@ -220,7 +183,7 @@ class _Writer:
 
     def _count_calls(self, function: FunctionType) -> None:
         """Count how often each text would be written out in *function*."""
-        source = _source_of(function)
+        source = source_of(function)
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Call):
                 text = self._text_called(node, function, dict.fromkeys(source.locals, ast.Constant(None)))
@@ -274,7 +237,7 @@ class _Writer:
             statement = ast.copy_location(ast.Assign([statement.target], statement.value), statement)
         if isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call):
             text = self._text_called(statement.value, owner, scope)
-            if text is not None and _source_of(text).single_expression is None:
+            if text is not None and source_of(text).single_expression is None:
                 target = None
                 if isinstance(statement, ast.Assign):
                     (only,) = statement.targets
@@ -359,7 +322,13 @@ class _Writer:
     # Calls.
 
     def _value(self, name: str, owner: FunctionType) -> Any:
-        return self._names[name] if name in self._names else owner.__globals__.get(name, _NOTHING)
+        """Return what a *name* stands for: names of a user's own module may be those of primitives by chance."""
+        own = owner.__globals__.get(name, _NOTHING)
+        if id(own) in self._values:
+            return self._values[id(own)]
+        if (is_text(own) and not own.__module__.startswith("netbandit.")) or name not in self._names:
+            return own
+        return self._names[name]
 
     def _text_called(self, call: ast.Call, owner: FunctionType, scope: Scope) -> FunctionType | None:
         if isinstance(call.func, ast.Name) and call.func.id not in scope:
@@ -405,12 +374,12 @@ class _Writer:
         self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None
     ) -> ast.expr:
         """Return what stands for a call of *text* within an expression."""
-        expression = _source_of(text).single_expression
+        expression = source_of(text).single_expression
         if expression is not None:
             self._sources.add(text.__code__.co_filename)
             uses = Counter(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
             given: Scope = {}
-            for name, argument in _arguments(text, call).items():
+            for name, argument in arguments_of(text, call).items():
                 value = self._expression(argument, owner, scope, before)
                 simple = isinstance(value, ast.Name | ast.Constant) or self._is_object(value)
                 if uses[name] > 1 and before is not None and not simple:
@@ -423,7 +392,9 @@ class _Writer:
             if body is not None:
                 before += body
                 return target
-        arguments = {name: self._expression(one, owner, scope, before) for name, one in _arguments(text, call).items()}
+        arguments = {
+            name: self._expression(one, owner, scope, before) for name, one in arguments_of(text, call).items()
+        }
         objects = {name: self._object(one) for name, one in arguments.items() if self._is_object(one)}
         if text not in self._called:
             self._called[text] = f"{text.__name__}_{len(self._called)}"
@@ -444,12 +415,12 @@ class _Writer:
         self, text: FunctionType, call: ast.Call, owner: FunctionType, scope: Scope, target: ast.expr | None
     ) -> list[ast.stmt] | None:
         """Return the statements of *text* for a call, which put its result into *target*; None: it ends in a loop."""
-        source = _source_of(text)
+        source = source_of(text)
         if source.returns_in_loop or (self._times[text] > 1 and source.statements >= _LONG):
             return None
         before: list[ast.stmt] = []
         given: Scope = {}
-        for name, argument in _arguments(text, call).items():
+        for name, argument in arguments_of(text, call).items():
             value = self._expression(argument, owner, scope, before)
             simple = isinstance(value, ast.Name | ast.Constant) or self._is_object(value)
             stays = name not in source.assigned and simple
@@ -489,7 +460,7 @@ def _place(owner: FunctionType, node: Any) -> str:
 _LONG = 6
 """So many statements are worth a call."""
 
-_SOURCES: dict[Any, "_Source"] = {}
+_SOURCES: dict[Any, "Source"] = {}
 
 
 class _Written(ast.expr):
@@ -500,7 +471,7 @@ class _Written(ast.expr):
         self.node = node
 
 
-class _Source(NamedTuple):
+class Source(NamedTuple):
     """What is read of a text; nobody changes it."""
 
     tree: ast.FunctionDef
@@ -513,10 +484,21 @@ class _Source(NamedTuple):
 
     @property
     def locals(self) -> list[str]:
+        """The names of arguments and of what is assigned to."""
         return [*self.arguments, *sorted(self.assigned - set(self.arguments))]
 
+    def uses(self, name: str) -> int:
+        """Return how often the single expression reads a *name*."""
+        assert self.single_expression is not None
+        return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(self.single_expression))
 
-def _source_of(function: FunctionType) -> _Source:
+
+def source_of(function: FunctionType) -> Source:
+    """Return what is read of a text.
+
+    Raises:
+        TextError: It has no source, or is no plain function of a module.
+    """
     source = _SOURCES.get(function.__code__)
     if source is None:
         try:
@@ -529,7 +511,7 @@ def _source_of(function: FunctionType) -> _Source:
         ast.increment_lineno(tree, first - 1)
         body = [one for one in tree.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
         names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-        source = _SOURCES[function.__code__] = _Source(
+        source = _SOURCES[function.__code__] = Source(
             tree=tree,
             body=body,
             arguments=[argument.arg for argument in tree.args.args],
@@ -541,9 +523,13 @@ def _source_of(function: FunctionType) -> _Source:
     return source
 
 
-def _arguments(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
-    """Return what each argument of *text* is in a *call*, in their order."""
-    names = _source_of(text).arguments
+def arguments_of(text: FunctionType, call: ast.Call) -> dict[str, ast.expr]:
+    """Return what each argument of *text* is in a *call*, in their order.
+
+    Raises:
+        TextError: It is called with other arguments.
+    """
+    names = source_of(text).arguments
     defaults = text.__defaults__ or ()
     given: dict[str, ast.expr] = dict(
         zip(names[len(names) - len(defaults) :], map(ast.Constant, defaults), strict=True)

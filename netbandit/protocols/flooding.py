@@ -63,4 +63,4 @@ class Flooding(NeighbourRounds):
     has every item, or for an agent at its `deadline`.
     """
 
-    handlers: ClassVar[Handlers] = Handlers(on_message, act, merges=False)
+    handlers: ClassVar[Handlers] = Handlers(on_message, act, merges=False, ends_at_once=True)

@@ -72,7 +72,7 @@ def act(network: Network, own: Own, round: Round, node: int, labels: Labels) -> 
     tell_all(network, own, round, node, ADV, HEADER_BYTES + LABEL_BYTES * number_of(own, labels), labels)
 
 
-SYNCHRONIZATION = Handlers(on_message, act)
+SYNCHRONIZATION = Handlers(on_message, act, ends_at_once=True)
 """Flooding by handshake (Li & Song, Algorithm 2).
 
 A node that has learnt new items advertises their labels to all neighbours (ADV); a neighbour that misses some, and has

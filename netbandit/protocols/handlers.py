@@ -8,7 +8,7 @@ the round is still open.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from inspect import signature
 from types import FunctionType
 from typing import Any
@@ -19,6 +19,7 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network, Receive
+from netbandit.protocols.handler_texts import Said, read_handler
 from netbandit.protocols.open_rounds import Key, Labels, OpenRound, OpenRounds
 from netbandit.protocols.primitives import act, note_news, on_message
 from netbandit.protocols.protocol import Item, Overhear
@@ -52,16 +53,29 @@ class Handlers:
         on_message: See there.
         act: See there.
         merges: Whether a node acts once on all that it takes in of a round in an instant, not on each part of it.
+        ends_at_once: Whether `on_message` does nothing after `at_once`, and notes tellers of nothing but what it then
+            takes in: so what comes alone is taken in, and acted on, where `at_once` is called, which takes less time.
     """
 
     on_message: Callable[..., None]
     act: Callable[..., None]
     merges: bool = True
+    ends_at_once: bool = False
 
     def __post_init__(self) -> None:
         for one in (self.on_message, self.act):
             if not is_text(one):
                 raise TypeError(f"{getattr(one, '__qualname__', one)} is no text: decorate it with netbandit.text")
+
+    @cached_property
+    def said(self) -> tuple[Said, Said]:
+        """What `on_message` says of each message, and `act` each time, at most."""
+        return read_handler(self.on_message, on_message), read_handler(self.act, act)
+
+    @property
+    def not_compiled(self) -> list[str]:
+        """What a loop cannot execute of them, with the lines."""
+        return [one.not_compiled for one in self.said if one.not_compiled is not None]
 
     @property
     def names(self) -> dict[str, Any]:
@@ -170,9 +184,10 @@ class HandledRounds(OpenRounds):
         """Write the texts out for what can happen."""
         network = self.network
         receive, receive_one, self._act = _written_for(self._handlers, tuple(self._flags.items()))
+        alone = self._handlers.ends_at_once or "at_once" not in names_used(self._handlers.on_message)
 
         def handle(node: int, arrivals: list[Arrival]) -> None:
-            if len(arrivals) == 1:  # most of what happens in asynchronous time
+            if alone and len(arrivals) == 1:  # most of what happens in asynchronous time
                 receive_one(network, self, node, arrivals[0])
             else:
                 receive(network, self, node, arrivals)
@@ -185,8 +200,9 @@ class HandledRounds(OpenRounds):
 
 @cache
 def _written_for(handlers: Handlers, flags: tuple[tuple[str, bool], ...]) -> tuple[FunctionType, ...]:
-    names = {name: value for name, value in globals().items() if is_text(value)}
+    names: dict[Any, Any] = {name: value for name, value in globals().items() if is_text(value)}
     names |= {"on_message": handlers.on_message, "act": handlers.act, "MERGES": handlers.merges, **dict(flags)}
+    names |= {kind: kind for kind in handlers.names.values() if isinstance(kind, Kind)}
     alone = {"at_once": take_in_alone, "note_teller": note_only_teller, "tell_others": tell_all_but_one}
     return (
         written_out(receive, names),
@@ -327,7 +343,8 @@ def tell_others(
 
 @text
 def note_teller(own: HandledRounds, round: OpenRound, node: int, labels: Labels, neighbour: int) -> None:
-    round.tellers.setdefault((node, labels), []).append(neighbour)
+    if labels & (labels - 1) == 0:  # of a single item
+        round.tellers.setdefault((node, labels), []).append(neighbour)
 
 
 @text

@@ -1,6 +1,7 @@
 """Rounds between neighbours: the free clock ends them, unless agents go on before by clocks of their own."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import ClassVar
 
 from simpy import Event
@@ -13,7 +14,7 @@ from netbandit.protocols.handlers import HandledRounds, Handlers
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
 from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
-from netbandit.texts import not_compiled
+from netbandit.texts import names_used
 
 
 class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
@@ -64,14 +65,14 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         )
 
     @classmethod
+    @cache
     def can_be_compiled(cls) -> bool:
         """Return whether handlers say all that this class does, and a loop can execute them."""
         beside = {"handlers", "stream", "patterns", "stand_ins", "__doc__", "__module__"}
         own = [name for one in cls.__mro__[: cls.__mro__.index(NeighbourRounds)] for name, value in vars(one).items()]
         overridden = [name for name in own if name in vars(NeighbourRounds) and name not in beside]
         methods = [name for name in overridden if not name.startswith(("__pydantic", "model_", "__", "_abc"))]
-        texts = (cls.handlers.on_message, cls.handlers.act)
-        return not methods and all(not_compiled(text) is None for text in texts)
+        return not methods and not cls.handlers.not_compiled
 
     @property
     def _handled(self) -> HandledRounds:
@@ -94,10 +95,10 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     def check(self) -> Checks:
         """Yield what of the handlers cannot be compiled."""
         yield from super().check()
-        for text in (self.handlers.on_message, self.handlers.act):
-            why = not_compiled(text)
-            if why is not None:
-                yield Note("kind", f"its messages go one by one, not in a compiled loop: {why}")
+        if "at_once" in names_used(self.handlers.act):
+            yield Mistake("kind", "its nodes act on what they have taken in at once: act may call later, not at_once")
+        for why in self.handlers.not_compiled:
+            yield Note("kind", f"its messages go one by one, not in a compiled loop: {why}")
 
     def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component; only learners of rounds go on without others."""

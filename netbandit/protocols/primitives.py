@@ -90,7 +90,10 @@ def tell_others(network: Network, own: Own, round: Round, node: int, kind: Kind,
 
 @primitive
 def note_teller(own: Own, round: Round, node: int, labels: Labels, neighbour: Neighbour) -> None:
-    """Note that *neighbour* has told *node* these *labels*, which it has not passed on yet."""
+    """Note that *neighbour* has told *node* these *labels*, of one item, which it has not passed on yet.
+
+    Of several items, or none, nothing is noted.
+    """
     raise NotImplementedError
 
 

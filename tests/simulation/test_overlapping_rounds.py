@@ -107,6 +107,16 @@ def test_a_protocol_of_ones_own_is_compiled_as_event_by_event(point, seed):
     same(*both_ways(point(drawn(seed, "helpers.own_handlers:PassOn", faults=""))))
 
 
+@pytest.mark.parametrize(("family", "timing"), [("star", "slotted"), ("complete", "asynchronous")])
+@pytest.mark.parametrize("kind", ["Chatters", "Drawers"])
+def test_there_is_room_for_all_that_a_protocol_of_ones_own_says(point, monkeypatch, kind, family, timing):
+    with_little_room(monkeypatch)
+    protocol = f'kind = "helpers.own_handlers:{kind}", timing = "{timing}"'
+    given = {"topology": f'family = "{family}", agents = 70', "latency": '"1 ms"', "horizon": 12, "faults": ""}
+    learner = 'kind = "elimination", rounds = 2, gap = 0.9'
+    same(*both_ways(point(drawn(0, "own", protocol=protocol, learner=learner, told=True, **given))))
+
+
 def test_a_sender_that_goes_down_after_the_horizon_waits_for_nothing(point):
     """Its timeout is longer than the run, and it knows ahead whether it is up then."""
     faults = ABSENCES[2].replace("4 ms", "90 ms")

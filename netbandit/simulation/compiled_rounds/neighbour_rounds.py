@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from netbandit.network.message import LABEL_BYTES, Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.handlers import CHOICES
+from netbandit.protocols.handlers import CHOICES, Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
 from netbandit.protocols.protocol import Aggregation, Item
@@ -217,7 +217,7 @@ class PlacedRounds(OpenRounds):
             array[place] = 0
         spread.next_slot[place] = -1
         for row in spread.told[place][np.flatnonzero(spread.told[place])].tolist():
-            self._give_back_tellers(row)
+            handlers.give_back_tellers(spread, row)
         spread.told[place] = 0
 
     def forget_in(self, place: int, agent: int) -> None:
@@ -228,17 +228,8 @@ class PlacedRounds(OpenRounds):
         spread.next_slot[place, agent] = -1
         told = spread.told[place, agent * agents : (agent + 1) * agents]
         for row in told[np.flatnonzero(told)].tolist():
-            self._give_back_tellers(row)
+            handlers.give_back_tellers(spread, row)
         told[:] = 0
-
-    def _give_back_tellers(self, row: int) -> None:
-        spread = self.spread
-        while row:
-            following = int(spread.tellers[row - 1, handlers.NEXT])
-            spread.tellers[row - 1, handlers.NEXT] = spread.state[handlers.UNUSED_TELLER]
-            spread.state[handlers.UNUSED_TELLER] = row
-            spread.state[handlers.TELLERS_LEFT] += 1
-            row = following
 
     def contribute(self, number: int, agent: int, item: Item) -> OpenRound:
         """See `OpenRounds.contribute`; the agent acts on its item in this instant."""
@@ -390,18 +381,26 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
             self._draw()
         elif why == rows.LISTS_FULL:
             if self.notes_tellers:
-                while self._spread.state[handlers.TELLERS_LEFT] < len(self.machine.inbox):
+                of_message, _ = self.handlers.said
+                while self._spread.state[handlers.TELLERS_LEFT] < of_message.tellers * len(self.machine.inbox):
                     self._more_tellers()
             self._forget_lists()
         else:
             super().make_room(why)
 
     def _draw(self) -> None:
-        """Let all nodes draw that have used what they had drawn; each has a stream of its own."""
-        for node in np.flatnonzero(self._spread.left == 0).tolist():
+        """Let all nodes draw that have drawn too few; each has a stream of its own, and uses what it drew before."""
+        wanted = int(self._spread.state[handlers.WANTED_CHOICES])
+        more = wanted + CHOICES - self._spread.choices.shape[1]
+        if more > 0 and wanted > 1:
+            self._replace(choices=np.pad(self._spread.choices, [(0, 0), (0, more)]))
+        choices, left = self._spread.choices, self._spread.left
+        for node in np.flatnonzero(left < wanted).tolist():
             neighbours = len(self.network.neighbours[node])
-            self._spread.choices[node] = self._generators[node].integers(neighbours, size=CHOICES)
-            self._spread.left[node] = CHOICES
+            while left[node] < wanted:
+                choices[node, CHOICES : CHOICES + left[node]] = choices[node, : left[node]]
+                choices[node, :CHOICES] = self._generators[node].integers(neighbours, size=CHOICES)
+                left[node] += CHOICES
 
     def _more_tellers(self) -> None:
         old, state = self._spread.tellers, self._spread.state
@@ -442,6 +441,24 @@ _PRIMITIVES = {
 }
 
 
+def _bounds(texts: Handlers) -> dict[str, int]:
+    """Return how much handlers say, at most, as the loop has it."""
+    message, act = texts.said
+    return {
+        "ANSWERS": message.answers,
+        "TELLS": message.tells,
+        "TELLS_ONE": message.tells_one,
+        "STEPS_LATER": message.steps,
+        "LISTS": message.lists,
+        "TELLERS": message.tellers,
+        "HOLDS": message.holds,
+        "ACT_TELLS": act.tells,
+        "ACT_TELLS_ONE": act.tells_one,
+        "ACT_STEPS": act.steps,
+        "ACT_LISTS": act.lists,
+    }
+
+
 @cache
 def compiled_neighbour_rounds(kind: type[NeighbourRounds]) -> type[CompiledNeighbourRounds]:
     """Return what stands for a protocol of a *kind*."""
@@ -449,11 +466,12 @@ def compiled_neighbour_rounds(kind: type[NeighbourRounds]) -> type[CompiledNeigh
     names = texts.names
     kinds = tuple(dict.fromkeys(value for value in names.values() if isinstance(value, Kind)))
     draws, notes_tellers = "tell_one" in names, "note_teller" in names
-    of = {
+    of: dict[Any, Any] = {
         **_PRIMITIVES,
-        **{name: kinds.index(value) for name, value in names.items() if isinstance(value, Kind)},
+        **{kind: number for number, kind in enumerate(kinds)},
         "on_message": texts.on_message,
         "act": texts.act,
+        **_bounds(texts),
         "CALL": len(kinds),
         "APART": True,
         "MERGES": texts.merges,

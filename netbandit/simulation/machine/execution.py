@@ -40,7 +40,7 @@ class Loop:
         name: The name of the protocol.
     """
 
-    def __init__(self, function: Callable[..., Any], of: Mapping[str, Any] | None = None, name: str = "") -> None:
+    def __init__(self, function: Callable[..., Any], of: Mapping[Any, Any] | None = None, name: str = "") -> None:
         self._function = function
         self._of = dict(of or {})
         self._name = name
@@ -119,13 +119,13 @@ class _Writing:
         names: What the primitives and constants of texts stand for.
     """
 
-    def __init__(self, variant: int, of: Mapping[str, Any] | None = None, name: str = "") -> None:
+    def __init__(self, variant: int, of: Mapping[Any, Any] | None = None, name: str = "") -> None:
         self._variant = variant
         self._name = name
         self._made: dict[FunctionType, Any] = {}
         self._of_all = _writing(variant) if of else self
         if of:
-            self.names: dict[str, Any] = self._of_all.names | dict(of)
+            self.names: dict[Any, Any] = self._of_all.names | dict(of)
             return
         self.names = {name: value for name, value in vars(primitives).items() if is_text(value)}
         self.names |= dict.fromkeys(_WHAT_GOES_WRONG, variant > 0) | dict.fromkeys(_NOT_HERE, False)

@@ -79,10 +79,12 @@ STEP_COLUMNS = 5
 # how many are unused; whether hops take effect at slot boundaries, and the number of slots; and from which row of
 # `lists` on are those that have been united in this instant. Then the first step that may be due in this instant, how
 # many are, how many of these have been taken in, and acted on; how many steps were left over from the last instant, and
-# when (ns) the first of these is due; and how many instants there have been.
+# when (ns) the first of these is due; how many instants there have been; and how many neighbours
+# a node is to have drawn.
 USED, UNUSED_TELLER, TELLERS_LEFT, SLOTTED, HORIZON, UNITED = range(6)
 FIRST, DUE, TAKEN, ACTED, KEPT, KEPT_DUE, INSTANTS = range(6, 13)
-SPREAD_STATES = 13
+WANTED_CHOICES = 13
+SPREAD_STATES = 14
 
 WORD, BITS = range(2)
 """Columns of `Spread.lists`."""
@@ -104,6 +106,13 @@ DRAWS = True
 """Whether nodes draw neighbours."""
 NOTES_TELLERS = True
 """Whether nodes note who has told them what."""
+
+ANSWERS = TELLS = TELLS_ONE = STEPS_LATER = LISTS = TELLERS = 1
+"""How much `on_message` says of a message, at most; see `netbandit.protocols.handler_texts.Said`."""
+HOLDS = True
+"""Whether its lists may be longer than those that messages tell."""
+ACT_TELLS = ACT_TELLS_ONE = ACT_STEPS = ACT_LISTS = 1
+"""How much `act` says, at most."""
 
 NODES_FAIL = True
 """Whether nodes may be down at times."""
@@ -199,37 +208,50 @@ def tell_all(network: Machine, own: Spread, round: int, node: int, kind: int, si
 
 @text
 def tell_others(network: Machine, own: Spread, round: int, node: int, kind: int, size: int, labels: int) -> None:
-    place = node * own.known.shape[1] + only_label(own, labels)
-    row = np.int64(own.told[round, place])
-    while row > 0:
-        own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = 1
-        row = own.tellers[row - 1, NEXT]
+    place = -1
+    if is_one(own, labels):
+        place = node * own.known.shape[1] + only_label(own, labels)
+        row = np.int64(own.told[round, place])
+        while row > 0:
+            own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = 1
+            row = own.tellers[row - 1, NEXT]
     if network.state[NOW] < network.state[END]:
         message = begin_hop(network, own, round, kind, size, labels)
         for at in range(network.starts[node], network.starts[node + 1]):
             if not own.left_out[network.out[at]]:
                 put_message(network, network.out[at], message)
         release(network, message)
-    row = np.int64(own.told[round, place])
+    if place >= 0:
+        row = np.int64(own.told[round, place])
+        while row > 0:
+            own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = 0
+            row = own.tellers[row - 1, NEXT]
+        give_back_tellers(own, own.told[round, place])
+        own.told[round, place] = 0
+
+
+@text
+def give_back_tellers(own: Spread, first: int) -> None:
+    """Let rows of `tellers`, from a *first* one on, be used anew."""
+    row = np.int64(first)
     while row > 0:
-        own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = 0
         following = own.tellers[row - 1, NEXT]
         own.tellers[row - 1, NEXT] = own.state[UNUSED_TELLER]
         own.state[UNUSED_TELLER] = row
         own.state[TELLERS_LEFT] += 1
         row = following
-    own.told[round, place] = 0
 
 
 @text
 def note_teller(own: Spread, round: int, node: int, labels: int, neighbour: Channel) -> None:
-    place = node * own.known.shape[1] + only_label(own, labels)
-    row = own.state[UNUSED_TELLER]
-    own.state[UNUSED_TELLER] = own.tellers[row - 1, NEXT]
-    own.state[TELLERS_LEFT] -= 1
-    own.tellers[row - 1, TELLER] = neighbour
-    own.tellers[row - 1, NEXT] = own.told[round, place]
-    own.told[round, place] = row
+    if is_one(own, labels):
+        place = node * own.known.shape[1] + only_label(own, labels)
+        row = own.state[UNUSED_TELLER]
+        own.state[UNUSED_TELLER] = own.tellers[row - 1, NEXT]
+        own.state[TELLERS_LEFT] -= 1
+        own.tellers[row - 1, TELLER] = neighbour
+        own.tellers[row - 1, NEXT] = own.told[round, place]
+        own.told[round, place] = row
 
 
 @text
@@ -317,6 +339,15 @@ def only_label(own: Spread, labels: int) -> int:
     """Return the label of a list of one."""
     row = labels >> COUNT_BITS
     return (own.lists[row, WORD] << WORD_BITS) + lowest(own.lists[row, BITS])  # type: ignore[no-any-return]
+
+
+@text
+def is_one(own: Spread, labels: int) -> bool:
+    """Return whether a list is of one label."""
+    one = labels & COUNT_MASK == 1
+    if one:
+        one = ones(own.lists[labels >> COUNT_BITS, BITS]) == 1
+    return one
 
 
 @text
@@ -500,22 +531,38 @@ def united(own: Spread, some: int, others: int) -> int:
 
 
 @text
+def wants_choices(own: Spread, node: int, number: int) -> bool:
+    """Return whether *node* has drawn fewer neighbours than it may tell something now, and note how many that are."""
+    wants = own.left[node] < number
+    if wants:
+        own.state[WANTED_CHOICES] = number
+    return wants  # type: ignore[no-any-return]
+
+
+@text
 def can_handle(network: Machine, own: Spread, node: int, at: int, end: int) -> int:
     """Return why *node* cannot handle what is at these places of the inbox, or `ARRIVED`: it can."""
     state, inbox = network.state, network.inbox
+    messages = end - at
     words = 0
     together = 0
     most = 0
     for number in range(at, end):
-        words += network.messages[inbox[number, MESSAGE]].count
+        words += own.known.shape[2] if HOLDS else network.messages[inbox[number, MESSAGE]].count
         together = together + 1 if number > at and inbox[number, CHANNEL] == inbox[number - 1, CHANNEL] else 1
         most = max(most, together)
-    if state[STEPS] + end - at > len(network.steps):
+    if DRAWS and wants_choices(own, node, TELLS_ONE * messages):
+        why = CHOICES_USED
+    elif state[STEPS] + STEPS_LATER * messages > len(network.steps):
         why = STEPS_FULL
-    elif own.state[USED] + words > len(own.lists) or (NOTES_TELLERS and own.state[TELLERS_LEFT] < end - at):
+    elif own.state[USED] + LISTS * words > len(own.lists) or (
+        NOTES_TELLERS and own.state[TELLERS_LEFT] < TELLERS * messages
+    ):
         why = LISTS_FULL
     else:
-        why = room(network, node, end - at, most)  # an answer to each
+        tells = TELLS * (network.starts[node + 1] - network.starts[node])
+        most = ANSWERS * most + (TELLS + TELLS_ONE) * messages
+        why = room(network, node, (ANSWERS + TELLS_ONE + tells) * messages, most)
     return why
 
 
@@ -667,14 +714,15 @@ def take_in(network: Machine, own: Spread) -> int:
 @text
 def can_act(network: Machine, own: Spread, node: int) -> int:
     """Return why *node* cannot act, or `ARRIVED`: it can."""
-    if DRAWS and own.left[node] == 0:
+    if DRAWS and wants_choices(own, node, ACT_TELLS_ONE):
         why = CHOICES_USED
-    elif network.state[STEPS] == len(network.steps):
+    elif network.state[STEPS] + ACT_STEPS > len(network.steps):
         why = STEPS_FULL
-    elif own.state[USED] + own.known.shape[2] > len(own.lists):
+    elif own.state[USED] + ACT_LISTS * own.known.shape[2] > len(own.lists):
         why = LISTS_FULL
     else:
-        why = room(network, node, network.starts[node + 1] - network.starts[node], 1)
+        tells = ACT_TELLS * (network.starts[node + 1] - network.starts[node])
+        why = room(network, node, ACT_TELLS_ONE + tells, ACT_TELLS_ONE + ACT_TELLS)
     return why
 
 

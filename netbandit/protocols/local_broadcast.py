@@ -36,7 +36,7 @@ class LocalTree(Relay):
     @property
     def reach(self) -> list[int]:
         """Those that its tree leads to; see `BroadcastProtocol.reach`."""
-        return [1 + sum(map(len, self._tree(agent))) for agent in range(self.network.agents)]
+        return [1 + sum(map(len, self.tree(agent))) for agent in range(self.network.agents)]
 
 
 class LocalBroadcast(LocalKeys, BroadcastProtocol):

@@ -1,23 +1,92 @@
 """Relay: each agent's message goes to all others along shortest paths."""
 
+from collections.abc import Callable
+from functools import cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar
 
-from netbandit.network import distances
+import numpy as np
+from numpy.typing import NDArray
+
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.network.topology import Topology
 from netbandit.part import Checks, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Item
+from netbandit.texts import text, written_out
+
+Integers = NDArray[np.int64]
 
 RELAY = Kind("RELAY")
 
 _SOURCE_AND_ROUND = itemgetter(0, 1)
+
+
+@text
+def pass_on(network: Any, own: Any, node: int, message: Any) -> None:
+    """Let *node* tell what a message tells, of itself or of others, along the tree of its source; a hop begins now."""
+    branch = branch_of(own, source_of(network, message), node)
+    if leads_on(own, branch):
+        tell(network, own, branch, message)
+
+
+# What that is written in, message by message; in compiled loops it is what `netbandit.simulation.machine.trees` says.
+
+
+@text
+def source_of(network: Network, message: Message) -> int:
+    """Return the agent that tells what a message tells."""
+    return message.value[0].source  # type: ignore[no-any-return]
+
+
+@text
+def branch_of(own: "Relay", source: int, node: int) -> list[Channel]:
+    """Return the channels on which *node* passes on what *source* tells."""
+    return own.tree(source)[node]
+
+
+@text
+def leads_on(own: "Relay", branch: list[Channel]) -> bool:
+    """Return whether there are any."""
+    return len(branch) > 0
+
+
+@text
+def tell(network: Network, own: "Relay", branch: list[Channel], message: Message) -> None:
+    """Put what a message tells on the channels of a branch, in a message whose hop begins now."""
+    told = message.value[0], network.environment._now
+    network.send(Message(message.kind, message.size, told, message.round), branch)
+
+
+@cache
+def _written() -> Callable[[Network, "Relay", int, Message], None]:
+    return written_out(pass_on, {})
+
+
+def message_bytes(item_bytes: int) -> int:
+    """Return the bytes of a message with an item of so many bytes, and its label."""
+    return HEADER_BYTES + LABEL_BYTES + item_bytes
+
+
+def links_of_tree(topology: Topology, source: int, hops: int | None) -> tuple[Integers, Integers]:
+    """Return who tells whom what *source* tells, by breadth-first search: two arrays, the second ascending.
+
+    Args:
+        topology: The graph.
+        source: The agent.
+        hops: How many hops it goes at most; None: as many as there are.
+    """
+    parents = topology.bfs_tree(source)
+    children = np.flatnonzero(parents >= 0)
+    if hops is not None:
+        children = children[topology.hops(source)[children] <= hops]
+    return parents[children], children
 
 
 class Relay(DeadlineKey, BroadcastProtocol):
@@ -45,20 +114,18 @@ class Relay(DeadlineKey, BroadcastProtocol):
         super().start(network, hear)
         self._slotted = self.slotted
         self._trees: dict[int, list[list[Channel]]] = {}
-        self._adjacency: distances.Adjacency | None = None
+        self._pass_on = _written()
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
         self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""
-        size = HEADER_BYTES + LABEL_BYTES + item.size
-        heard = Heard(agent, round, item)
-        self._pass_on(agent, Message(RELAY, size, (heard, self.clock.now), round))
+        self._tell(agent, RELAY, message_bytes(item.size), Heard(agent, round, item))
 
     def announce(self, round: int, agent: int) -> bool:
         """Send the header along the agent's tree."""
         heard: Any = Heard(agent, round, None)  # type: ignore[arg-type]  # see Heard
-        self._pass_on(agent, Message(DONE, HEADER_BYTES, (heard, self.clock.now), round))
+        self._tell(agent, DONE, HEADER_BYTES, heard)
         return True
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
@@ -72,42 +139,25 @@ class Relay(DeadlineKey, BroadcastProtocol):
         else:
             self._hear([(node, [[message for _, _, message in arrivals]])])
 
+    def tree(self, source: int) -> list[list[Channel]]:
+        """Return the channels on which each node passes on what *source* tells."""
+        tree = self._trees.get(source)
+        if tree is None:
+            tree = self._trees[source] = [[] for _ in range(self.network.agents)]
+            parents, children = links_of_tree(self.network.topology, source, self.hops)
+            for parent, child in zip(parents.tolist(), children.tolist(), strict=True):
+                tree[parent].append(self.network.channel(parent, child))
+        return tree
+
+    def _tell(self, agent: int, kind: Kind, size: int, heard: Heard) -> None:
+        self._pass_on(self.network, self, agent, Message(kind, size, (heard, self.clock.now), heard.round))
+
     def _hear(self, due: list[tuple[int, list[list[Message]]]]) -> None:
+        """Let nodes hear, in order of sources and rounds, and then pass it on in order of arrival."""
         for node, inboxes in due:
             self.hear(
                 node, sorted((message.value[0] for message in chain.from_iterable(inboxes)), key=_SOURCE_AND_ROUND)
             )
-        now = self.clock.now
         for node, inboxes in due:
             for message in chain.from_iterable(inboxes):
-                heard, _ = message.value
-                self._pass_on(node, Message(message.kind, message.size, (heard, now), message.round))
-
-    def _pass_on(self, node: int, message: Message) -> None:
-        heard, _ = message.value
-        channels = self._tree(heard.source)[node]
-        if channels:
-            self.network.send(message, channels)
-
-    def _tree(self, source: int) -> list[list[Channel]]:
-        """Return the channels on which each node passes on what *source* says."""
-        tree = self._trees.get(source)
-        if tree is None:
-            tree = self._trees[source] = [[] for _ in range(self.network.agents)]
-            graph = self._graph()
-            far = [False] * self.network.agents
-            if self.hops is not None:
-                far = (distances.hops(graph, source) > self.hops).tolist()
-            for child, parent in enumerate(distances.bfs_tree(graph, source).tolist()):
-                if parent >= 0 and not far[child]:
-                    tree[parent].append(self.network.channel(parent, child))
-        return tree
-
-    def _graph(self) -> "distances.Adjacency":
-        if self._adjacency is None:
-            import numpy as np
-
-            pairs = [(link.first, link.second) for link in self.network.links]
-            edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-            self._adjacency = distances.adjacency(self.network.agents, edges)
-        return self._adjacency
+                self._pass_on(self.network, self, node, message)

@@ -1,12 +1,12 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Self
 
 from simpy import Event
 
-from netbandit.network import distances
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import state
@@ -15,12 +15,43 @@ from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.done import DONE_FLOODED, DoneFlood
 from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
+from netbandit.texts import text, written_out
 
 
-class _Round:
+@text
+def count_heard(own: Any, round: Any, agent: int, items: int) -> None:
+    """Note that *agent* has heard so many items more of a round, its own among them: with those of all it goes on."""
+    missing = need_less(own, round, agent, items)
+    if missing == 0:
+        go_on(own, round, agent)
+
+
+# What that is written in, message by message; in compiled loops it is what `netbandit.simulation.machine.trees` says.
+
+
+@text
+def need_less(own: "RoundsOverBroadcast", round: "CountedRound", agent: int, items: int) -> int:
+    """Note that *agent* waits for so many items less; return for how many it does."""
+    round.missing[agent] -= items
+    return round.missing[agent]
+
+
+@text
+def go_on(own: "RoundsOverBroadcast", round: "CountedRound", agent: int) -> None:
+    """Let *agent* go on: it has heard everybody."""
+    own.go_on(round, agent)
+
+
+@cache
+def _written() -> Callable[["RoundsOverBroadcast", "CountedRound", int, int], None]:
+    return written_out(count_heard, {})
+
+
+class CountedRound:
     """One round.
 
     Attributes:
+        number: Its number.
         items: What each agent contributed; None until it has.
         missing: For each agent, of how many agents it has not the items.
         informed: For each agent, what happens when it has them all.
@@ -29,8 +60,9 @@ class _Round:
         heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
     """
 
-    def __init__(self, informed: list[Event]) -> None:
+    def __init__(self, number: int, informed: list[Event]) -> None:
         agents = len(informed)
+        self.number = number
         self.items: list[Item | None] = [None] * agents
         self.missing = [agents] * agents
         self.informed = informed
@@ -62,12 +94,17 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
-        self.broadcasts.start(network, self._hear)
-        self._rounds: dict[int, _Round] = {}
+        self.start_broadcasts(network)
+        self._rounds: dict[int, CountedRound] = {}
+        self._count = _written()
         self._alone = self.broadcasts.hops_at_most == 0
         self._apart = aggregation.apart
         if self._apart:
             self._start_apart(network)
+
+    def start_broadcasts(self, network: Network) -> None:
+        """Start what agents tell each other by."""
+        self.broadcasts.start(network, self._hear)
 
     def _start_apart(self, network: Network) -> None:
         deadline = self.broadcasts.deadline_ns(self.clock.slot) if isinstance(self.broadcasts, DeadlineKey) else None
@@ -105,15 +142,22 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self.broadcasts.broadcast(round, agent, item)
             self._conclude_if_complete(round, agent)
             return informed
-        state = self._rounds.get(round)
-        if state is None:
-            environment = self.clock.environment
-            state = self._rounds[round] = _Round([Event(environment) for _ in range(self.network.agents)])
-        informed = state.informed[agent]
-        state.items[agent] = item
-        self.broadcasts.broadcast(round, agent, item)
-        self._count(round, state, agent, 1)
-        return informed
+        found = self._rounds.get(round)
+        if found is None:
+            found = self._rounds[round] = self.begin(round)
+        found.items[agent] = item
+        self.tell_item(found, agent, item)
+        return found.informed[agent]
+
+    def begin(self, round: int) -> CountedRound:
+        """Return a round of which nobody has heard anything."""
+        environment = self.clock.environment
+        return CountedRound(round, [Event(environment) for _ in range(self.network.agents)])
+
+    def tell_item(self, round: CountedRound, agent: int, item: Item) -> None:
+        """Let *agent* tell its *item* to all others."""
+        self.broadcasts.broadcast(round.number, agent, item)
+        self._count(self, round, agent, 1)
 
     def done(self, agent: int, round: int) -> None:
         """Tell all that can hear it."""
@@ -137,7 +181,8 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     @property
     def handler(self) -> Receive:
         """What handles the broadcasts, which is all unless agents conclude apart."""
-        return self.receive if self._apart else self.broadcasts.handler
+        alone = self._apart or type(self).receive is not RoundsOverBroadcast.receive
+        return self.receive if alone else self.broadcasts.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what the broadcasts bring, and let nodes hear who is done."""
@@ -194,7 +239,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if self.network.forgets:
             heard = [one for one in heard if self._is_new(agent, one)]
         for round, items in sorted(Counter(one.round for one in heard).items()):
-            self._count(round, self._rounds[round], agent, items)
+            self._count(self, self._rounds[round], agent, items)
 
     def _is_new(self, agent: int, one: Heard) -> bool:
         """Return whether *agent* has not been counted to have this item, in whatever life."""
@@ -204,19 +249,15 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         state.heard[agent].add(one.source)
         return True
 
-    def _count(self, round: int, state: _Round, agent: int, items: int) -> None:
-        """Note that *items* more have reached *agent*, and inform it when it has all."""
-        state.missing[agent] -= items
-        if state.missing[agent]:
-            return
-        if state.conclusion is None:
-            contributed = [item for item in state.items if item is not None]
-            state.conclusion = self.conclude(round, contributed)
-        state.informed[agent].succeed(state.conclusion)
-        state.uninformed -= 1
-        if not state.uninformed:
-            del self._rounds[round]
-            self.end(round)
+    def go_on(self, round: CountedRound, agent: int) -> None:
+        """Let *agent* go on with what follows from the items of all."""
+        if round.conclusion is None:
+            round.conclusion = self.conclude(round.number, [item for item in round.items if item is not None])
+        round.informed[agent].succeed(round.conclusion)
+        round.uninformed -= 1
+        if not round.uninformed:
+            del self._rounds[round.number]
+            self.end(round.number)
 
 
 def _source(entry: tuple[int, Item]) -> int:
@@ -228,7 +269,5 @@ def _within(network: Network, hops: int | None) -> list[list[int]]:
     agents = range(network.agents)
     if hops is None:
         return [[other for other in agents if other != agent] for agent in agents]
-    graph = network.topology
-    adjacency = distances.adjacency(graph.agents, graph.edges)
-    far = [distances.hops(adjacency, agent).tolist() for agent in agents]
+    far = [network.topology.hops(agent).tolist() for agent in agents]
     return [[other for other in agents if 0 < far[agent][other] <= hops] for agent in agents]

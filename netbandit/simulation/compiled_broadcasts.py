@@ -9,7 +9,7 @@ from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompile
 from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.kernels import trees as columns
+from netbandit.simulation.machine import trees as columns
 from netbandit.simulation.result import Metric
 
 

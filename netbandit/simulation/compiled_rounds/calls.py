@@ -24,7 +24,7 @@ class CalledRounds(CompiledRounds):
     def hear_calls(self, hear: Callable[[int, Arrival], None]) -> None:
         """Have *hear* told of each agent that a call to a round reaches for the first time, and of the call."""
         assert self.kinds[-1] is CALL
-        self._hear = hear
+        self._hear_call = hear
         self.machine = self.machine._replace(called=np.zeros(self.network.agents, dtype=np.int64))
 
     def call(self, agent: int, told_by: int, round: int) -> None:
@@ -47,7 +47,7 @@ class CalledRounds(CompiledRounds):
         receiver, sender = int(channel["receiver"]), int(channel["sender"])
         begun, round = int(state[rows.HEARD_BEGUN]), int(self.machine.called[receiver])
         message = Message(CALL, HEADER_BYTES + LABEL_BYTES, begun, round)
-        self._hear(receiver, (self.clock.now, sender, message))
+        self._hear_call(receiver, (self.clock.now, sender, message))
 
 
 class CompiledCall(FloodedCall):

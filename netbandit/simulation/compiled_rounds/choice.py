@@ -60,7 +60,7 @@ _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
 _MOST_OVERLAPPING = 2_000  # of each round that is open, for each pair of agents a number is kept
-_MOST_ITEMS = 10**12  # below `netbandit.simulation.kernels.trees.MOST_ITEMS`
+_MOST_ITEMS = 10**12  # below `netbandit.simulation.machine.trees.MOST_ITEMS`
 _MOST_UNDER_WAY = 10**7  # each takes a number
 
 
@@ -329,23 +329,21 @@ def _slowest(network: Network) -> int:
 
 def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
-    kind: type[CompiledRounds]
+    rounds: CompiledRounds
     if isinstance(protocol, NeighbourRounds):
         from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 
-        kind = compiled_neighbour_rounds(type(protocol))
+        rounds = compiled_neighbour_rounds(type(protocol)).model_validate(protocol.table())
     elif isinstance(protocol, Relay):
-        from netbandit.simulation.compiled_rounds import relay
+        from netbandit.simulation.compiled_rounds.trees import CompiledTreeRounds
 
-        kind = relay.CompiledRelayRounds
+        rounds = CompiledTreeRounds.over(protocol)
     else:
-        from netbandit.simulation.compiled_rounds import sink
+        from netbandit.simulation.compiled_rounds.sink import CompiledSink
 
-        kind = sink.CompiledSink
-    _announce(kind, network, f"{kind.name} rounds")
-    if isinstance(protocol, NeighbourRounds):
-        return kind.model_validate(protocol.table())
-    return kind(timing=protocol.timing)
+        rounds = CompiledSink(timing=protocol.timing)
+    _announce(type(rounds), network, f"{rounds.name} rounds")
+    return rounds
 
 
 def _announce(kind: "type[CompiledLoop]", network: Network, what: str) -> None:

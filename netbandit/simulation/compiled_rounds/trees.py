@@ -1,33 +1,41 @@
-"""Compiled broadcasts along the tree of each source."""
+"""What goes along the tree of each source, in compiled loops: broadcasts, and rounds over them."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from simpy.events import EventPriority
 
-from netbandit.network import distances
 from netbandit.network.clock import AGENTS
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
+from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
-from netbandit.protocols.protocol import Item
-from netbandit.protocols.relay import RELAY
+from netbandit.protocols.protocol import Aggregation, Item
+from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes
+from netbandit.protocols.rounds_over_broadcast import CountedRound, RoundsOverBroadcast
+from netbandit.protocols.triggered_rounds import CALL
+from netbandit.simulation.compiled_rounds.calls import CalledRounds
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.compiled_rounds.heard import HeardRows
 from netbandit.simulation.compiled_rounds.links import rows_of
-from netbandit.simulation.kernels import trees as kernel
-from netbandit.simulation.machine import rows
+from netbandit.simulation.compiled_rounds.places import moved
+from netbandit.simulation.machine import inboxes, rows
+from netbandit.simulation.machine import trees as columns
 from netbandit.simulation.machine.execution import Loop
 from netbandit.simulation.machine.rows import Machine
+from netbandit.simulation.machine.trees import Trees
+from netbandit.texts import is_text
 
 Agents = NDArray[np.int64]
 
+_TEXTS = {
+    name: value for name, value in vars(columns).items() if is_text(value) and value.__module__ == columns.__name__
+}
 
-def trees_of(
-    network: Network, machine: Machine, hops: int | None = None
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return where in the second array the channels of each source and node begin, and the channels.
+
+def trees_of(network: Network, machine: Machine, hops: int | None = None) -> Trees:
+    """Return the tree of each agent, as nobody has heard anything yet.
 
     Args:
         network: The network.
@@ -35,22 +43,60 @@ def trees_of(
         hops: How many hops a tree reaches; None: as many as there are.
     """
     agents = network.agents
-    pairs = np.array([(link.first, link.second) for link in network.links], dtype=np.int64).reshape(-1, 2)
-    graph = distances.adjacency(agents, pairs)
     counts = np.zeros(agents * agents + 1, dtype=np.int32)
     trees = []
     for source in range(agents):
-        parents = np.asarray(distances.bfs_tree(graph, source), dtype=np.int64)
-        if hops is not None:
-            parents[distances.hops(graph, source) > hops] = -1
-        children = np.flatnonzero(parents >= 0)
-        children = children[np.argsort(parents[children], kind="stable")]
-        counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents[children], minlength=agents)
-        trees.append(rows_of(machine.channels, parents[children], children).astype(np.int32))
-    return np.cumsum(counts, dtype=np.int32), np.concatenate(trees)
+        parents, children = links_of_tree(network.topology, source, hops)
+        order = np.argsort(parents, kind="stable")
+        counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents, minlength=agents)
+        trees.append(rows_of(machine.channels, parents[order], children[order]).astype(np.int32))
+    return Trees(
+        state=np.zeros(columns.TREE_STATES, dtype=np.int64),
+        first=np.cumsum(counts, dtype=np.int32),
+        tree=np.concatenate(trees),
+        heard=np.empty((0, columns.HEARD_COLUMNS), dtype=np.int64),
+        sorted=np.empty(0, dtype=np.int64),
+        missing=np.zeros((1, agents), dtype=np.int64),
+    )
 
 
-class CompiledTrees(CompiledLoop, BroadcastProtocol):
+class TreeLoop(CompiledLoop):
+    """What goes along trees."""
+
+    telling: ClassVar[Loop]
+    """What agents begin to tell something by."""
+
+    trees: Trees = state()
+    """Where it goes, and what has been heard."""
+
+    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
+        """See `CompiledLoop.arrays_of`."""
+        machine = super().arrays_of(network, kinds)
+        return machine._replace(steps=np.empty((len(machine.steps), 4), dtype=np.int64))
+
+    def tell_all(self, agents: Agents, first: int, more: int, size: int) -> None:
+        """Let *agents* tell all others an item of *size* bytes each, from this instant on.
+
+        Args:
+            agents: Who tells.
+            first: The number of the first item,
+            more: and by how much that of each other is more than the one before.
+            size: Of each item.
+        """
+        given = agents, first, more, message_bytes(size), self.clock.now
+        self.send(lambda: self.run(self.telling, self.machine, self.trees, *given))
+
+    def play(self, arrivals_until: int, steps_until: int) -> int:
+        """See `CompiledLoop.play`."""
+        return self.run(self.loop, self.machine, self.trees, arrivals_until, steps_until, self.slotted)
+
+
+def _loops(name: str, **constants: Any) -> tuple[Loop, Loop]:
+    texts = {**_TEXTS, **constants}
+    return Loop(inboxes.play, texts, name), Loop(columns.tell_all, texts, name)
+
+
+class CompiledTrees(TreeLoop, BroadcastProtocol):
     """Stands for `Relay`, and for `LocalTree`, where agents never fail.
 
     What agents hear is kept until it is asked for: nobody hears anything between two decisions that could change what
@@ -59,36 +105,23 @@ class CompiledTrees(CompiledLoop, BroadcastProtocol):
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
     name: ClassVar[str] = "trees"
-    loop: ClassVar[Loop] = Loop(kernel.play)
-    telling: ClassVar[Loop] = Loop(kernel.broadcast)
+    loop, telling = _loops("trees", IN_ROUNDS=False)
     compiled_beside: ClassVar[tuple[Loop, ...]] = (telling,)
 
     hops: int | None = state(default=None)
     """How many hops a message goes at most; None: as many as there are."""
-    trees: kernel.Trees = state()
-    """What has been heard."""
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
         self.prepare(network, AGENTS)
-        first, tree = trees_of(network, self.machine, self.hops)
-        agents = network.agents
-        starts = first[::agents]
-        self._others = np.diff(starts).astype(np.int64)
-        self._heard = HeardRows(4)
-        self.trees = kernel.Trees(
-            state=np.zeros(3, dtype=np.int64),
-            first=first,
-            tree=tree,
-            heard=np.empty((0, 4), dtype=np.int64),
-            named=np.empty(0, dtype=np.int64),
-        )
+        self.trees = trees_of(network, self.machine, self.hops)
+        self._heard = HeardRows(columns.HEARD_COLUMNS)
 
     @property
     def reach(self) -> list[int]:
         """See `BroadcastProtocol.reach`."""
-        found: list[int] = (self._others + 1).tolist()
+        found: list[int] = (1 + np.diff(self.trees.first[:: self.network.agents])).tolist()
         return found
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
@@ -103,14 +136,12 @@ class CompiledTrees(CompiledLoop, BroadcastProtocol):
             agents: Who tells.
             size: Of each item.
         """
-        size += HEADER_BYTES + LABEL_BYTES
-        now = self.clock.now
-        self.send(lambda: self.run(self.telling, self.machine, self.trees, agents, first, size, now))
+        self.tell_all(agents, first, 1, size)
 
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of an item that is under way or not yet asked for; if there is none, *otherwise*."""
         under_way = self.used_messages()["round"]
-        return self._heard.oldest(kernel.ITEM, under_way, otherwise)
+        return self._heard.oldest(columns.ITEM, under_way, otherwise)
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
@@ -121,16 +152,16 @@ class CompiledTrees(CompiledLoop, BroadcastProtocol):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        room = max(len(self.machine.inbox), len(self.machine.steps))
-        if len(self.trees.named) < room:  # as many may reach a node at once
-            heard = np.empty((room, 4), dtype=np.int64)
-            self.trees = self.trees._replace(heard=heard, named=np.empty(room, dtype=np.int64))
-        return self.run(self.loop, self.machine, self.trees, arrivals_until, steps_until, self.slotted)
+        room = len(self.machine.inbox)
+        if len(self.trees.sorted) < room:  # as many may reach a node at once
+            heard = np.empty((room, columns.HEARD_COLUMNS), dtype=np.int64)
+            self.trees = self.trees._replace(heard=heard, sorted=np.empty(room, dtype=np.int64))
+        return super().play(arrivals_until, steps_until)
 
     def tell(self) -> None:
         """See `CompiledLoop.tell`."""
         super().tell()
-        self._heard.keep(self.trees.heard, self.trees.state, kernel.HEARD)
+        self._heard.keep(self.trees.heard, self.trees.state, columns.HEARD)
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`; those who hear ask."""
@@ -139,3 +170,58 @@ class CompiledTrees(CompiledLoop, BroadcastProtocol):
         """See `CompiledLoop.make_room`."""
         if why != rows.LISTS_FULL:  # else there is room now, as all has been kept
             super().make_room(why)
+
+
+class CompiledTreeRounds(TreeLoop, CalledRounds, RoundsOverBroadcast):
+    """Stands for `RoundsOverBroadcast` over `Relay`, which is not started: a loop passes items on, and counts them."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = (RELAY, CALL)
+    name: ClassVar[str] = "relay"
+    loop, telling = _loops("relay", IN_ROUNDS=True, CALL=1)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (*CalledRounds.compiled_beside, telling)
+
+    def start(self, network: Network, aggregation: Aggregation) -> None:
+        """See `CallbackRoundProtocol.start`."""
+        super().start(network, aggregation)
+        self.trees = trees_of(network, self.machine)
+        self._make_places(1)
+
+    def start_broadcasts(self, network: Network) -> None:
+        """See `RoundsOverBroadcast.start_broadcasts`."""
+
+    def turn_of(self, aggregation: Aggregation) -> EventPriority:
+        """Return the agents' turn: `Relay` hears then."""
+        return AGENTS
+
+    def begin(self, round: int) -> CountedRound:
+        """See `RoundsOverBroadcast.begin`; in a place in which no other round goes on."""
+        places = len(self.trees.missing)
+        while len({number % places for number in (*self._rounds, round)}) <= len(self._rounds):
+            places *= 2
+        if places > len(self.trees.missing):
+            self._make_places(places)
+        self.trees.missing[round % places] = self.network.agents
+        return super().begin(round)
+
+    def _make_places(self, places: int) -> None:
+        missing = moved(self.trees.missing, list(self._rounds), places)
+        heard = np.empty((missing.size, columns.HEARD_COLUMNS), dtype=np.int64)
+        self.trees = self.trees._replace(missing=missing, heard=heard)
+
+    def tell_item(self, round: CountedRound, agent: int, item: Item) -> None:
+        """See `RoundsOverBroadcast.tell_item`."""
+        self.tell_all(np.array([agent]), round.number, 0, item.size)
+        self.inform()
+
+    def inform(self) -> None:
+        """See `CompiledLoop.inform`."""
+        heard = self.trees.heard[: self.trees.state[columns.HEARD]].tolist()
+        self.trees.state[columns.HEARD] = 0
+        for agent, _, number, _ in sorted(heard, key=lambda row: (row[columns.AGENT], row[columns.ITEM])):
+            self.go_on(self._rounds[number], agent)
+
+    def appoint_steps(self) -> None:
+        """See `CompiledLoop.appoint_steps`; there may be several."""
+        super().appoint_steps()
+        if self.slotted:
+            self.appoint_each_step()

@@ -90,7 +90,7 @@ def end_steps(network: Network) -> None:
 def keep_until_due(network: Network, node: int, at: int, end: int) -> None:
     """Keep what reaches *node* until the boundary that ends its hop: what began its hop together stays together.
 
-    The second column of each of these steps is its message.
+    Each is a step of four columns: the node, the message, its channel, and when it is due.
     """
     state, inbox, messages, steps = network.state, network.inbox, network.messages, network.steps
     for number in range(at, end):
@@ -107,7 +107,8 @@ def keep_until_due(network: Network, node: int, at: int, end: int) -> None:
                 place = state[STEPS]
                 steps[place, NODE] = node
                 steps[place, STEP_LABELS] = message
-                steps[place, STEP_COUNT] = due
+                steps[place, STEP_COUNT] = inbox[other, CHANNEL]
+                steps[place, steps.shape[1] - 1] = due
                 state[STEPS] = place + 1
         state[STEP_TIME] = min(state[STEP_TIME], due)
 

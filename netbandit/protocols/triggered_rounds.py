@@ -6,14 +6,16 @@ from typing import Self
 
 from simpy import Event
 
-from netbandit.network.clock import AGENTS, SENDS, InstantQueue
+from netbandit.network.clock import AGENTS, SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releases, Releasing
+from netbandit.protocols.patience import DEADLINES
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")
@@ -27,6 +29,9 @@ class TriggeredRounds(CallProtocol):
     the server and down to everybody; who hears it contributes after the decision of that slot. A call that finds a
     synchronisation under way is dropped: the agent that sent it takes part in that one. What starts without a call
     begins with the contributions.
+
+    A call that goes up to a server may be lost, or its answer. Where there is a `deadline`, who has heard nothing of
+    its own call two deadlines later may call anew; the server then tells it of the round that is on.
 
     Where something can be lost, who sums (the server, or else each agent) keeps the newest release of every agent, and
     the sum names the releases that are in it. An agent that goes down leaves the synchronisation under way.
@@ -66,6 +71,10 @@ class TriggeredRounds(CallProtocol):
         self._signal = self.signal_over(network)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._answered = [0] * network.agents  # the number of the latest answer of the server that it has heard
+        self._calls = [0] * network.agents  # how often each has called, or gone down
+        self._unheard = [0] * network.agents  # the round that it has called for in vain
+        deadline = self.rounds.deadline_ns(network.clock.slot) if isinstance(self.rounds, DeadlineKey) else None
+        self._patience = 2 * deadline if deadline is not None and network.faults.may_lose else None
         self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
@@ -78,7 +87,22 @@ class TriggeredRounds(CallProtocol):
 
     def call(self, agent: int, param_set: int) -> None:
         """Call everybody to the next round."""
-        self._signal.call(agent, self._joined[agent] + 1)
+        round = self._joined[agent] + 1
+        if round == self._unheard[agent]:
+            self._signal.repeat(agent, round)
+        else:
+            self._signal.call(agent, round)
+        if self._joined[agent] < round and self._patience is not None:  # a server is to pass the call on
+            self._calls[agent] += 1
+            number = self._calls[agent]
+            missed = ScheduledEvent([lambda _: self._miss_call(agent, round, number)])
+            self.clock.environment.schedule(missed, DEADLINES, self._patience)
+
+    def _miss_call(self, agent: int, round: int, number: int) -> None:
+        """Let *agent* call anew if it has heard nothing of its call of that *number*."""
+        if number == self._calls[agent] and self._joined[agent] < round and self.clock.now <= self.clock.end:
+            self._unheard[agent] = round
+            self.sync_handler.sync_missed(agent, 0)
 
     def begin(self, agent: int, param_set: int) -> None:
         """Contribute to the next round, uncalled."""
@@ -106,7 +130,7 @@ class TriggeredRounds(CallProtocol):
     def _contribute(self, due: list[tuple[int, list[int]]]) -> None:
         if self.clock.now >= self.clock.end:
             return
-        for agent, (round, *_) in due:
+        for agent, round in ((agent, round) for agent, rounds in due for round in rounds):
             if not self.rounds.served and round in self.rounds.ended:  # while it was down
                 self.sync_handler.sync_missed(agent, 0)
                 continue
@@ -165,6 +189,7 @@ class TriggeredRounds(CallProtocol):
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `CallProtocol.leave`."""
         self._left[agent] = self._joined[agent]
+        self._calls[agent] += 1
         if forgets:
             self.rounds.forget(agent)
             self._joined[agent] = 0
@@ -212,7 +237,8 @@ class EverybodyNamed(Everybody):
 class Signal(ABC):
     """How a call gets to everybody.
 
-    Who was down may have missed some, and call to a round that was called for before: it is then told of the latest.
+    Who was down may have missed some, or one was lost, and it calls to a round that was called for before: it is then
+    told of the latest.
 
     Args:
         network: The network.
@@ -234,6 +260,10 @@ class Signal(ABC):
     def call(self, agent: int, round: int) -> None:
         """Let *agent* call everybody to *round*."""
 
+    def repeat(self, agent: int, round: int) -> None:
+        """Let *agent* call to *round* once more, of which it has heard nothing."""
+        self.call(agent, round)
+
     @abstractmethod
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear, and pass on, what has arrived."""
@@ -251,11 +281,13 @@ class FloodedCall(Signal):
     ) -> None:
         super().__init__(network, slotted, hear, over)
         self._heard = [0] * network.agents
+        self._heard_at = [-1] * network.agents
         self._steps: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._hear_all, AGENTS)
 
     def call(self, agent: int, round: int) -> None:
-        """See :meth:`Signal.call`."""
-        self._hear(agent, -1, round)
+        """See :meth:`Signal.call`. Who has just heard of a round is to contribute to it, and calls for no other."""
+        if self._heard_at[agent] != self._clock.now:
+            self._hear(agent, -1, round)
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """See :meth:`Signal.receive`."""
@@ -278,6 +310,7 @@ class FloodedCall(Signal):
         if round <= self._heard[node]:
             return
         self._heard[node] = round
+        self._heard_at[node] = self._clock.now
         self._tell(node, round)
         self._pass_on(node, sender, round)
 
@@ -304,7 +337,14 @@ class ServerCall(Signal):
 
     def call(self, agent: int, round: int) -> None:
         """See :meth:`Signal.call`."""
-        self._network.send_up(Message(ASK, HEADER_BYTES, None, round), agent)
+        self._ask(agent, round, again=False)
+
+    def repeat(self, agent: int, round: int) -> None:
+        """See :meth:`Signal.repeat`."""
+        self._ask(agent, round, again=True)
+
+    def _ask(self, agent: int, round: int, *, again: bool) -> None:
+        self._network.send_up(Message(ASK, HEADER_BYTES, again, round), agent)
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """See :meth:`Signal.receive`."""
@@ -313,7 +353,7 @@ class ServerCall(Signal):
             self._tell(node, message.round)
             return
         round = message.round
-        if round <= self._called and self._network.agents_fail:
+        if round <= self._called and (self._network.agents_fail or message.value):
             if not self._over(self._called):
                 self._network.send_down(Message(CALL, HEADER_BYTES, None, self._called), (sender,))
                 return

@@ -125,10 +125,7 @@ def items_travel_by_messages(trial: Trial) -> Iterator[str]:
 
 
 def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
-    """Yield agents that wait for the end of a round, which cannot come, where nothing is lost or nothing is said of it.
-
-    Of rounds that are known ahead: where agents call for them, calls that cross may leave all waiting.
-    """
+    """Yield agents that wait for a round to end, which cannot, where nothing is lost or nothing is said of it."""
     result, messages, seen = trial.traced
     run, protocol = trial.point.scenario.run, trial.point.protocol
     slot = run.slot_nanoseconds
@@ -136,10 +133,12 @@ def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
     # What would go on after the horizon is cut, and does not wait for ever: gossip goes on in the next slot, and who
     # waits for a deadline after it, and after that of a server.
     patience = protocol.deadline_ns(slot) if isinstance(protocol, DeadlineKey) else None
-    if not (seen.stalled and seen.pending) or latest >= run.horizon * slot - 2 * slot - 3 * (patience or 0):
+    if not seen.stalled or latest >= run.horizon * slot - 2 * slot - 3 * (patience or 0):
         return
-    round, agent = seen.pending[0]
-    who = f"agent {agent} waits for the end of round {round} for ever, one of {len(seen.stalled)}"
+    who = f"{len(seen.stalled)} of the agents wait for the end of a round for ever"
+    if seen.pending:
+        round, agent = seen.pending[0]
+        who = f"agent {agent} waits for the end of round {round} for ever, one of {len(seen.stalled)}"
     if not result.metrics["may_stall"]:
         yield f"{who}, and nothing was lost that it could wait for"
     elif not any("agents waited at the horizon" in remark for remark in result.remarks):

@@ -309,13 +309,11 @@ def test_a_world_that_is_wrong_fails_the_check_for_it(kind, check, said):
 CALLS = {"bandit": small("bandit", "linear"), "learner": small("learner", "feducb"), **STAR}
 
 
-@pytest.mark.xfail(strict=True, reason="calls that cross leave all agents waiting, in different rounds")
 def test_agents_that_call_over_a_hub_go_on():
     (trial, *_) = [trial for scene, trial in Subject(Hub, {}, CALLS).trials() if "feducb" in scene.name]
     assert not trial.traced.seen.stalled
 
 
-@pytest.mark.xfail(strict=True, reason="a call to a server that is lost is not repeated after the deadline")
 def test_agents_that_call_a_server_go_on_after_a_deadline():
     faults = {"links": {"uplink": {"loss": 0.2}}, "protocol": {"deadline": "4 ms"}, "run": {"horizon": 400, "seed": 10}}
     (trial, *_) = [trial for _, trial in Subject(nb.protocols.MasterWorker, {}, put_over(CALLS, faults)).trials()]

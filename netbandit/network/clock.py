@@ -8,6 +8,8 @@ import simpy
 from simpy import Event
 from simpy.events import NORMAL, URGENT, EventPriority
 
+from netbandit.texts import text
+
 What = TypeVar("What")
 
 ARRIVALS = URGENT
@@ -66,6 +68,21 @@ class Environment(simpy.Environment):
         return not self._queue
 
 
+@text
+def effective_time(delivered: int, begun: int, slot: int) -> int:
+    """Return when (ns) a node takes in what a slotted hop brought.
+
+    That is the first slot boundary, after the one at which the hop began, at which its message has been delivered; so
+    information moves one hop a slot at the most, however fast the link is.
+
+    Args:
+        delivered: When the message arrived (ns).
+        begun: When the hop, or the handshake it belongs to, began (ns, a slot boundary).
+        slot: The length of a slot (ns).
+    """
+    return max(begun // slot + 1, -(-delivered // slot)) * slot
+
+
 class Clock:
     """Translates between nanoseconds (integers, so that ties are exact) and slots.
 
@@ -98,16 +115,8 @@ class Clock:
         return -(-time // self.slot)
 
     def effective_time(self, begun: int, delivered: int) -> int:
-        """Return when (ns) a node takes in what a slotted hop brought.
-
-        That is the first slot boundary, after the one at which the hop began, at which its message has been
-        delivered; so information moves one hop a slot at the most, however fast the link is.
-
-        Args:
-            begun: When the hop, or the handshake it belongs to, began (ns, a slot boundary).
-            delivered: When the message arrived (ns).
-        """
-        return max(begun // self.slot + 1, self.boundary(delivered)) * self.slot
+        """Return when (ns) a node takes in what a slotted hop brought; see the function of that name."""
+        return effective_time(delivered, begun, self.slot)
 
     def at_end(self, act: Callable[[], None]) -> None:
         """Have *act* called at the end of the last slot, after all else in it.

@@ -8,6 +8,7 @@ message, a set of labels and a neighbour (where a message came from) are what th
 
 from typing import Any
 
+from netbandit.network.clock import effective_time as effective_time
 from netbandit.texts import primitive, text
 
 Network = Any
@@ -146,12 +147,6 @@ def later(network: Network, own: Own, round: Round, node: int, due: int, labels:
 def at_once(network: Network, own: Own, round: Round, node: int, labels: Labels) -> None:
     """Let *node* take *labels* in now, together with all else that has just reached it."""
     raise NotImplementedError
-
-
-@text
-def effective_time(now: int, begun: int, slot: int) -> int:
-    """Return when (ns) a node takes in what a slotted hop has brought now; see `Clock.effective_time`."""
-    return max(begun // slot + 1, -(-now // slot)) * slot
 
 
 # Sets of labels.

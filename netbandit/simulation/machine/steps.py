@@ -1,5 +1,6 @@
 """What nodes do at slot boundaries, or later in an instant: steps, in order of node, for each as they came."""
 
+from netbandit.network.clock import effective_time
 from netbandit.network.primitives import Network
 from netbandit.simulation.machine.rows import (
     CHANNEL,
@@ -40,9 +41,8 @@ def inbox_of_one(network: Network) -> int:
 
 @text
 def step_time(network: Network, begun: int) -> int:
-    """Return when (ns) a slotted hop takes effect that has brought something now; see `Clock.effective_time`."""
-    slot = network.state[SLOT_NS]
-    return max(begun // slot + 1, (network.state[NOW] + slot - 1) // slot) * slot  # type: ignore[no-any-return]
+    """Return when (ns) a slotted hop takes effect that has brought something now."""
+    return effective_time(network.state[NOW], begun, network.state[SLOT_NS])
 
 
 # Steps that are all due at the same time.

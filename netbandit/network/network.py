@@ -326,10 +326,6 @@ class Network:
         assert self.outages is not None
         return [self.outages.node(agent) for agent in range(self.agents)]
 
-    def life(self, agent: int) -> int:
-        """Return how often *agent* has lost its memory so far."""
-        return 0 if self.outages is None else self.outages.life(agent, self.clock.now)
-
     @property
     def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
         """What tells when the link between two agents is down, the lower number first; None: no link ever is."""

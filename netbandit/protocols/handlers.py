@@ -121,7 +121,6 @@ class HandledRounds(OpenRounds):
     ) -> None:
         super().__init__(network, groups, conclude, apart)
         self.horizon = network.clock.horizon
-        self.slot = network.clock.slot
         self.learnt: list[Part] = []
         self.overheard: dict[tuple[int, int], Labels] = {}
         self.teller = -1
@@ -247,16 +246,20 @@ def receive_one(network: Network, own: HandledRounds, node: int, arrival: Arriva
 
 
 @text
-def take_in_alone(network: Network, own: HandledRounds, round: OpenRound, node: int, labels: Labels) -> None:
-    """Stand for `at_once` and `step` where nothing else has reached *node*."""
-    learn(network, own, round, node, labels)
-    goes_on = True
+def end_rounds(own: HandledRounds) -> None:
+    """Let those who listen hear what has been taken in, and end the rounds that are complete."""
     if LISTENED and own.overheard:
         own.overhear_all()
     if own.completed:
         own.end_complete()
-        goes_on = key_of(own, round.number, node) in own.open
-    if goes_on:
+
+
+@text
+def take_in_alone(network: Network, own: HandledRounds, round: OpenRound, node: int, labels: Labels) -> None:
+    """Stand for `at_once` and `step` where nothing else has reached *node*."""
+    learn(network, own, round, node, labels)
+    end_rounds(own)
+    if key_of(own, round.number, node) in own.open:
         act(network, own, round, node, labels)
 
 
@@ -273,10 +276,7 @@ def step(network: Network, own: HandledRounds, due: list[tuple[int, list[Part]]]
                     taken_in[node, number] = taken_in.get((node, number), 0) | labels
                 else:
                     taken_in.append(((node, number), labels))
-    if LISTENED and own.overheard:
-        own.overhear_all()
-    if own.completed:
-        own.end_complete()
+    end_rounds(own)
     if MERGES:
         taken_in = taken_in.items()
     for (node, number), labels in taken_in:
@@ -359,9 +359,8 @@ def tell_all_but_one(
 ) -> None:
     """Stand for `tell_others` where nothing else has reached *node*."""
     message = own.heard
-    if (
-        message.value[0] is not labels or message.size != size or message.kind is not kind
-    ):  # else it is passed on as it is
+    passed_on = message.value[0] is labels and message.size == size and message.kind is kind
+    if not passed_on:
         message = Message(kind, size, (labels, network.environment._now), round.number)
     network.send(message, network.channels[node], own.teller)
 

@@ -337,7 +337,9 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
             self.more(rows.STEPS_FULL)
         added = self.machine.steps[first : first + len(agents)]
         added[:, 0], added[:, 1], added[:, 3:] = agents, labels, (number, now)
-        added[:, handlers.STEP_LIFE] = list(map(self.network.life, agents.tolist())) if self.network.forgets else 0
+        added[:, handlers.STEP_LIFE] = 0
+        if self.clock.life is not None:
+            added[:, handlers.STEP_LIFE] = [self.clock.life(agent, now) for agent in agents.tolist()]
         state[rows.STEPS] += len(agents)
         state[rows.STEP_TIME] = min(int(state[rows.STEP_TIME]), now)
         self.appoint_step(now)

@@ -567,6 +567,15 @@ def can_handle(network: Machine, own: Spread, node: int, at: int, end: int) -> i
 
 
 @text
+def begin_instant(own: Spread) -> None:
+    """Begin to take in what is due in this instant."""
+    own.state[TAKEN] = 0
+    own.state[ACTED] = 0
+    own.state[INSTANTS] += 1
+    own.state[UNITED] = own.state[USED]
+
+
+@text
 def handle(network: Machine, own: Spread) -> int:
     """Let the first node that is in the inbox handle what has reached it; return why it stopped, or `ARRIVED`."""
     state, inbox, kept = network.state, network.inbox, own.state
@@ -587,10 +596,7 @@ def handle(network: Machine, own: Spread) -> int:
                 release(network, message)
             state[INBOX_AT] = end
             if kept[DUE] > 0:
-                kept[TAKEN] = 0
-                kept[ACTED] = 0
-                kept[INSTANTS] += 1
-                kept[UNITED] = kept[USED]
+                begin_instant(own)
     return why
 
 
@@ -604,6 +610,22 @@ def acts_at(network: Machine, node: int, time: int) -> int:
         at = -(-up // slot) * slot
         up = up_again(network, node, at)
     return at if up == at else NEVER
+
+
+@text
+def keep_not_done(network: Machine, first: int) -> int:
+    """Forget the steps from a *first* one on that have been made; return when (ns) the next of the others is due."""
+    state, steps = network.state, network.steps
+    row = first
+    soonest = NEVER
+    for step in range(first, state[STEPS]):
+        if steps[step, STEP_DUE] != _DONE:
+            soonest = min(soonest, steps[step, STEP_DUE])
+            for column in range(STEP_COLUMNS):
+                steps[row, column] = steps[step, column]
+            row += 1
+    state[STEPS] = row
+    return soonest
 
 
 @text
@@ -630,13 +652,7 @@ def leave_absent(network: Machine, own: Spread) -> int:
                 steps[step, STEP_DUE] = _DONE
             elif steps[step, STEP_DUE] <= state[NOW] and life_of(network, node, state[NOW]) != steps[step, STEP_LIFE]:
                 steps[step, STEP_DUE] = _DONE
-        row = kept[FIRST]
-        for step in range(kept[FIRST], state[STEPS]):
-            if steps[step, STEP_DUE] != _DONE:
-                for column in range(STEP_COLUMNS):
-                    steps[row, column] = steps[step, column]
-                row += 1
-        state[STEPS] = row
+        keep_not_done(network, kept[FIRST])
     return why
 
 
@@ -651,31 +667,20 @@ def begin_steps(network: Machine, own: Spread) -> int:
         why = leave_absent(network, own)
     if why == ARRIVED:
         kept[DUE] = begin_due_from(network, kept[FIRST])
-        kept[TAKEN] = 0
-        kept[ACTED] = 0
-        kept[INSTANTS] += 1
-        kept[UNITED] = kept[USED]
+        begin_instant(own)
     return why
 
 
 @text
 def end_steps(network: Machine, own: Spread) -> None:
     """Forget what was due; what is due later stays."""
-    state, steps, kept = network.state, network.steps, own.state
-    row = kept[FIRST]
-    soonest = NEVER
-    for step in range(kept[FIRST], state[STEPS]):
-        if steps[step, STEP_DUE] != _DONE:
-            soonest = min(soonest, steps[step, STEP_DUE])
-            for column in range(STEP_COLUMNS):
-                steps[row, column] = steps[step, column]
-            row += 1
-    state[STEPS] = row
+    state, kept = network.state, own.state
+    soonest = keep_not_done(network, kept[FIRST])
     kept[DUE] = 0
     if state[STEPS_BEGUN]:
         state[STEPS_BEGUN] = 0
         kept[KEPT_DUE] = soonest if kept[FIRST] == 0 else min(kept[KEPT_DUE], soonest)
-        kept[KEPT] = row
+        kept[KEPT] = state[STEPS]
         state[STEP_TIME] = kept[KEPT_DUE]
 
 

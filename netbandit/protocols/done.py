@@ -1,23 +1,45 @@
 """Who takes part in rounds no more says so, once for all later rounds: a header that nodes pass on."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from simpy.events import EventPriority
 
 from netbandit.network.clock import AGENTS, InstantQueue
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.protocols.words import hear_words, say_word
 
 DONE = Kind("DONE")
 DONE_FLOODED = Kind("DONE")
 """The same, where it is flooded apart from all else."""
 
 
-class DoneFlood:
-    """A header that every node passes on to its other neighbours, when it is new or may go further than before.
+class _Done(NamedTuple):
+    """What a message of a `DoneFlood` says; see `netbandit.protocols.words.Word`.
 
-    Slotted, a hop takes effect at a boundary after the one it began at; asynchronous, at once.
+    Attributes:
+        source: The agent that takes part no more.
+        round: From which round on.
+        furthest: See there.
+        left: How many hops it may still go.
+        begun: When (ns) this hop began.
+    """
+
+    source: int
+    round: int
+    furthest: dict[int, int]
+    left: int
+    begun: int
+
+
+class DoneFlood:
+    """A header that every node passes on to its other neighbours; see `netbandit.protocols.words`.
+
+    Each copy counts alone, even if several are heard at once. Slotted, a hop takes effect at a boundary after the one
+    it began at; asynchronous, at once.
 
     Args:
         network: The network.
@@ -30,47 +52,44 @@ class DoneFlood:
     def __init__(
         self, network: Network, slotted: bool, hops: int | None, hear: Callable[[int, int, int], None]
     ) -> None:
-        self._network = network
+        self.network = network
         self._slotted = slotted
         self._hops = network.agents if hops is None else hops
         self._hear = hear
-        self._furthest: dict[tuple[int, int, int], int] = {}
-        self._steps: InstantQueue[tuple[int, Message]] = InstantQueue(network.clock, self._act, AGENTS)
+        self._furthest: defaultdict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+        self._steps: InstantQueue[tuple[int, _Done]] = InstantQueue(network.clock, self._act, AGENTS)
 
     def say(self, agent: int, round: int) -> None:
         """Let *agent* say it to its neighbours, in this instant."""
-        self._pass_on(agent, agent, round, self._hops, -1)
+        now = self.network.clock.now
+        say_word(self, agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear what has arrived, now or at the slot boundary."""
         arrived, sender, message = arrival
+        word: _Done = message.value
         if self._slotted:
-            begun = message.value[2]
-            self._steps.at(self._network.clock.effective_time(begun, arrived), node, (sender, message))
+            self._steps.at(self.network.clock.effective_time(word.begun, arrived), node, (sender, word))
         else:
-            self._take_in(node, sender, message)
+            hear_words(self, node, [(sender, word)])
 
-    def _act(self, due: list[tuple[int, list[tuple[int, Message]]]]) -> None:
-        for node, words in due:
-            for sender, message in words:
-                self._take_in(node, sender, message)
+    def _act(self, due: list[tuple[int, list[tuple[int, _Done]]]]) -> None:
+        for node, copies in due:
+            for copy in copies:
+                hear_words(self, node, [copy])
 
-    def _take_in(self, node: int, sender: int, message: Message) -> None:
-        agent, left, _ = message.value
-        key = node, agent, message.round
-        known = self._furthest.get(key, -1)
-        if agent == node or left <= known:
-            return
-        self._furthest[key] = left
-        self._pass_on(node, agent, message.round, left, sender)
-        if known < 0:
-            self._hear(node, agent, message.round)
+    def is_for(self, node: int, word: _Done) -> bool:
+        """Return True: all nodes are to hear it."""
+        return True
 
-    def _pass_on(self, node: int, agent: int, round: int, left: int, sender: int) -> None:
-        channels = [channel for channel in self._network.channels[node] if channel.receiver != sender]
-        if left and channels:
-            message = Message(DONE_FLOODED, HEADER_BYTES, (agent, left - 1, self._network.clock.now), round)
-            self._network.send(message, channels)
+    def act_on(self, node: int, word: _Done) -> None:
+        """Tell *node* that it has heard of an agent."""
+        self._hear(node, word.source, word.round)
+
+    def put(self, word: _Done, left: int, channels: Sequence[Channel]) -> None:
+        """Put the header on some channels."""
+        told = word._replace(left=left, begun=self.network.clock.now)
+        self.network.send(Message(DONE_FLOODED, HEADER_BYTES, told, word.round), channels)
 
 
 class DoneUpwards:

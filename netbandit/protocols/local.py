@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 from netbandit.network.cliques import cliques
 from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
-from netbandit.network.link import Arrival
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Others, state
@@ -15,6 +15,7 @@ from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+from netbandit.protocols.words import hear_words, say_word
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
@@ -24,6 +25,10 @@ _MOST_SETS = 10_000
 
 _AROUND = HEADER_BYTES + LABEL_BYTES
 """The bytes of a message besides the release it carries."""
+
+
+Furthest = Any
+"""See `netbandit.protocols.words.Word`; a compiled loop numbers words."""
 
 
 class Meeting(NamedTuple):
@@ -48,7 +53,8 @@ class Progress:
 
     Attributes:
         number: Its number among all synchronisations, from 1.
-        furthest: For (node, source, whether it is a call) how many hops the copy that got furthest may still go.
+        furthest: Of each word, by (source, whether it is a call), `Word.furthest`. Releases of one who releases twice
+            are copies of one word: to others they say the same.
         heard: For each member that takes part, the releases it has heard, by their source.
         concluded: What follows from the releases of some sources.
         joined: How many members take part; fewer than all if a call comes so late that some are in the next meeting.
@@ -57,7 +63,7 @@ class Progress:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.furthest: dict[tuple[int, int, bool], int] = {}
+        self.furthest: dict[tuple[int, bool], Furthest] = {}
         self.heard: dict[int, dict[int, Item]] = {}
         self.concluded: dict[tuple[int, ...], Item] = {}
         self.joined = 0
@@ -75,13 +81,14 @@ class Part:
 
 
 class Word(NamedTuple):
-    """What a message says.
+    """What a message says; see `netbandit.protocols.words.Word`.
 
     Attributes:
         meeting: What it belongs to.
         progress: How far that has come.
         source: The agent that said it.
         item: What this agent releases, or None if it calls.
+        furthest: See there.
         left: How many hops it may still go.
         begun: When (ns) this hop began.
     """
@@ -90,6 +97,7 @@ class Word(NamedTuple):
     progress: Progress
     source: int
     item: Item | None
+    furthest: Furthest
     left: int
     begun: int
 
@@ -202,7 +210,7 @@ class Local(LocalKeys, CallProtocol):
         meeting = Meeting(self.groups[agent], param_set, self.clock.now // self.clock.slot)
         progress = self._progress(meeting)
         self._join(agent, meeting, progress, self.delay)
-        self._say(agent, Word(meeting, progress, agent, None, self.ttl, self.clock.now))
+        self._say(agent, meeting, progress, None)
 
     def begin(self, agent: int, param_set: int) -> None:
         """Release at once: the whole clique does."""
@@ -212,7 +220,7 @@ class Local(LocalKeys, CallProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
         if not self._slotted:
-            self._hear(node, [(sender, message.value) for _, sender, message in arrivals])
+            hear_words(self, node, [(sender, message.value) for _, sender, message in arrivals])
             return
         for arrived, sender, message in arrivals:
             word: Word = message.value
@@ -220,48 +228,45 @@ class Local(LocalKeys, CallProtocol):
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
         for node, copies in due:
-            self._hear(node, copies)
+            hear_words(self, node, copies)
 
-    def _hear(self, node: int, copies: list[_Copy]) -> None:
-        """Let *node* hear all that it hears at once: of copies of one word, the one that may go furthest counts."""
-        best: dict[tuple[Meeting, int, bool], Word] = {}
-        senders: dict[tuple[Meeting, int, bool], list[int]] = {}
-        for sender, word in copies:
-            key = word.meeting, word.source, word.item is None
-            if key not in best or word.left > best[key].left:
-                best[key] = word
-            senders.setdefault(key, []).append(sender)
-        for key, word in best.items():
-            progress = word.progress
-            place = node, word.source, word.item is None
-            known = progress.furthest.get(place, -1)
-            if word.source != node and word.left > known:
-                progress.furthest[place] = word.left
-                self._say(node, word._replace(begun=self.clock.now), senders[key])
-                if known < 0 and self.groups[node] == word.meeting.clique:
-                    self._note(node, word, progress)
+    def is_for(self, node: int, word: Word) -> bool:
+        """Return whether a word is for *node*: a member of its clique has said it."""
+        return self.groups[node] == word.meeting.clique
 
-    def _note(self, agent: int, word: Word, progress: Progress) -> None:
-        """Let *agent* act on a word of its own clique that it has not heard before."""
+    def act_on(self, node: int, word: Word) -> None:
+        """Let *node* act on a word of its own clique."""
         if word.item is None:
-            self._join(agent, word.meeting, progress, self.delay)
+            self._join(node, word.meeting, word.progress, self.delay)
         else:
             if self._naming:
-                self._held[agent, word.meeting.param_set].take(word.item.value)
-            part = self._joined[agent].get(word.meeting.param_set)
-            if part is not None and part.progress is progress:
-                progress.heard.setdefault(agent, {})[word.source] = word.item
+                self._held[node, word.meeting.param_set].take(word.item.value)
+            part = self._joined[node].get(word.meeting.param_set)
+            if part is not None and part.progress is word.progress:
+                word.progress.heard.setdefault(node, {})[word.source] = word.item
             else:
                 self.late += 1
 
-    def _say(self, node: int, word: Word, told_by: Sequence[int] = ()) -> None:
-        """Put *word* on the channels of *node*, with one hop less to go, but not to those who have told it."""
-        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
-        if not word.left or not channels:
-            return
-        further = word._replace(left=word.left - 1)
+    def put(self, word: Word, left: int, channels: Sequence[Channel]) -> None:
+        """Put *word* on some channels; see `netbandit.protocols.words.Speakers`."""
         kind = SYNC if word.item is None else RELEASE
-        self.network.send(Message(kind, size_of(word), further, word.progress.number), channels)
+        told = word._replace(left=left, begun=self.clock.now)
+        self.network.send(Message(kind, size_of(word), told, word.progress.number), channels)
+
+    def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None) -> None:
+        """Let *agent* tell others what it releases, or that it calls."""
+        said = agent, item is None
+        if said not in progress.furthest:
+            progress.furthest[said] = self.heard_by_nobody()
+        self.say(Word(meeting, progress, agent, item, progress.furthest[said], self.ttl, self.clock.now))
+
+    def heard_by_nobody(self) -> Furthest:
+        """Return `Word.furthest` of a word that nobody has heard."""
+        return {}
+
+    def say(self, word: Word) -> None:
+        """Let its source say *word*."""
+        say_word(self, word.source, word)
 
     def _progress(self, meeting: Meeting) -> Progress:
         progress = self._meetings.get(meeting)
@@ -298,8 +303,8 @@ class Local(LocalKeys, CallProtocol):
             for param_set in range(self.sets):
                 self._held.pop((agent, param_set), None)
             for progress in self._meetings.values():
-                for place in [place for place in progress.furthest if place[0] == agent]:
-                    del progress.furthest[place]
+                for furthest in progress.furthest.values():
+                    furthest.pop(agent, None)
 
     def _release(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now >= self.clock.end:
@@ -314,7 +319,7 @@ class Local(LocalKeys, CallProtocol):
                     item = self._releasing.name(agent, item, meeting.param_set)
                     self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
-                self._say(agent, Word(meeting, progress, agent, item, self.ttl, self.clock.now))
+                self._say(agent, meeting, progress, item)
 
     def _adopt(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now > self.clock.end:

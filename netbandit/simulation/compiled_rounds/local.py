@@ -12,9 +12,12 @@ from netbandit.part import state
 from netbandit.protocols.calls import SyncHandler
 from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word, size_of
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
-from netbandit.simulation.kernels import local as kernel
 from netbandit.simulation.machine import rows
+from netbandit.simulation.machine import words as kernel
 from netbandit.simulation.machine.execution import Loop
+from netbandit.texts import is_text
+
+_PRIMITIVES = {name: value for name, value in vars(kernel).items() if is_text(value)}
 
 
 class CompiledLocal(CompiledLoop, Local):
@@ -25,11 +28,11 @@ class CompiledLocal(CompiledLoop, Local):
 
     kinds: ClassVar[tuple[Kind, ...]] = (SYNC, RELEASE)
     name: ClassVar[str] = "local"
-    loop: ClassVar[Loop] = Loop(kernel.play)
-    saying: ClassVar[Loop] = Loop(kernel.say)
+    loop: ClassVar[Loop] = Loop(kernel.play, _PRIMITIVES, "local")
+    saying: ClassVar[Loop] = Loop(kernel.say_all, _PRIMITIVES, "local")
     compiled_beside: ClassVar[tuple[Loop, ...]] = (saying,)
 
-    words: kernel.Words = state()
+    words: kernel.Told = state()
     """What is being told."""
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
@@ -39,18 +42,17 @@ class CompiledLocal(CompiledLoop, Local):
         agents = network.agents
         self._saying: list[Word] = []
         self._said: list[Word | None] = []  # what may be under way, by its number in the loop
-        # Of each meeting, for (source, whether it is a call), the row of what this agent has said.
-        self._rows: dict[Progress, dict[tuple[int, bool], int]] = {}
+        self._met_in: set[Progress] = set()  # meetings of whose words there are rows
         self._unused_words: list[int] = []
         self._unused_rows: list[int] = []
-        self.words = kernel.Words(
+        self.words = kernel.Told(
             state=np.zeros(3, dtype=np.int64),
             words=np.empty((0, kernel.WORD_COLUMNS), dtype=np.int64),
             furthest=np.empty((0, agents), dtype=np.int32),
             cliques=np.array(self.groups, dtype=np.int64),
             heard=np.empty((0, 2), dtype=np.int64),
             copies=np.empty((0, 3), dtype=np.int64),
-            alike=np.empty((0, 4), dtype=np.int64),
+            together=np.empty((1, 4), dtype=np.int64),
             group=np.empty(0, dtype=np.int64),
             told_by=np.zeros(len(self.machine.channels), dtype=np.uint8),
         )
@@ -64,9 +66,10 @@ class CompiledLocal(CompiledLoop, Local):
         super()._release(due)
         self._put_words()
 
-    def _say(self, node: int, word: Word, told_by: Sequence[int] = ()) -> None:
+    def say(self, word: Word) -> None:
         """Keep what a source says until all that say something in this turn have."""
         self._saying.append(word)
+        self._met_in.add(word.progress)
 
     def _put_words(self) -> None:
         """Let the loop take what has been said."""
@@ -74,51 +77,47 @@ class CompiledLocal(CompiledLoop, Local):
         if not said:
             return
         if len(self._unused_words) < len(said):
-            self._let_go(len(said))
-        places = np.array([self._row(word) for word in said])
+            self._let_go(said)
         numbers = np.array([self._unused_words.pop() for _ in said])
         for number, word in zip(numbers.tolist(), said, strict=True):
             self._said[number] = word
         words = self.words
-        sources = np.array([word.source for word in said])
         words.words[numbers, kernel.CLIQUE] = [word.meeting.clique for word in said]
-        words.words[numbers, kernel.SOURCE] = sources
+        words.words[numbers, kernel.SOURCE] = [word.source for word in said]
         words.words[numbers, kernel.KIND] = [kernel.SYNC if word.item is None else kernel.RELEASE for word in said]
         words.words[numbers, kernel.SIZE] = [size_of(word) for word in said]
-        words.words[numbers, kernel.ROW] = places
+        words.words[numbers, kernel.FURTHEST] = [word.furthest for word in said]
         self.send(lambda: self.run(self.saying, self.machine, words, numbers, self.ttl, self.clock.now))
 
-    def _row(self, word: Word) -> int:
-        """Return the row of *word*, of which nobody has heard unless its source has said the like in the meeting."""
-        known = self._rows.setdefault(word.progress, {})
-        key = word.source, word.item is None
-        row = known.get(key)
-        if row is None:
-            if not self._unused_rows:
-                before = self.words.furthest
-                more = len(before) + self.network.agents
-                self.words = self.words._replace(
-                    furthest=np.concatenate([before, np.empty((more, self.network.agents), dtype=np.int32)]),
-                    group=np.full(len(before) + more, -1, dtype=np.int64),
-                )
-                self._unused_rows += range(len(before), len(before) + more)
-            row = known[key] = self._unused_rows.pop()
-            self.words.furthest[row] = -1
+    def heard_by_nobody(self) -> int:
+        """Return the row of a word that nobody has heard."""
+        if not self._unused_rows:
+            before = self.words.furthest
+            more = len(before) + self.network.agents
+            self.words = self.words._replace(
+                furthest=np.concatenate([before, np.empty((more, self.network.agents), dtype=np.int32)]),
+                group=np.full(len(before) + more, -1, dtype=np.int64),
+            )
+            self._unused_rows += range(len(before), len(before) + more)
+        row = self._unused_rows.pop()
+        self.words.furthest[row] = -1
         return row
 
-    def _let_go(self, needed: int) -> None:
+    def _let_go(self, needed: Sequence[Word]) -> None:
         """Let go of words of which nothing is under way, and of meetings that are over, of which nobody can hear.
 
-        As many can be said then as are under way, and as many as are *needed*.
+        As many can be said then as are under way, and as many as are *needed* now.
         """
         under_way = np.zeros(len(self._said) + 1, dtype=np.bool_)
         under_way[self.machine.messages["round"]] = True  # the last one is of rows that are not used
         self._said = [word if alive else None for word, alive in zip(self._said, under_way.tolist(), strict=False)]
-        heard_of = {word.progress for word in self._said if word is not None}
-        for progress in [one for one in self._rows if one not in heard_of and one.adopted == one.joined]:
-            self._unused_rows += self._rows.pop(progress).values()
+        heard_of = {word.progress for word in (*self._said, *needed) if word is not None}
+        for progress in [one for one in self._met_in if one not in heard_of and one.adopted == one.joined]:
+            self._unused_rows += progress.furthest.values()
+            progress.furthest.clear()
+            self._met_in.remove(progress)
         kept = int(under_way[:-1].sum())
-        lacking = kept + max(kept, needed, self.network.agents) - len(self._said)
+        lacking = kept + max(kept, len(needed), self.network.agents) - len(self._said)
         if lacking > 0:
             self._said += [None] * lacking
             more = np.empty((lacking, kernel.WORD_COLUMNS), dtype=np.int64)
@@ -132,7 +131,7 @@ class CompiledLocal(CompiledLoop, Local):
             self.words = self.words._replace(
                 heard=np.empty((room, 2), dtype=np.int64),
                 copies=np.empty((room, 3), dtype=np.int64),
-                alike=np.empty((room, 4), dtype=np.int64),
+                together=np.empty((room, 4), dtype=np.int64),
             )
         return self.run(self.loop, self.machine, self.words, arrivals_until, steps_until, self.slotted)
 
@@ -145,7 +144,7 @@ class CompiledLocal(CompiledLoop, Local):
         for agent, number in heard:
             word = self._said[number]
             assert word is not None, "it has just been heard"
-            self._note(agent, word, word.progress)
+            self.act_on(agent, word)
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`: who has heard a call has been told."""

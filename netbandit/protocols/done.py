@@ -7,10 +7,11 @@ from typing import NamedTuple
 from simpy.events import EventPriority
 
 from netbandit.network.clock import AGENTS, InstantQueue
-from netbandit.network.link import Arrival, Channel
+from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.words import hear_words, say_word
+from netbandit.protocols.words import Copies, Furthest, for_all, one_by_one, passed_on
+from netbandit.texts import text
 
 DONE = Kind("DONE")
 DONE_FLOODED = Kind("DONE")
@@ -30,7 +31,7 @@ class _Done(NamedTuple):
 
     source: int
     round: int
-    furthest: dict[int, int]
+    furthest: Furthest
     left: int
     begun: int
 
@@ -55,14 +56,15 @@ class DoneFlood:
         self.network = network
         self._slotted = slotted
         self._hops = network.agents if hops is None else hops
-        self._hear = hear
-        self._furthest: defaultdict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+        self.hear = hear
+        self._furthest: defaultdict[tuple[int, int], Furthest] = defaultdict(Furthest)
+        self._hear_words, self._say_word = one_by_one(for_all, _take_in, passed_on, _tell_others)
         self._steps: InstantQueue[tuple[int, _Done]] = InstantQueue(network.clock, self._act, AGENTS)
 
     def say(self, agent: int, round: int) -> None:
         """Let *agent* say it to its neighbours, in this instant."""
         now = self.network.clock.now
-        say_word(self, agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
+        self._say_word(self.network, self, agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear what has arrived, now or at the slot boundary."""
@@ -71,25 +73,29 @@ class DoneFlood:
         if self._slotted:
             self._steps.at(self.network.clock.effective_time(word.begun, arrived), node, (sender, word))
         else:
-            hear_words(self, node, [(sender, word)])
+            self._hear_words(self.network, self, node, [(sender, word)])
 
     def _act(self, due: list[tuple[int, list[tuple[int, _Done]]]]) -> None:
         for node, copies in due:
             for copy in copies:
-                hear_words(self, node, [copy])
+                self._hear_words(self.network, self, node, [copy])
 
-    def is_for(self, node: int, word: _Done) -> bool:
-        """Return True: all nodes are to hear it."""
-        return True
+    def pass_on(self, node: int, word: _Done, left: int, told_by: Sequence[int]) -> None:
+        """Put the header, which may go *left* hops more, on the channels of *node*, but not to *told_by*."""
+        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
+        if channels:
+            told = word._replace(left=left, begun=self.network.clock.now)
+            self.network.send(Message(DONE_FLOODED, HEADER_BYTES, told, word.round), channels)
 
-    def act_on(self, node: int, word: _Done) -> None:
-        """Tell *node* that it has heard of an agent."""
-        self._hear(node, word.source, word.round)
 
-    def put(self, word: _Done, left: int, channels: Sequence[Channel]) -> None:
-        """Put the header on some channels."""
-        told = word._replace(left=left, begun=self.network.clock.now)
-        self.network.send(Message(DONE_FLOODED, HEADER_BYTES, told, word.round), channels)
+@text
+def _take_in(own: DoneFlood, node: int, copies: Copies, words: int) -> None:
+    own.hear(node, copies[0][1].source, copies[0][1].round)
+
+
+@text
+def _tell_others(network: Network, own: DoneFlood, node: int, copies: Copies, words: int, left: int) -> None:
+    own.pass_on(node, copies[0][1], left, [teller for teller, _ in copies])
 
 
 class DoneUpwards:

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 from netbandit.network.cliques import cliques
 from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
-from netbandit.network.link import Arrival, Channel
+from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Others, state
@@ -15,7 +15,8 @@ from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
-from netbandit.protocols.words import hear_words, say_word
+from netbandit.protocols.words import Copies, Furthest, one_by_one, passed_on
+from netbandit.texts import text
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
@@ -25,10 +26,6 @@ _MOST_SETS = 10_000
 
 _AROUND = HEADER_BYTES + LABEL_BYTES
 """The bytes of a message besides the release it carries."""
-
-
-Furthest = Any
-"""See `netbandit.protocols.words.Word`; a compiled loop numbers words."""
 
 
 class Meeting(NamedTuple):
@@ -63,7 +60,7 @@ class Progress:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.furthest: dict[tuple[int, bool], Furthest] = {}
+        self.furthest: dict[tuple[int, bool], Any] = {}
         self.heard: dict[int, dict[int, Item]] = {}
         self.concluded: dict[tuple[int, ...], Item] = {}
         self.joined = 0
@@ -97,7 +94,7 @@ class Word(NamedTuple):
     progress: Progress
     source: int
     item: Item | None
-    furthest: Furthest
+    furthest: Any
     left: int
     begun: int
 
@@ -170,6 +167,7 @@ class Local(LocalKeys, CallProtocol):
             self._members[clique] += 1
         self._meetings: WeakValueDictionary[Meeting, Progress] = WeakValueDictionary()
         self._met = 0
+        self._hear_words, self._say_word = one_by_one(is_for, take_in, passed_on, tell_others)
         self._naming = network.faults.may_lose or self.deadline is not None
         self._sums = [NamedSums(sync_handler.aggregate) for _ in range(self.sets)]
         self._releasing = Releasing(network.agents, self.sets)
@@ -220,7 +218,7 @@ class Local(LocalKeys, CallProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
         if not self._slotted:
-            hear_words(self, node, [(sender, message.value) for _, sender, message in arrivals])
+            self._hear_words(self.network, self, node, [(sender, message.value) for _, sender, message in arrivals])
             return
         for arrived, sender, message in arrivals:
             word: Word = message.value
@@ -228,11 +226,7 @@ class Local(LocalKeys, CallProtocol):
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
         for node, copies in due:
-            hear_words(self, node, copies)
-
-    def is_for(self, node: int, word: Word) -> bool:
-        """Return whether a word is for *node*: a member of its clique has said it."""
-        return self.groups[node] == word.meeting.clique
+            self._hear_words(self.network, self, node, copies)
 
     def act_on(self, node: int, word: Word) -> None:
         """Let *node* act on a word of its own clique."""
@@ -247,11 +241,13 @@ class Local(LocalKeys, CallProtocol):
             else:
                 self.late += 1
 
-    def put(self, word: Word, left: int, channels: Sequence[Channel]) -> None:
-        """Put *word* on some channels; see `netbandit.protocols.words.Speakers`."""
-        kind = SYNC if word.item is None else RELEASE
-        told = word._replace(left=left, begun=self.clock.now)
-        self.network.send(Message(kind, size_of(word), told, word.progress.number), channels)
+    def pass_on(self, node: int, word: Word, left: int, told_by: Sequence[int]) -> None:
+        """Put *word*, which may go *left* hops more, on the channels of *node*, but not to *told_by*."""
+        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
+        if channels:
+            kind = SYNC if word.item is None else RELEASE
+            told = word._replace(left=left, begun=self.clock.now)
+            self.network.send(Message(kind, size_of(word), told, word.progress.number), channels)
 
     def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None) -> None:
         """Let *agent* tell others what it releases, or that it calls."""
@@ -260,13 +256,13 @@ class Local(LocalKeys, CallProtocol):
             progress.furthest[said] = self.heard_by_nobody()
         self.say(Word(meeting, progress, agent, item, progress.furthest[said], self.ttl, self.clock.now))
 
-    def heard_by_nobody(self) -> Furthest:
-        """Return `Word.furthest` of a word that nobody has heard."""
-        return {}
+    def heard_by_nobody(self) -> Any:
+        """Return `Word.furthest` of a word that nobody has heard; a compiled loop numbers these."""
+        return Furthest()
 
     def say(self, word: Word) -> None:
         """Let its source say *word*."""
-        say_word(self, word.source, word)
+        self._say_word(self.network, self, word.source, word)
 
     def _progress(self, meeting: Meeting) -> Progress:
         progress = self._meetings.get(meeting)
@@ -361,3 +357,24 @@ def size_of(word: Word) -> int:
     if word.item is None:
         return HEADER_BYTES + 2 * LABEL_BYTES
     return HEADER_BYTES + LABEL_BYTES + word.item.size
+
+
+# What the texts of `netbandit.protocols.words` are here.
+
+
+@text
+def is_for(own: Local, node: int, copies: Copies) -> bool:
+    """Return whether a member of the clique of *node* has said it."""
+    return own.groups[node] == copies[0][1].meeting.clique  # type: ignore[no-any-return]
+
+
+@text
+def take_in(own: Local, node: int, copies: Copies, words: int) -> None:
+    """See `Local.act_on`."""
+    own.act_on(node, copies[0][1])
+
+
+@text
+def tell_others(network: Network, own: Local, node: int, copies: Copies, words: int, left: int) -> None:
+    """See `Local.pass_on`."""
+    own.pass_on(node, copies[0][1], left, [teller for teller, _ in copies])

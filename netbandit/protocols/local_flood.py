@@ -13,7 +13,9 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.protocol import Item
+from netbandit.protocols.words import Copies, for_all, one_by_one
 from netbandit.streams import Streams
+from netbandit.texts import text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,39 +26,25 @@ ITEMS = Kind("ITEMS")
 _STOPS_KEPT = 64
 
 
-class _Furthest:
-    """What is known of the items of a round.
-
-    Each copy of one of them holds on to it, and nothing else does: when none is under way any more, be it that the last
-    one was lost, it is gone.
-
-    Args:
-        pairs: M^2.
-
-    Attributes:
-        left: For each node and source (node M + source), one more than the hops that the copy that may go furthest may
-            still go; 0: the node has not heard the item.
-    """
-
-    def __init__(self, pairs: int) -> None:
-        self.left = array("H", bytes(2 * pairs))
-
-
 class _Copy(NamedTuple):
-    """An item on its way.
+    """An item on its way; see `netbandit.protocols.words.Word`.
 
     Attributes:
-        heard: What it is.
+        source: Whose it is.
+        round: The round in which it was sent.
+        item: What it is.
+        furthest: See there.
         left: How many hops it may still go.
-        furthest: What is known of the items of its round.
     """
 
-    heard: Heard
+    source: int
+    round: int
+    item: Item
+    furthest: "array[int]"
     left: int
-    furthest: _Furthest
 
 
-_Parcel = tuple[_Copy, frozenset[int]]
+_Parcel = tuple[_Copy, Sequence[int]]
 """What a node passes on, and the neighbours from which it has just come."""
 
 
@@ -91,11 +79,10 @@ class RandomStops:
 class LocalFlood(BroadcastProtocol):
     """MP-UCB's way to pass on what is told (Dubey & Pentland 2020; Madhushani et al. 2021).
 
-    A node passes an item on when it first hears it, to all neighbours but those it came from at that instant; and again
-    only if the copy may go further than any before: over unequal latencies a long fast path may come first. What a node
-    puts on a link at one instant is one message: what it has heard at a boundary goes on with what it tells itself in
-    that slot. Hops are counted, not slots. Slotted, a hop takes effect at a boundary after the one it began at;
-    asynchronous, at once.
+    Which copies of an item count, and who passes them on, is as `netbandit.protocols.words` says. What a node puts on a
+    link at one instant is one message: what it has heard at a boundary goes on with what it tells itself in that slot.
+    Hops are counted, not slots. Slotted, a hop takes effect at a boundary after the one it began at; asynchronous, at
+    once.
     """
 
     hops: int = state(default=1)
@@ -109,10 +96,13 @@ class LocalFlood(BroadcastProtocol):
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
         self._slotted = self.slotted
-        self._rounds: WeakValueDictionary[int, _Furthest] = WeakValueDictionary()
+        # Of each item, by its round and source, as long as copies of it are under way.
+        self._furthest: WeakValueDictionary[tuple[int, int], array[int]] = WeakValueDictionary()
+        self.news: list[Heard] = []
+        self._hear_words, self._say_word = one_by_one(for_all, keep_until_all_is_heard, kept, pass_on_together)
         self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
-        self._departures: InstantQueue[_Parcel] = InstantQueue(self.clock, self._send, SENDS)
+        self.departures: InstantQueue[_Parcel] = InstantQueue(self.clock, self._send, SENDS)
 
     @property
     def reach(self) -> list[int]:
@@ -127,19 +117,16 @@ class LocalFlood(BroadcastProtocol):
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell its neighbours, in this instant."""
-        if self.hops:
-            furthest = self._rounds.get(round)
-            if furthest is None:
-                furthest = self._rounds[round] = _Furthest(self.network.agents**2)
-            copy = _Copy(Heard(agent, round, item), self.hops, furthest)
-            self._departures.at(self.clock.now, agent, (copy, frozenset()))
+        furthest = self._furthest.get((round, agent))
+        if furthest is None:
+            furthest = self._furthest[round, agent] = array("H", bytes(2 * self.network.agents))
+        self._say_word(self.network, self, agent, _Copy(agent, round, item, furthest, self.hops))
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `BroadcastProtocol.leave`."""
         if forgets:
-            agents = self.network.agents
-            for furthest in self._rounds.values():
-                furthest.left[agent * agents : (agent + 1) * agents] = array("H", bytes(2 * agents))
+            for furthest in self._furthest.values():
+                furthest[agent] = 0
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Take in what arrives, now or at the slot boundary."""
@@ -152,48 +139,27 @@ class LocalFlood(BroadcastProtocol):
             self._arrivals.at(self.clock.effective_time(begun, now), node, (sender, copies))
 
     def _take_in(self, due: list[tuple[int, list[tuple[int, list[_Copy]]]]]) -> None:
-        """Let nodes hear all that takes effect at once: of copies of one item, the one that may go furthest counts."""
+        """Let nodes hear all that takes effect at once."""
         for node, bundles in due:
-            best: dict[tuple[int, int], _Copy] = {}
-            senders: dict[tuple[int, int], list[int]] = {}
-            for sender, copies in bundles:
-                for copy in copies:
-                    heard = copy.heard
-                    key = heard.round, heard.source
-                    if key not in best or copy.left > best[key].left:
-                        best[key] = copy
-                    senders.setdefault(key, []).append(sender)
-            fresh: list[Heard] = []
-            for key, copy in best.items():
-                left = copy.furthest.left
-                place = node * self.network.agents + copy.heard.source
-                known = left[place] - 1
-                if copy.heard.source == node or copy.left <= known:
-                    continue
-                left[place] = copy.left + 1
-                if known < 0:
-                    fresh.append(copy.heard)
-                if copy.left and not self._is_kept(node, copy.heard):
-                    self._departures.at(self.clock.now, node, (copy, frozenset(senders[key])))
-            if fresh:
-                self.hear(node, sorted(fresh))
+            told = [(sender, copy) for sender, copies in bundles for copy in copies]
+            self._hear_words(self.network, self, node, told)
+            if self.news:
+                news, self.news = self.news, []
+                self.hear(node, sorted(news))
 
-    def _is_kept(self, node: int, heard: Heard) -> bool:
+    def keeps(self, node: int, word: _Copy) -> bool:
         """Return whether *node* does not pass on what it has heard: it absorbs it, or stops it at random."""
-        if self.absorbs is not None and self.absorbs(node, heard.item):
+        if self.absorbs is not None and self.absorbs(node, word.item):
             return True
-        return self.stop > 0 and bool(self._stops.of(heard.round)[node, heard.source])
+        return self.stop > 0 and bool(self._stops.of(word.round)[node, word.source])
 
     def _send(self, due: list[tuple[int, list[_Parcel]]]) -> None:
         """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""
-        now, network = self.clock.now, self.network
-        ended = now >= self.clock.end
-        for node, parcels in due:
-            if not ended:
-                further = [(copy._replace(left=copy.left - 1), told_by) for copy, told_by in parcels]
-                self._put(node, further, network.channels[node], now)
+        if self.clock.now < self.clock.end:
+            for node, parcels in due:
+                self._put(parcels, self.network.channels[node], self.clock.now)
 
-    def _put(self, node: int, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
+    def _put(self, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
         alike: dict[tuple[int, ...], list[Channel]] = {}
         for channel in channels:
             chosen = tuple(number for number, (_, told_by) in enumerate(parcels) if channel.receiver not in told_by)
@@ -201,6 +167,29 @@ class LocalFlood(BroadcastProtocol):
                 alike.setdefault(chosen, []).append(channel)
         for chosen, some in alike.items():
             copies = [parcels[number][0] for number in chosen]
-            size = HEADER_BYTES + sum(LABEL_BYTES + copy.heard.item.size for copy in copies)
+            size = HEADER_BYTES + sum(LABEL_BYTES + copy.item.size for copy in copies)
             self.items += len(copies) * len(some)
-            self.network.send(Message(ITEMS, size, (copies, now), copies[-1].heard.round), some)
+            self.network.send(Message(ITEMS, size, (copies, now), copies[-1].round), some)
+
+
+# What the texts of `netbandit.protocols.words` are here.
+
+
+@text
+def keep_until_all_is_heard(own: LocalFlood, node: int, copies: Copies, words: int) -> None:
+    """Keep what *node* has heard until it has heard all that has reached it."""
+    own.news.append(Heard(copies[0][1].source, copies[0][1].round, copies[0][1].item))
+
+
+@text
+def kept(own: LocalFlood, node: int, copies: Copies, words: int) -> int:
+    """See `LocalFlood.keeps`."""
+    return 1 if (own.absorbs is not None or own.stop > 0) and own.keeps(node, copies[0][1]) else 0
+
+
+@text
+def pass_on_together(network: Network, own: LocalFlood, node: int, copies: Copies, words: int, left: int) -> None:
+    """Have a word put on the channels of *node* with all else of this instant."""
+    if words != 0:
+        told_by = [teller for teller, _ in copies]
+        own.departures.at(network.environment._now, node, (copies[0][1]._replace(left=left), told_by))

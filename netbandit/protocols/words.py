@@ -2,17 +2,17 @@
 
 They are two texts (see `netbandit.texts`) on sets of words, each word a bit, so that ``a & ~b`` are those of *a* that
 are not in *b*. A set may be a single word, such as a call or a release of `local`, message by message (see
-`hear_words`) or in a compiled loop; or what all agents tell at one time, in floods.
+`one_by_one`) or in a compiled loop; or what all agents tell at one time, in floods.
 
 ``own`` is whatever an execution keeps. *Copies* are all that a node hears at once of some words, and who has told them.
 """
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from functools import cache
 from types import FunctionType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from netbandit.network.link import Channel
 from netbandit.network.network import Network
 from netbandit.texts import primitive, text, written_out
 
@@ -99,7 +99,8 @@ def tell_others(network: Any, own: Own, node: int, copies: Copies, words: Words,
     raise NotImplementedError
 
 
-# Words that are told one by one, message by message: each alone is a set.
+# Words that are told one by one, message by message. Each is a set of its own. Its copies are a list of pairs: who has
+# told it, and the copy; that of the first may go furthest.
 
 
 class Word(Protocol):
@@ -114,75 +115,63 @@ class Word(Protocol):
         """How many hops it may still go."""
 
     @property
-    def furthest(self) -> dict[int, int]:
-        """How many hops the copy that got furthest may still go from each node that has heard one.
+    def furthest(self) -> "MutableMapping[int, int] | array[int]":
+        """One more than the hops that the copy that got furthest may still go from each node; 0: it has heard none.
 
-        This is one dictionary for all copies of the word, which tells them from those of other words.
+        This is one object for all copies of the word, which tells them from those of other words.
         """
 
 
-_Word = TypeVar("_Word", bound=Word)
-_Heard = TypeVar("_Heard", bound=Word, contravariant=True)
+class Furthest(dict[int, int]):
+    """`Word.furthest` of a word that few nodes hear."""
 
-
-class Speakers(Protocol[_Heard]):
-    """Nodes that tell words one by one."""
-
-    @property
-    def network(self) -> Network:
-        """The network."""
-
-    def is_for(self, node: int, word: _Heard) -> bool:
-        """Return whether *node* acts on a word when it hears it first."""
-
-    def act_on(self, node: int, word: _Heard) -> None:
-        """Let *node* act on a word."""
-
-    def put(self, word: _Heard, left: int, channels: Sequence[Channel]) -> None:
-        """Put a word that may go *left* hops more on some channels of a node."""
-
-
-def hear_words(own: Speakers[_Word], node: int, copies: "Sequence[tuple[int, _Word]]") -> None:
-    """Let *node* hear copies of words at once, each from a neighbour, in order of arrival."""
-    hear_word = _one_by_one()[0]
-    if len(copies) == 1:
-        hear_word(own.network, own, node, copies)
-        return
-    told: dict[int, list[tuple[int, _Word]]] = {}
-    for copy in copies:
-        told.setdefault(id(copy[1].furthest), []).append(copy)
-    for of_one in told.values():
-        of_one.sort(key=_left, reverse=True)
-        hear_word(own.network, own, node, of_one)
-
-
-def say_word(own: Speakers[_Word], node: int, word: _Word) -> None:
-    """Let *node* tell all its neighbours a word of its own."""
-    _one_by_one()[1](own.network, own, node, ((node, word),), 1, word.left)
-
-
-def _left(copy: tuple[int, Word]) -> int:
-    return copy[1].left
+    def __missing__(self, node: int) -> int:
+        return 0
 
 
 @cache
-def _one_by_one() -> tuple[FunctionType, FunctionType]:
-    names = {
-        "hops_left": only_left,
-        "copies_with": only_word,
-        "heard_with": heard_alone_with,
-        "note_heard": note_heard_alone,
-        "kept": none_kept,
-        "is_for": is_word_for,
-        "take_in": act_on_word,
-        "tell_others": tell_word,
-    }
-    return written_out(hear, names), written_out(say, names)
+def one_by_one(
+    is_for: Callable[..., bool],
+    take_in: Callable[..., None],
+    kept: Callable[..., int],
+    tell_others: Callable[..., None],
+) -> tuple[FunctionType, FunctionType]:
+    """Return `hear_words` and `say_word`, which call these texts."""
+    names: dict[str, Any] = {"is_for": is_for, "take_in": take_in, "kept": kept, "tell_others": tell_others}
+    names |= {"hops_left": only_left, "copies_with": only_word}
+    names |= {"heard_with": heard_alone_with, "note_heard": note_heard_alone}
+    return written_out(hear_words, names), written_out(say_word, names)
+
+
+@text
+def hear_words(network: Network, own: Own, node: int, copies: Sequence[tuple[int, Any]]) -> None:
+    """Let *node* hear copies of words at once, each from a neighbour, in order of arrival."""
+    if len(copies) == 1:
+        hear(network, own, node, copies)
+    else:
+        told: dict[int, list[tuple[int, Any]]] = {}
+        for copy in copies:
+            word = copy[1]
+            of_one = told.get(id(word.furthest))
+            if of_one is None:
+                told[id(word.furthest)] = [copy]
+            elif word.left > of_one[0][1].left:
+                of_one.insert(0, copy)
+            else:
+                of_one.append(copy)
+        for one in told.values():
+            hear(network, own, node, one)
+
+
+@text
+def say_word(network: Network, own: Own, node: int, word: Any) -> None:
+    """Let *node* tell all its neighbours a word of its own."""
+    say(network, own, node, ((node, word),), 1, word.left)
 
 
 @text
 def only_left(own: Own, copies: Copies) -> tuple[int]:
-    return (copies[0][1].left,)  # the highest number comes first
+    return (copies[0][1].left,)
 
 
 @text
@@ -192,32 +181,21 @@ def only_word(own: Own, copies: Copies, left: int) -> int:
 
 @text
 def heard_alone_with(own: Own, node: int, copies: Copies, words: int, left: int) -> int:
-    return 1 if copies[0][1].furthest.get(node, -1) >= left or copies[0][1].source == node else 0
+    return 1 if copies[0][1].furthest[node] > left or copies[0][1].source == node else 0
 
 
 @text
 def note_heard_alone(own: Own, node: int, copies: Copies, words: int, left: int) -> None:
-    copies[0][1].furthest[node] = left
+    copies[0][1].furthest[node] = left + 1
 
 
 @text
-def none_kept(own: Own, node: int, copies: Copies, words: int) -> int:
+def passed_on(own: Own, node: int, copies: Copies, words: int) -> int:
+    """Stand for `kept` where all words are passed on."""
     return 0
 
 
 @text
-def is_word_for(own: Own, node: int, copies: Copies) -> bool:
-    return own.is_for(node, copies[0][1])  # type: ignore[no-any-return]
-
-
-@text
-def act_on_word(own: Own, node: int, copies: Copies, words: int) -> None:
-    own.act_on(node, copies[0][1])
-
-
-@text
-def tell_word(network: Network, own: Own, node: int, copies: Copies, words: int, left: int) -> None:
-    told_by = [teller for teller, _ in copies]
-    channels = [channel for channel in network.channels[node] if channel.receiver not in told_by]
-    if channels:
-        own.put(copies[0][1], left, channels)
+def for_all(own: Own, node: int, copies: Copies) -> bool:
+    """Stand for `is_for` where words are for all."""
+    return True

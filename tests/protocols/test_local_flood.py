@@ -55,7 +55,7 @@ def test_what_shares_a_link_and_a_slot_shares_a_message(graph, ttl):
     ]
     assert sorted(log) == sorted(expected)
     assert protocol.reach == [sum(hops <= ttl for hops in distance[agent].values()) for agent in graph]
-    assert protocol.way._rounds == {}  # nothing is kept of what is over
+    assert protocol.way._furthest == {}  # nothing is kept of what is over
 
 
 def earliest(graph, source, ttl, hop):
@@ -94,7 +94,7 @@ def test_over_any_latencies_all_within_ttl_hops_hear_once_and_at_the_earliest(gr
                 if agent != source and time < inf
             ]
     assert sorted(log) == sorted(expected)
-    assert protocol.way._rounds == {}
+    assert protocol.way._furthest == {}
     assert protocol.figures()["items"] == 0 or ttl > 0
 
 

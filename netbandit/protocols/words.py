@@ -22,7 +22,7 @@ Words = Any
 
 
 @text
-def hear(network: Any, own: Own, node: int, copies: Copies) -> None:
+def hear_copies(network: Any, own: Own, node: int, copies: Copies) -> None:
     """Let *node* hear *copies*: of those of one word that which may go furthest counts.
 
     The node passes a word on that it has not told itself, if this copy may go further than any before: over unequal
@@ -147,7 +147,7 @@ def one_by_one(
 def hear_words(network: Network, own: Own, node: int, copies: Sequence[tuple[int, Any]]) -> None:
     """Let *node* hear copies of words at once, each from a neighbour, in order of arrival."""
     if len(copies) == 1:
-        hear(network, own, node, copies)
+        hear_copies(network, own, node, copies)
     else:
         told: dict[int, list[tuple[int, Any]]] = {}
         for copy in copies:
@@ -160,7 +160,7 @@ def hear_words(network: Network, own: Own, node: int, copies: Sequence[tuple[int
             else:
                 of_one.append(copy)
         for one in told.values():
-            hear(network, own, node, one)
+            hear_copies(network, own, node, one)
 
 
 @text

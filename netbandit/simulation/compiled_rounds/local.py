@@ -15,6 +15,8 @@ from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine import words as kernel
 from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.inboxes import play
+from netbandit.simulation.machine.rows import Machine
 from netbandit.texts import is_text
 
 _PRIMITIVES = {name: value for name, value in vars(kernel).items() if is_text(value)}
@@ -28,7 +30,7 @@ class CompiledLocal(CompiledLoop, Local):
 
     kinds: ClassVar[tuple[Kind, ...]] = (SYNC, RELEASE)
     name: ClassVar[str] = "local"
-    loop: ClassVar[Loop] = Loop(kernel.play, _PRIMITIVES, "local")
+    loop: ClassVar[Loop] = Loop(play, _PRIMITIVES, "local")
     saying: ClassVar[Loop] = Loop(kernel.say_all, _PRIMITIVES, "local")
     compiled_beside: ClassVar[tuple[Loop, ...]] = (saying,)
 
@@ -51,11 +53,16 @@ class CompiledLocal(CompiledLoop, Local):
             furthest=np.empty((0, agents), dtype=np.int32),
             cliques=np.array(self.groups, dtype=np.int64),
             heard=np.empty((0, 2), dtype=np.int64),
-            copies=np.empty((0, 3), dtype=np.int64),
+            next=np.empty(0, dtype=np.int64),
             together=np.empty((1, 4), dtype=np.int64),
             group=np.empty(0, dtype=np.int64),
             told_by=np.zeros(len(self.machine.channels), dtype=np.uint8),
         )
+
+    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
+        """See `CompiledLoop.arrays_of`; a step has a fourth column: when it is due."""
+        machine = super().arrays_of(network, kinds)
+        return machine._replace(steps=np.empty((len(machine.steps), 4), dtype=np.int64))
 
     def call(self, agent: int, param_set: int) -> None:
         """See `CallProtocol.call`."""
@@ -126,11 +133,11 @@ class CompiledLocal(CompiledLoop, Local):
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
-        room = max(len(self.machine.inbox), len(self.machine.steps))
-        if len(self.words.copies) < room:  # as many may reach a node at once
+        room = len(self.machine.inbox)
+        if len(self.words.next) < room:  # as many may reach a node at once
             self.words = self.words._replace(
                 heard=np.empty((room, 2), dtype=np.int64),
-                copies=np.empty((room, 3), dtype=np.int64),
+                next=np.empty(room, dtype=np.int64),
                 together=np.empty((room, 4), dtype=np.int64),
             )
         return self.run(self.loop, self.machine, self.words, arrivals_until, steps_until, self.slotted)

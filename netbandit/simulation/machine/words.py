@@ -1,38 +1,33 @@
-"""Words on arrays: what the primitives of `netbandit.protocols.words` stand for in a compiled loop; and that loop."""
+"""Words on arrays: what the primitives of `netbandit.protocols.words` stand for in a compiled loop."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.protocols.words import hear, say
-from netbandit.simulation.machine.hops import advance, move_to, next_due, put_message, room, take
-from netbandit.simulation.machine.primitives import release, write
+from netbandit.protocols.words import hear_copies, say
+from netbandit.simulation.machine.hops import move_to, next_due, put_message, room
+from netbandit.simulation.machine.primitives import message_of, release, write
 from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
-    DUE_AT,
-    DUE_END,
     END,
-    ENDED_ROUND,
-    INBOX_AT,
-    INBOX_END,
     LISTS_FULL,
     MESSAGE,
     NODE,
     NOW,
-    STEP,
-    STEP_AT,
     STEP_COUNT,
     STEP_LABELS,
     STEP_TIME,
     STEPS,
-    STEPS_BEGUN,
-    STEPS_FULL,
+    Integers,
     Machine,
 )
-from netbandit.simulation.machine.steps import add_step, begin_steps, end_steps, inbox_of_one, step_time
+from netbandit.simulation.machine.steps import step_time
 from netbandit.texts import text
+
+STEP_DUE = 3
+"""The last column of steps: when (ns) they are due."""
 
 SYNC, RELEASE = range(2)
 """The kinds of words: a call, and what a member of a clique releases."""
@@ -60,20 +55,20 @@ class Told(NamedTuple):
             one row are copies of one to all but their source.
         cliques: The clique of each agent, shape (n,).
         heard: Agents that have heard a word for their own clique for the first time, and the word.
-        copies: Of the copies that a node hears at once the message, the channel, and the next one of the same row.
+        next: For each copy that a node hears at once, by its place in the inbox, the next one of the same row, or -1.
         together: Of each row among them the word that may go furthest, how far, and the first and the last copy.
         group: For each row its place in `together`, or -1.
         told_by: Marks channels to those that have told a word.
     """
 
-    state: NDArray[np.int64]
-    words: NDArray[np.int64]
+    state: Integers
+    words: Integers
     furthest: NDArray[np.int32]
-    cliques: NDArray[np.int64]
-    heard: NDArray[np.int64]
-    copies: NDArray[np.int64]
-    together: NDArray[np.int64]
-    group: NDArray[np.int64]
+    cliques: Integers
+    heard: Integers
+    next: Integers
+    together: Integers
+    group: Integers
     told_by: NDArray[np.uint8]
 
 
@@ -140,17 +135,17 @@ def tell_others(network: Machine, own: Told, node: int, copies: int, words: int,
 @text
 def mark_tellers(network: Machine, own: Told, copies: int, mark: int) -> None:
     """Mark the channels to those who have told *copies*."""
-    copy = own.together[copies, FIRST]
-    while copy >= 0:
-        own.told_by[network.channels[own.copies[copy, 1]].reverse] = mark
-        copy = own.copies[copy, 2]
+    number = own.together[copies, FIRST]
+    while number >= 0:
+        own.told_by[network.channels[network.inbox[number, CHANNEL]].reverse] = mark
+        number = own.next[number]
 
 
-# The loop.
+# What the loop does; see `netbandit.simulation.machine.inboxes`.
 
 
 @text
-def say_all(network: Machine, own: Told, said: NDArray[np.int64], ttl: int, now: int) -> int:
+def say_all(network: Machine, own: Told, said: Integers, ttl: int, now: int) -> int:
     """Let sources tell the words that they have *said*.
 
     Return when (ns) something is due next of all that is under way; below zero: there was no room for all, and why; the
@@ -172,109 +167,63 @@ def say_all(network: Machine, own: Told, said: NDArray[np.int64], ttl: int, now:
 
 
 @text
-def put_together(network: Machine, own: Told, number: int) -> int:
-    """List the copies of each word that a node hears at once, in order of arrival; return how many words these are."""
+def keep_until_due(network: Machine, node: int, at: int, end: int) -> None:
+    """Keep what reaches *node*, in order of arrival, until the boundary that ends its hop; there is room for it."""
+    state, inbox, steps = network.state, network.inbox, network.steps
+    for number in range(at, end):
+        due = step_time(network, network.messages[inbox[number, MESSAGE]].begun)
+        steps[state[STEPS], NODE] = node
+        steps[state[STEPS], STEP_LABELS] = inbox[number, MESSAGE]
+        steps[state[STEPS], STEP_COUNT] = inbox[number, CHANNEL]
+        steps[state[STEPS], STEP_DUE] = due
+        state[STEPS] += 1
+        state[STEP_TIME] = min(state[STEP_TIME], due)
+
+
+@text
+def put_together(network: Machine, own: Told, at: int, end: int) -> int:
+    """List the copies of each word that is at these places of the inbox; return how many words these are."""
     found = 0
-    for copy in range(number):
-        message = own.copies[copy, 0]
-        word, left = network.messages[message].round, network.messages[message].labels
-        own.copies[copy, 2] = -1
+    for number in range(at, end):
+        message = message_of(network, network.inbox[number, MESSAGE])
+        word, left = message.round, message.labels
+        own.next[number] = -1
         row = own.words[word, FURTHEST]
         place = own.group[row]
         if place < 0:
             place = own.group[row] = found
             own.together[place, WORD] = word
             own.together[place, LEFT] = left
-            own.together[place, FIRST] = copy
+            own.together[place, FIRST] = number
             found += 1
         else:
             if left > own.together[place, LEFT]:
                 own.together[place, WORD] = word
                 own.together[place, LEFT] = left
-            own.copies[own.together[place, LAST], 2] = copy
-        own.together[place, LAST] = copy
+            own.next[own.together[place, LAST]] = number
+        own.together[place, LAST] = number
     for place in range(found):
         own.group[own.words[own.together[place, WORD], FURTHEST]] = -1
     return found
 
 
 @text
-def hear_all(network: Machine, own: Told, node: int, number: int) -> None:
-    """Let *node* hear so many copies at once."""
-    for place in range(put_together(network, own, number)):
-        hear(network, own, node, place)
-    for copy in range(number):
-        release(network, own.copies[copy, 0])
+def can_hear(network: Machine, own: Told, node: int, at: int, end: int) -> int:
+    copies = end - at
+    why = LISTS_FULL
+    if own.state[HEARD] + copies <= len(own.heard):
+        why = room(network, node, copies * (network.starts[node + 1] - network.starts[node]), copies)
+    return why
 
 
 @text
-def room_to_hear(network: Machine, own: Told, node: int, copies: int) -> int:
-    """Return why *node* cannot hear so many copies at once, or `ARRIVED`: there is room for what it makes of them."""
-    if own.state[HEARD] + copies > len(own.heard):
-        return LISTS_FULL
-    return int(room(network, node, copies * (network.starts[node + 1] - network.starts[node]), copies))
+def hear(network: Machine, own: Told, node: int, at: int, end: int) -> None:
+    """Let *node* hear what is at these places of the inbox."""
+    for place in range(put_together(network, own, at, end)):
+        hear_copies(network, own, node, place)
 
 
 @text
-def play(network: Machine, own: Told, arrivals_until: int, steps_until: int, slotted: bool) -> int:
-    """Let messages be delivered and passed on, until something outside is due; return why it stopped.
-
-    That is also when a call has been heard: what an agent does then is for others to say.
-
-    Args:
-        network: The network, and what is under way.
-        own: What is being told.
-        arrivals_until: See `advance`.
-        steps_until: See `advance`.
-        slotted: Whether a hop takes effect at a slot boundary.
-    """
-    state, channels, inbox, steps = network.state, network.channels, network.inbox, network.steps
-    order = network.order
-    while True:
-        if state[DUE_AT] < state[DUE_END]:
-            why: int = take(network)
-            if why != ARRIVED:
-                return why
-        while state[INBOX_AT] < state[INBOX_END]:
-            at, end = state[INBOX_AT], inbox_of_one(network)
-            node = channels[inbox[at, CHANNEL]].receiver
-            if slotted:
-                if state[STEPS] + end - at > len(steps):
-                    return STEPS_FULL
-                for number in range(at, end):
-                    message = inbox[number, MESSAGE]
-                    time = step_time(network, network.messages[message].begun)
-                    add_step(network, time, node, message, inbox[number, CHANNEL])
-            else:
-                why = room_to_hear(network, own, node, end - at)
-                if why != ARRIVED:
-                    return why
-                for number in range(at, end):
-                    own.copies[number - at, 0] = inbox[number, MESSAGE]
-                    own.copies[number - at, 1] = inbox[number, CHANNEL]
-                hear_all(network, own, node, end - at)
-            state[INBOX_AT] = end
-        if not state[STEPS_BEGUN]:
-            if own.state[CALLED]:
-                return ENDED_ROUND
-            why = advance(network, arrivals_until, steps_until, state[STEP_TIME])
-            if why == ARRIVED:
-                continue
-            if why != STEP:
-                return why
-            begin_steps(network)
-        while state[STEP_AT] < state[STEPS]:
-            at = state[STEP_AT]
-            node = steps[order[at], NODE]
-            end = at
-            while end < state[STEPS] and steps[order[end], NODE] == node:
-                end += 1
-            why = room_to_hear(network, own, node, end - at)
-            if why != ARRIVED:
-                return why
-            for number in range(at, end):
-                own.copies[number - at, 0] = steps[order[number], STEP_LABELS]
-                own.copies[number - at, 1] = steps[order[number], STEP_COUNT]
-            hear_all(network, own, node, end - at)
-            state[STEP_AT] = end
-        end_steps(network)
+def reports(own: Told) -> bool:
+    """Return whether a call has been heard: what an agent does then is for others to say."""
+    return own.state[CALLED] == 1  # type: ignore[no-any-return]

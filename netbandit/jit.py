@@ -36,11 +36,12 @@ def njit(*given: Callable[..., Any], **options: Any) -> Any:
     """Compile as ``numba.njit`` does, but not for callers in C; with ``cache=True`` what is kept on disk is checked."""
     made = _njit(*given, **{"no_cfunc_wrapper": True, **options})
     if given:
-        return _checked(made)
-    return lambda function: _checked(made(function))
+        return checked(made)
+    return lambda function: checked(made(function))
 
 
-def _checked(dispatcher: Any) -> Any:
+def checked(dispatcher: Any) -> Any:
+    """Have what numba keeps on disk of *dispatcher* checked when it is taken from there."""
     # Where numba is told not to compile, this is the plain function.
     file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if type(file) is IndexDataCacheFile:

@@ -176,6 +176,7 @@ class _Writer:
         made = cast(FunctionType, self._space.pop(tree.name))
         made.__defaults__ = function.__defaults__
         made.__module__ = function.__module__
+        made.__annotations__ = function.__annotations__
         made.__doc__ = "\n\n".join([ast.unparse(tree), *self._called_texts])
         made.__written_from__ = frozenset(self._sources)  # type: ignore[attr-defined]
         made.__read__ = tuple(reader.names)  # type: ignore[attr-defined]

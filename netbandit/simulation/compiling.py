@@ -80,7 +80,7 @@ def _bytes_of(loop: Any, seen: set[Any]) -> int:
     if loop in seen:
         return 0
     seen.add(loop)
-    return len(loop.py_func.__code__.co_code) + sum(_bytes_of(called, seen) for called in _called_by(loop))
+    return len(loop.py_func.__code__.co_code) + sum(_bytes_of(called, seen) for called in called_by(loop))
 
 
 def _time(loop: Any) -> None:
@@ -101,7 +101,7 @@ def _time(loop: Any) -> None:
     event.register("numba:compile", Stopwatch())
 
 
-def _called_by(loop: Any) -> Iterator[Any]:
+def called_by(loop: Any) -> Iterator[Any]:
     """Return the compiled functions that *loop* calls by name."""
     function = loop.py_func
     for name in function.__code__.co_names:
@@ -122,7 +122,7 @@ def _let_go(loop: Any, known: dict[Any, float]) -> float:
     function = loop.py_func
     sources = getattr(function, "__written_from__", (function.__code__.co_filename,))
     changed = known[loop] = max(Path(source).stat().st_mtime for source in sources)
-    for called in _called_by(loop):
+    for called in called_by(loop):
         changed = max(changed, _let_go(called, known))
     known[loop] = changed
     if loop.stats.cache_path is not None:

@@ -1,18 +1,16 @@
-"""How the loops of messages are compiled: without reference counts, and in one piece.
+"""How the loops of messages are compiled: without reference counts, and given their arrays as pointers."""
 
-They pass some thirty arrays on from function to function. Counting who refers to each of them, or copying them to the
-stack of a function that is called, takes several times as long as what they do for a message.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import typeof
+from numba import config, typeof
 from numba.core.types.misc import unliteral
 
 from netbandit.jit import njit
+from netbandit.simulation.compiling import called_by
+from netbandit.simulation.machine.apart import Apart
+from netbandit.simulation.machine.packed import Packed, kind_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,6 +26,13 @@ def compiled(function: Function) -> Function:
 def entry(function: Function) -> Function:
     """As `compiled`, written out in what unpacks the arguments of Python: for loops, which Python calls."""
     return cast(Function, _once_for_all_constants(njit(**_OPTIONS, forceinline=True)(function)))
+
+
+def apart(function: Function) -> Function:
+    """As `compiled`, for what is called by its address, of a network and whole numbers; see `Apart`."""
+    if config.DISABLE_JIT:
+        return function
+    return cast(Function, Apart(function, {name: value for name, value in _OPTIONS.items() if name != "cache"}))
 
 
 def inlined(function: Function) -> Function:
@@ -65,30 +70,52 @@ def _once_for_all_constants(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def for_faults(loop: Function) -> Function:
-    """Return *loop* for networks in which something can go wrong: compiled for them, and kept, under another name."""
-    plain = cast(Any, getattr(loop, "py_func", loop))  # where numba is told not to compile, it is plain already
-    twin = FunctionType(plain.__code__, plain.__globals__, f"{plain.__name__}_with_faults")
-    return cast(Function, entry(twin))
-
-
 _MACHINE_CODE: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 def machine_code(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return what a compiled *function* runs when it is called with arguments like *given*.
+    """Return what calls a compiled *function* with arguments like *given*: of a tuple of arrays with a pointer.
 
-    Numba looks at the types of arguments at each call, which for tuples of arrays takes ten times as long as all else
-    about a call. What is returned does not look: arguments of other types than *given* are undefined behaviour. Of each
-    tuple of arrays the fields are taken to have one type each, or to be None.
+    Numba looks at the types of arguments at each call, which takes several times as long as all else about a call. What
+    is returned does not look: arguments of other types than *given* are undefined behaviour. The fields of a
+    tuple of arrays are taken to have one type each, or to be None.
     """
+    # Where numba is told not to compile, the function is plain Python; what is inlined refuses to be called.
+    if "no_cpython_wrapper" in getattr(function, "targetoptions", {"no_cpython_wrapper": True}):
+        return function
     fields = chain.from_iterable(one for one in given if isinstance(one, tuple))
     key = (function, *map(type, given), *map(type, fields))
-    found = _MACHINE_CODE.get(key)
-    if found is None:
-        # Where numba is told not to compile, the function is plain Python; what is inlined refuses to be called.
-        options = getattr(function, "targetoptions", {"no_cpython_wrapper": True})
-        kinds = tuple(typeof(one) for one in given)
-        found = function if "no_cpython_wrapper" in options else cast(Any, function).compile(kinds)
-        _MACHINE_CODE[key] = found
-    return found
+    code = _MACHINE_CODE.get(key)
+    if code is None:
+        kinds = tuple(kind_of(one) if isinstance(one, tuple) else typeof(one) for one in given)
+        for one in apart_from(function):
+            one.compile_for(kinds[0])
+        code = _MACHINE_CODE[key] = cast(Any, function).compile(kinds)
+    return _of_tuples(code, [place for place, one in enumerate(given) if isinstance(one, tuple)])
+
+
+def _of_tuples(code: Callable[..., Any], places: Sequence[int]) -> Callable[..., Any]:
+    """Return what calls *code* with pointers to the tuples that are its arguments at these *places*."""
+    packed: dict[int, Packed] = {}
+
+    def call(*given: Any) -> Any:
+        arguments = list(given)
+        for place in places:
+            arrays = given[place]
+            found = packed.get(place)
+            if found is None:
+                found = packed[place] = Packed(arrays)
+            elif found.arrays is not arrays:
+                found.put(arrays)
+            arguments[place] = found
+        return code(*arguments)
+
+    return call
+
+
+def apart_from(function: Any) -> Iterator[Apart]:
+    """Yield what a compiled *function*, and what is compiled with it, calls by its address."""
+    for called in called_by(function):
+        if isinstance(called, Apart):
+            yield called
+        yield from apart_from(called)

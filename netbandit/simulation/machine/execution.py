@@ -6,12 +6,11 @@ Whether anything can go wrong in a network is known when a loop is written out f
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from netbandit.network import hop
 from netbandit.network.network import Network
-from netbandit.simulation.machine import calendar, heaps, hops, primitives, steps
-from netbandit.simulation.machine.compiled import compiled, entry, inlined
+from netbandit.simulation.machine import apart, calendar, compiled, heaps, hops, packed, primitives, steps
 from netbandit.simulation.machine.rows import Faults, Machine
 from netbandit.texts import is_text, written_out
 
@@ -26,7 +25,9 @@ _NOT_HERE = ("UPLINKS", "TRACES", "PROMPT")
 _VARIANTS = ("", "_with_faults", "_with_absences")
 """What the names of functions end in, where nothing can go wrong, messages may be lost or late, and nodes be down."""
 _LONG = (hop.put, hops.take, hops.advance)
-"""What is compiled once. Where nothing can go wrong, the compiler puts it where it is called all the same."""
+"""What is compiled once. Where nothing can go wrong, and a hop is short, it is put where it is called all the same."""
+_HOW = frozenset(cast(str, one.__file__) for one in (apart, compiled, packed)) | {__file__}
+"""What decides how functions call each other: none is kept that was compiled before one of these changed."""
 _OF_ALL = frozenset(one.__name__ for one in (hop, hops, primitives, calendar, heaps, steps))
 """Modules whose texts are the same for all protocols."""
 
@@ -51,7 +52,7 @@ class Loop:
         variant = 2 if network.nodes_fail else int(network.unreliable)
         if variant not in self._made:
             writing = _Writing(variant, self._of, self._name) if self._of else _writing(variant)
-            made = entry(writing.named(written_out(self._function, writing.names, writing.called)))
+            made = compiled.entry(writing.named(written_out(self._function, writing.names, writing.called)))
             self._made[variant] = made if hasattr(made, "py_func") else partial(_uncompiled, made)
         return self._made[variant]
 
@@ -144,11 +145,16 @@ class _Writing:
         """Return *text* to be called, as it is written here."""
         if text not in self._made:
             made = self.named(written_out(text, self.names, self.called))
-            self._made[text] = compiled(made) if self._variant else inlined(made)
+            if text in _LONG and self._variant:
+                how: Callable[..., Any] = compiled.apart
+            else:
+                how = compiled.compiled if self._variant else compiled.inlined
+            self._made[text] = how(made)
         return self._made[text]
 
     def named(self, function: FunctionType) -> FunctionType:
         """Give *function* a name of its own: numba tells what it keeps by it."""
         name = "_".join([function.__name__, *([self._name] if self._name else [])]) + _VARIANTS[self._variant]
         function.__name__ = function.__qualname__ = name
+        function.__written_from__ |= _HOW  # type: ignore[attr-defined]
         return function

@@ -15,6 +15,7 @@ from netbandit.network.network import Network
 from netbandit.simulation.compiled_rounds import links
 from netbandit.simulation.compiled_rounds.links import machine_of, more_entries
 from netbandit.simulation.machine.calendar import begin_pass, end_entry, expect, first_arrival
+from netbandit.simulation.machine.compiled import machine_code
 from netbandit.simulation.machine.execution import Loop
 from netbandit.simulation.machine.rows import DUE_AT, DUE_END, ENTRIES_LEFT, KEY_BITS, NEVER, NOW, WIDTH_BITS
 from netbandit.texts import text
@@ -82,7 +83,8 @@ def test_all_comes_out_in_order(rows, room, bits):
     came = np.zeros((len(sent) + 1, 3), dtype=np.int64)
     with patch.object(links, "_BITS", bits):
         machine = more_entries(machine, room)
-        while not LOOP.over(here)(machine, sent, came):
+        call = machine_code(LOOP.over(here), machine, sent, came)
+        while not call(machine, sent, came):
             machine = more_entries(machine, room)
     order = sorted((when + late, channel, place) for place, (when, channel, late) in enumerate(sent.tolist()))
     assert came[1:].tolist() == [list(one) for one in order]

@@ -112,8 +112,7 @@ def _calls_fit(protocol: Local, network: Network, sync_handler: SyncHandler) -> 
         and _times_fit(network)
         and sync_handler.release_size <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + sync_handler.release_size) < _LATEST
-        and _is_known(network)
-        and not network.nodes_fail
+        and _is_known(network, absences=False)
     )
 
 
@@ -139,8 +138,7 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         and shares * _near_trees(protocol, network) >= _least_hops()
         and _times_fit(network)
         and network.clock.horizon * network.agents < _MOST_ITEMS
-        and _is_known(network)
-        and not network.nodes_fail
+        and _is_known(network, absences=False)
     )
 
 
@@ -238,8 +236,7 @@ def fits(protocol: NetworkProtocol, network: Network, rounds: int = 1) -> bool:
         and hops(network) * _A_ROUND >= _least_hops()
         and (_nobody_waits_in_vain(protocol, network) or _overlapping_fit(protocol, network))
         and (network.peer_bandwidth is None or network.agents <= _MOST_QUEUEING)
-        and (not network.nodes_fail or _overlapping_fit(protocol, network))
-        and _is_known(network)
+        and _is_known(network, absences=_overlapping_fit(protocol, network))
     )
 
 
@@ -254,8 +251,15 @@ def _overlapping_fit(protocol: NetworkProtocol, network: Network) -> bool:
     )
 
 
-def _is_known(network: Network) -> bool:
-    """Return whether loops know what goes wrong between agents of *network*, and can keep what messages draw."""
+def _is_known(network: Network, *, absences: bool) -> bool:
+    """Return whether a loop knows what goes wrong between agents of *network*, and can keep what messages draw.
+
+    Args:
+        network: The network.
+        absences: Whether it knows of nodes that are down.
+    """
+    if network.nodes_fail and not absences:
+        return False
     if not network.unreliable:
         return True
     faults, channels = network.peer_faults, 2 * len(network.links)
@@ -312,8 +316,7 @@ def gathers_fit(protocol: NetworkProtocol, network: Network, part_bytes: Sequenc
         and max(part_bytes) <= _LARGEST_QUEUEING
         and network.transmission(HEADER_BYTES + max(part_bytes)) < _LATEST
         and min(protocol.pipeline, network.clock.horizon) <= _MOST_UNDER_WAY
-        and _is_known(network)
-        and not network.nodes_fail
+        and _is_known(network, absences=False)
     )
 
 

@@ -59,6 +59,14 @@ class Account(NamedTuple):
             self.curve[:, knot] = self.regret
             self.next_knot[:] = knot + 1
 
+    def add_to_row(self, row: int, slot: int, missed: float, ends: bool) -> None:
+        """As `add`, in one *row*: a text, for loops."""
+        self.regret[row] += missed
+        knot = self.next_knot[row]
+        if ends and self.knots[knot] == slot + 1:
+            self.curve[row, knot] = self.regret[row]
+            self.next_knot[row] = knot + 1
+
     def pass_over(self, absent: NDArray[np.int64], last: int) -> None:
         """Note that agents with rows of their own were *absent* up to slot *last*, and missed nothing."""
         end = int(np.searchsorted(self.knots, last, side="right"))

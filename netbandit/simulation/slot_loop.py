@@ -78,12 +78,7 @@ def slot_by_slot(
                     called = True
         learner.end_turn(decided)
         if not UNITS:
-            account.regret[0] += regret
-            if ends:
-                knot = account.next_knot[0]
-                if account.knots[knot] == slot + 1:
-                    account.curve[0, knot] = account.regret[0]
-                    account.next_knot[0] = knot + 1
+            account.add_to_row(0, slot, regret, ends)
         if called:
             return turn + 1
     return last
@@ -128,11 +123,7 @@ def agent_by_agent(
 def add_up(first: int, regrets: NDArray[np.float64], account: Any) -> None:
     """Add the *regrets* of all agents in the slots from *first* on to the account, which has one row."""
     for place in range(regrets.shape[0]):
-        account.regret[0] += regrets[place]
-        knot = account.next_knot[0]
-        if account.knots[knot] == first + place + 1:
-            account.curve[0, knot] = account.regret[0]
-            account.next_knot[0] = knot + 1
+        account.add_to_row(0, first + place, regrets[place], True)
 
 
 def decide(slot: int, agent: int, world: Any, learner: Any, account: Any) -> Any:
@@ -141,11 +132,7 @@ def decide(slot: int, agent: int, world: Any, learner: Any, account: Any) -> Any
         learner.choose_one(slot, agent, world.units)
         missed = world.pay_units(slot, agent, world.units, world.good, account.digests)
         learner.learn_one(slot, agent, world.units, world.good)
-        account.regret[agent] += missed
-        knot = account.next_knot[agent]
-        if account.knots[knot] == slot + 1:
-            account.curve[agent, knot] = account.regret[agent]
-            account.next_knot[agent] = knot + 1
+        account.add_to_row(agent, slot, missed, True)
         return missed
     if VECTORS:
         actions = world.show_one(slot, agent)

@@ -1,6 +1,7 @@
 """A gather: in every slot one node needs a part from every other before it can decide."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
@@ -14,6 +15,7 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.gather import GatherProtocol
+from netbandit.texts import text, written_out
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
@@ -28,6 +30,106 @@ def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     if value == "third-party" or (type(value) is int and value >= 1):
         return value
     raise PydanticCustomError("generator", 'must be the number of an agent other than 0, or "third-party"')
+
+
+@text
+def come(network: Any, own: Any, slot: int) -> None:
+    """Let the user of a *slot* come: it is served if not too many are under way, or else goes away."""
+    if has_room(own):
+        user = serve(network, own, slot)
+        if missing_of(own, user) == 0:
+            decide(network, own, user)
+    else:
+        go_away(own, slot)
+
+
+@text
+def hear_part(network: Any, own: Any, node: int, part: Any) -> None:
+    """Let *node* pass a part on towards agent 0, or agent 0 keep it, and decide for a user of whom it has all."""
+    if node > 0:
+        pass_on(network, own, node, part)
+    else:
+        user = user_of(network, own, part)
+        if user == GONE:
+            count_late(own)
+        elif need_less(own, user) == 0:
+            decide(network, own, user)
+
+
+GONE = -1
+"""Stands for a user who has gone away."""
+
+
+# What these are written in, message by message; in compiled loops what `netbandit.simulation.machine.gather` says.
+
+
+@text
+def has_room(own: "Vertical") -> bool:
+    """Return whether one user more may be under way."""
+    return len(own._missing) < own.pipeline
+
+
+@text
+def serve(network: Network, own: "Vertical", slot: int) -> int:
+    """Let all participants send their parts of a user's contexts; return the user."""
+    own._missing[slot] = len(own._senders)
+    for size, channels in own._parts.items():
+        own._put(slot, size, channels)
+    if own._patience is not None:
+        own._deadlines.at(own.clock.now + own._patience, 0, slot)
+    return slot
+
+
+@text
+def go_away(own: "Vertical", slot: int) -> None:
+    """Let the user of a *slot* go away unserved."""
+    own.turn_away(slot)
+
+
+@text
+def missing_of(own: "Vertical", user: int) -> int:
+    """Return how many parts of a *user* agent 0 has not."""
+    return own._missing[user]
+
+
+@text
+def need_less(own: "Vertical", user: int) -> int:
+    """Note that agent 0 has one part more of a *user*; return how many it has not."""
+    own._missing[user] -= 1
+    return own._missing[user]
+
+
+@text
+def decide(network: Network, own: "Vertical", user: int) -> None:
+    """Decide for a *user* of whom agent 0 has all parts."""
+    own._missing.pop(user)
+    own.complete(user)
+
+
+@text
+def pass_on(network: Network, own: "Vertical", node: int, part: Message) -> None:
+    """Let *node* put a part on its channel towards agent 0."""
+    own._put(part.value[0], part.size, own._hops[node])
+
+
+@text
+def user_of(network: Network, own: "Vertical", part: Message) -> int:
+    """Return of which user a part is, or `GONE`."""
+    user: int = part.value[0]
+    return user if user in own._missing else GONE
+
+
+@text
+def count_late(own: "Vertical") -> None:
+    """Count a part whose user has gone away."""
+    own.late += 1
+
+
+@cache
+def _written() -> tuple[
+    Callable[[Network, "Vertical", int], None], Callable[[Network, "Vertical", int, Message], None]
+]:
+    return written_out(come, {}), written_out(hear_part, {})
 
 
 class Vertical(GatherProtocol):
@@ -90,6 +192,7 @@ class Vertical(GatherProtocol):
         for agent in self._senders:
             self._parts.setdefault(HEADER_BYTES + part_bytes[agent], []).extend(self._hops[agent])
         self._slotted = self.slotted
+        self._come, self._hear_part = _written()
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
         self._patience = self.deadline_ns(self.clock.slot)
@@ -109,46 +212,20 @@ class Vertical(GatherProtocol):
                 begun = message.value[1]
                 self._steps.at(self.clock.effective_time(begun, arrived), node, message)
             else:
-                self._handle(node, message)
+                self._hear_part(self.network, self, node, message)
 
     def _act(self, due: list[tuple[int, list[Message]]]) -> None:
         for node, messages in due:
             for message in messages:
-                self._handle(node, message)
-
-    def _handle(self, node: int, message: Message) -> None:
-        if node:
-            self._put(message.value[0], message.size, self._hops[node])
-            return
-        user = message.value[0]
-        if user not in self._missing:  # it has gone away
-            self.late += 1
-            return
-        self._missing[user] -= 1
-        if not self._missing[user]:
-            self._decided(user)
-
-    def _decided(self, user: int) -> None:
-        del self._missing[user]
-        self.complete(user)
+                self._hear_part(self.network, self, node, message)
 
     def _put(self, user: int, size: int, channels: Sequence[Channel]) -> None:
         self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), channels)
 
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
-        if self.network.is_down(0):
-            pass
-        elif len(self._missing) < self.pipeline:
-            self._missing[user] = len(self._senders)
-            for size, channels in self._parts.items():
-                self._put(user, size, channels)
-            if not self._senders:
-                self._decided(user)
-            elif self._patience is not None:
-                self._deadlines.at(self.clock.now + self._patience, 0, user)
-        else:
-            self.turn_away(user)
+        if not self.network.is_down(0):
+            self._come(self.network, self, user)
         if user + 1 < self.clock.horizon:
             self._schedule(user + 1)
 

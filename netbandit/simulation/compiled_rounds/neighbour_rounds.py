@@ -22,7 +22,7 @@ from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.machine import handlers, rows
 from netbandit.simulation.machine import open_rounds as columns
 from netbandit.simulation.machine.bits import WORD_BITS
-from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.handlers import COUNT_BITS, COUNT_MASK, Spread
 from netbandit.simulation.machine.open_rounds import Rounds
 from netbandit.texts import is_text
@@ -438,11 +438,6 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
         self._replace(lists=kept)
 
 
-_PRIMITIVES = {
-    name: value for name, value in vars(handlers).items() if is_text(value) and value.__module__ == handlers.__name__
-}
-
-
 def _bounds(texts: Handlers) -> dict[str, int]:
     """Return how much handlers say, at most, as the loop has it."""
     message, act = texts.said
@@ -469,7 +464,7 @@ def compiled_neighbour_rounds(kind: type[NeighbourRounds]) -> type[CompiledNeigh
     kinds = tuple(dict.fromkeys(value for value in names.values() if isinstance(value, Kind)))
     draws, notes_tellers = "tell_one" in names, "note_teller" in names
     of: dict[Any, Any] = {
-        **_PRIMITIVES,
+        **texts_of(handlers),
         **{kind: number for number, kind in enumerate(kinds)},
         "on_message": texts.on_message,
         "act": texts.act,

@@ -22,16 +22,11 @@ from netbandit.simulation.compiled_rounds.links import rows_of
 from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.machine import inboxes, rows
 from netbandit.simulation.machine import trees as columns
-from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.rows import Machine
 from netbandit.simulation.machine.trees import Trees
-from netbandit.texts import is_text
 
 Agents = NDArray[np.int64]
-
-_TEXTS = {
-    name: value for name, value in vars(columns).items() if is_text(value) and value.__module__ == columns.__name__
-}
 
 
 def trees_of(network: Network, machine: Machine, hops: int | None = None) -> Trees:
@@ -92,7 +87,7 @@ class TreeLoop(CompiledLoop):
 
 
 def _loops(name: str, **constants: Any) -> tuple[Loop, Loop]:
-    texts = {**_TEXTS, **constants}
+    texts = {**texts_of(columns), **constants}
     return Loop(inboxes.play, texts, name), Loop(columns.tell_all, texts, name)
 
 

@@ -12,8 +12,8 @@ from netbandit.part import state
 from netbandit.protocols.vertical import CONTEXT, Vertical
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.compiled_rounds.links import rows_of
-from netbandit.simulation.kernels import gather as kernel
-from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine import gather as kernel
+from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.rows import NEVER
 
 _OUTCOMES = 1 << 12
@@ -24,7 +24,7 @@ class CompiledVertical(CompiledLoop, Vertical):
 
     kinds: ClassVar[tuple[Kind, ...]] = (CONTEXT,)
     name: ClassVar[str] = "vertical"
-    loop: ClassVar[Loop] = Loop(kernel.play)
+    loop: ClassVar[Loop] = Loop(kernel.play, texts_of(kernel), "vertical")
 
     block: int = state()
     """The slots of a block: who decides hears of its users together, no later than of the first of another block."""

@@ -5,7 +5,7 @@ Whether anything can go wrong in a network is known when a loop is written out f
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 from netbandit.network import hop
@@ -55,6 +55,13 @@ class Loop:
             made = compiled.entry(writing.named(written_out(self._function, writing.names, writing.called)))
             self._made[variant] = made if hasattr(made, "py_func") else partial(_uncompiled, made)
         return self._made[variant]
+
+
+def texts_of(module: ModuleType) -> dict[str, Any]:
+    """Return the texts that a *module* says, by their names: what primitives of a protocol stand for in its loop."""
+    return {
+        name: value for name, value in vars(module).items() if is_text(value) and value.__module__ == module.__name__
+    }
 
 
 def _uncompiled(function: Callable[..., Any], machine: Machine, *given: Any) -> Any:

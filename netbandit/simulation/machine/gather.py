@@ -1,9 +1,15 @@
-"""The compiled loop of `vertical`: users come slot by slot, and their parts go up a tree to node 0."""
+"""The compiled loop of `vertical`: users come slot by slot, and their parts go up a tree to node 0.
+
+When a user is served or goes away, and what becomes of its parts, is said by `netbandit.protocols.vertical.come` and
+`netbandit.protocols.vertical.hear_part`; here is what these are written in. A user is its row of `Gather.users`.
+"""
 
 from typing import NamedTuple
 
+from netbandit.network.primitives import Message
+from netbandit.protocols.vertical import GONE, come, hear_part
 from netbandit.simulation.machine.hops import advance, draw, room_for, send, take
-from netbandit.simulation.machine.primitives import release
+from netbandit.simulation.machine.primitives import message_of, release
 from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
@@ -34,10 +40,11 @@ from netbandit.texts import text
 
 # Places in `Gather.state`. `BLOCK` is that of the latest decision; `HORIZON` and `BLOCK_SLOTS` are in slots;
 # `WHOLE_PASS` is where a pass ends of which only the beginning is dealt with as yet, else 0; `PATIENCE` (ns) is 0 where
-# users wait for ever; `OLDEST` and `NEWEST` are rows of `Gather.users`, or `NOBODY`.
+# users wait for ever; `OLDEST` and `NEWEST` are rows of `Gather.users`, or `NOBODY`;
+# `ANOTHER_BLOCK` is whether the latest decision is of another block than the one before.
 NEXT_USER, HORIZON, UNDER_WAY, OUTCOMES, BLOCK, BLOCK_SLOTS, IN_PASSES, WHOLE_PASS = range(8)
-PATIENCE, LAST_DEADLINE, OLDEST, NEWEST, LATE = range(8, 13)
-STATES = 13
+PATIENCE, LAST_DEADLINE, OLDEST, NEWEST, LATE, ANOTHER_BLOCK = range(8, 14)
+STATES = 14
 
 # Columns of `Gather.users`, of `Gather.outcomes` behind the user there, and of `Gather.senders`.
 USER, MISSING, OLDER, NEWER = range(4)
@@ -81,7 +88,7 @@ def _note(gather: Gather, user: int, decided_at: int) -> None:
 
 
 @text
-def _serve(gather: Gather, user: int) -> int:
+def _add(gather: Gather, user: int) -> int:
     """Let a *user* be under way; return its row."""
     state, users = gather.state, gather.users
     place = gather.unused[state[UNDER_WAY]]
@@ -137,7 +144,7 @@ def _pass_deadline(network: Machine, gather: Gather) -> None:
     elif state[OLDEST] == NOBODY:
         state[LAST_DEADLINE] = NEVER
     else:
-        _note(gather, _leave(gather, state[OLDEST]), WENT_AWAY)
+        go_away(gather, _leave(gather, state[OLDEST]))
 
 
 @text
@@ -156,17 +163,70 @@ def _can_come(network: Machine, gather: Gather) -> int:
 @text
 def _come(network: Machine, gather: Gather) -> None:
     """Let the user of this slot come, which it can."""
-    state = gather.state
-    user, now = network.state[SLOT], network.state[NOW]
-    if state[UNDER_WAY] < len(gather.users):
-        place = _serve(gather, user)
-        state[LAST_DEADLINE] = now + state[PATIENCE]
-        for sender in range(len(gather.senders)):
-            size = gather.senders[sender, PART_SIZE]
-            send(network, gather.senders[sender, PART_CHANNEL], 0, size, place, now, user, 0)
-    else:
-        _note(gather, user, WENT_AWAY)
-    state[NEXT_USER] = (user + 1) * network.state[SLOT_NS] if user + 1 < state[HORIZON] else NEVER
+    slot = network.state[SLOT]
+    come(network, gather, slot)
+    gather.state[NEXT_USER] = (slot + 1) * network.state[SLOT_NS] if slot + 1 < gather.state[HORIZON] else NEVER
+
+
+@text
+def has_room(own: Gather) -> bool:
+    return own.state[UNDER_WAY] < len(own.users)  # type: ignore[no-any-return]
+
+
+@text
+def serve(network: Machine, own: Gather, slot: int) -> int:
+    now = network.state[NOW]
+    place = _add(own, slot)
+    own.state[LAST_DEADLINE] = now + own.state[PATIENCE]
+    for sender in range(len(own.senders)):
+        size = own.senders[sender, PART_SIZE]
+        send(network, own.senders[sender, PART_CHANNEL], 0, size, place, now, slot, 0)
+    return place
+
+
+@text
+def go_away(own: Gather, slot: int) -> None:
+    _note(own, slot, WENT_AWAY)
+
+
+@text
+def missing_of(own: Gather, user: int) -> int:
+    return own.users[user, MISSING]  # type: ignore[no-any-return]
+
+
+@text
+def need_less(own: Gather, user: int) -> int:
+    own.users[user, MISSING] -= 1
+    return own.users[user, MISSING]  # type: ignore[no-any-return]
+
+
+@text
+def decide(network: Machine, own: Gather, user: int) -> None:
+    slot = _leave(own, user)
+    _note(own, slot, network.state[NOW])
+    block = slot // own.state[BLOCK_SLOTS]
+    if block != own.state[BLOCK]:
+        own.state[BLOCK] = block
+        own.state[ANOTHER_BLOCK] = 1
+
+
+@text
+def pass_on(network: Machine, own: Gather, node: int, part: Message) -> None:
+    now = network.state[NOW]
+    if now < network.state[END]:
+        row = message_of(network, part)
+        send(network, own.up[node], 0, row.size, row.round, now, row.labels, 0)
+
+
+@text
+def user_of(network: Machine, own: Gather, part: Message) -> int:
+    row = message_of(network, part)
+    return row.round if own.users[row.round, USER] == row.labels else GONE
+
+
+@text
+def count_late(own: Gather) -> None:
+    own.state[LATE] += 1
 
 
 @text
@@ -182,25 +242,11 @@ def _can_handle(network: Machine, gather: Gather, node: int) -> int:
 
 @text
 def _handle(network: Machine, gather: Gather, node: int, message: int) -> bool:
-    """Let *node* pass a part on, or node 0 keep it; return whether somebody of another block was decided for."""
-    messages, state, now = network.messages, gather.state, network.state[NOW]
-    place, size, user = messages[message].round, messages[message].size, messages[message].labels
+    """Let *node* hear a part, which it can; return whether somebody of another block was decided for."""
+    hear_part(network, gather, node, message)
     release(network, message)
-    if node > 0:
-        if now < network.state[END]:
-            send(network, gather.up[node], 0, size, place, now, user, 0)
-        return False
-    if gather.users[place, USER] != user:
-        state[LATE] += 1
-        return False
-    gather.users[place, MISSING] -= 1
-    if gather.users[place, MISSING] > 0:
-        return False
-    _leave(gather, place)
-    _note(gather, user, now)
-    block = user // state[BLOCK_SLOTS]
-    another = block != state[BLOCK]
-    state[BLOCK] = block
+    another = gather.state[ANOTHER_BLOCK] == 1
+    gather.state[ANOTHER_BLOCK] = 0
     return bool(another)
 
 

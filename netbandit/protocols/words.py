@@ -28,7 +28,7 @@ def hear_copies(network: Any, own: Own, node: int, copies: Copies) -> None:
     The node passes a word on that it has not told itself, if this copy may go further than any before: over unequal
     latencies a long fast path may come first. It acts on a word that is for it when it hears it first.
     """
-    counted = 0
+    counted = no_words(own)
     for left in hops_left(own, copies):
         words = copies_with(own, copies, left) & ~counted
         counted = counted | words
@@ -46,6 +46,12 @@ def say(network: Any, own: Own, node: int, copies: Copies, words: Words, left: i
     """Let *node* tell *words* that may go *left* hops, of which this is one."""
     if left > 0:
         tell_others(network, own, node, copies, words, left - 1)
+
+
+@primitive
+def no_words(own: Own) -> Words:
+    """Return no words."""
+    raise NotImplementedError
 
 
 @primitive
@@ -138,7 +144,7 @@ def one_by_one(
 ) -> tuple[FunctionType, FunctionType]:
     """Return `hear_words` and `say_word`, which call these texts."""
     names: dict[str, Any] = {"is_for": is_for, "take_in": take_in, "kept": kept, "tell_others": tell_others}
-    names |= {"hops_left": only_left, "copies_with": only_word}
+    names |= {"no_words": nothing, "hops_left": only_left, "copies_with": only_word}
     names |= {"heard_with": heard_alone_with, "note_heard": note_heard_alone}
     return written_out(hear_words, names), written_out(say_word, names)
 
@@ -167,6 +173,11 @@ def hear_words(network: Network, own: Own, node: int, copies: Sequence[tuple[int
 def say_word(network: Network, own: Own, node: int, word: Any) -> None:
     """Let *node* tell all its neighbours a word of its own."""
     say(network, own, node, ((node, word),), 1, word.left)
+
+
+@text
+def nothing(own: Own) -> int:
+    return 0
 
 
 @text

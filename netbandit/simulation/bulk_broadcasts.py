@@ -145,7 +145,7 @@ class BulkNeighbours(BulkBroadcasts):
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
         links, rows = self._links, self._rows
         if links.delays is None:
-            from netbandit.simulation.kernels.floods import arrivals
+            from netbandit.simulation.machine.floods import arrivals
 
             rows, said = arrivals(self._due, slot)
         else:

@@ -13,7 +13,7 @@ from netbandit.protocols.local_flood import ITEMS, RandomStops
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, Numbers
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.kernels.floods import Flood, name, pass_on, take_in
+from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
 
 _MOST_HOPS = 1_000
@@ -58,7 +58,7 @@ class BulkFloods(BulkBroadcasts):
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         protocol = stage.point.protocol
         assert isinstance(protocol, Local)
-        announce(take_in, "floods in bulk")
+        announce(hear_all, "floods in bulk")
         self._links = links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
         super().__init__(stage, learner, protocol.ttl * links.slowest)
         graph = stage.topology
@@ -74,7 +74,7 @@ class BulkFloods(BulkBroadcasts):
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
 
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
-        found = take_in(self._flood, slot)
+        found = hear_all(self._flood, slot)
         receivers, sources, said = np.empty((3, found), dtype=np.int64)
         name(self._flood, slot, receivers, sources, said)
         return receivers, sources, said
@@ -156,6 +156,7 @@ def _flood(links: BulkLinks, sums: list[Numbers], agents: int, ttl: int, rings: 
         known=np.zeros((rings, agents, ttl, words), dtype=np.uint64),
         absorbed=np.zeros((rings, agents, words), dtype=np.uint64),
         forward=np.zeros((agents, len(contents), words), dtype=np.uint64),
+        copies=np.zeros((len(ages), ttl, words), dtype=np.uint64),
         came=np.zeros((channels, len(ages), words), dtype=np.uint64),
         fresh=np.zeros((agents, len(ages), words), dtype=np.uint64),
     )

@@ -6,7 +6,7 @@ import sys
 from numba import njit
 
 from netbandit.simulation.compiling import announce
-from netbandit.simulation.kernels.floods import take_in
+from netbandit.simulation.machine.floods import pass_on
 
 
 def test_nothing_is_said_of_what_is_compiled_or_not_kept(capsys, tmp_path):
@@ -18,16 +18,16 @@ def test_nothing_is_said_of_what_is_compiled_or_not_kept(capsys, tmp_path):
 def test_a_loop_that_is_not_in_the_cache_is_announced(capsys, monkeypatch, tmp_path):
     class Loop:
         signatures = ()
-        py_func = take_in.py_func
+        py_func = pass_on.py_func
         stats = type("Stats", (), {"cache_path": str(tmp_path)})
 
     announce(Loop(), "feducb and linear")
     line = "compiling the loop of feducb and linear, once on this machine: {}\n"
     assert re.fullmatch(line.format(r"about ([1-9]\d?) s"), capsys.readouterr().err)
-    (tmp_path / "floods.take_in.seconds").write_text("12.6\n")
+    (tmp_path / "floods.pass_on.seconds").write_text("12.6\n")
     announce(Loop(), "feducb and linear")
     assert capsys.readouterr().err == line.format("it took 13 s last time")
-    (tmp_path / "floods.take_in-12.py311.nbi").write_bytes(b"")
+    (tmp_path / "floods.pass_on-12.py311.nbi").write_bytes(b"")
     announce(Loop(), "feducb and linear")
     assert capsys.readouterr().err == ""
 

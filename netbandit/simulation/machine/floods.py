@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.jit import njit
+from netbandit.protocols.words import for_all, hear_copies
+from netbandit.texts import is_text, text, written_out
 
+Copies = tuple[int, int, int]
 Words = NDArray[np.uint64]
 
 _ONE = np.uint64(1)
@@ -36,6 +39,7 @@ class Flood(NamedTuple):
             (S, M, ttl, words), row s mod S; its own at all.
         absorbed: Whose observations of slot s each agent does not pass on, shape (S, M, words).
         forward: What each agent passes on at this boundary, shape (M, contents, words).
+        copies: What an agent hears at this boundary, by its age and rest, shape (n, ttl, words).
         came: What came over each channel at this boundary, by its age, shape (channels, n, words).
         fresh: What each agent hears at this boundary for the first time, shape (M, n, words).
     """
@@ -54,6 +58,7 @@ class Flood(NamedTuple):
     known: Words
     absorbed: Words
     forward: Words
+    copies: Words
     came: Words
     fresh: Words
 
@@ -67,8 +72,54 @@ def _ones(word):  # type: ignore[no-untyped-def]
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
+# What the texts of `netbandit.protocols.words` are here. Copies are those of one age and one word of bits that an agent
+# hears at a boundary: the place of the age, the row of its slot, and the place of the word.
+
+
+@text
+def no_words(own: Flood) -> np.uint64:
+    return _NONE
+
+
+@text
+def hops_left(own: Flood, copies: Copies) -> range:
+    return range(own.copies.shape[1] - 1, -1, -1)
+
+
+@text
+def copies_with(own: Flood, copies: Copies, left: int) -> np.uint64:
+    return own.copies[copies[0], left, copies[2]]  # type: ignore[no-any-return]
+
+
+@text
+def heard_with(own: Flood, node: int, copies: Copies, words: np.uint64, left: int) -> np.uint64:
+    return own.known[copies[1], node, left, copies[2]]  # type: ignore[no-any-return]
+
+
+@text
+def note_heard(own: Flood, node: int, copies: Copies, words: np.uint64, left: int) -> None:
+    for less in range(left + 1):
+        own.known[copies[1], node, less, copies[2]] |= words
+
+
+@text
+def kept(own: Flood, node: int, copies: Copies, words: np.uint64) -> np.uint64:
+    return own.absorbed[copies[1], node, copies[2]]  # type: ignore[no-any-return]
+
+
+@text
+def take_in(own: Flood, node: int, copies: Copies, words: np.uint64) -> None:
+    own.fresh[node, copies[0], copies[2]] |= words
+
+
+@text
+def tell_others(network: Flood, own: Flood, node: int, copies: Copies, words: np.uint64, left: int) -> None:
+    """See `pass_on`, which leaves out what neighbours have just told."""
+    own.forward[node, own.content_of[own.ages[copies[0]], left], copies[2]] = words
+
+
 @njit(cache=True)
-def _bring(flood, row, column, delay, copies):  # type: ignore[no-untyped-def]
+def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
     """Let what the message in this *column* of *due* brings come over the channel of *row*, *delay* slots old."""
     contents, words = flood.sent.shape[2], flood.sent.shape[3]
     for content in range(contents):
@@ -78,67 +129,55 @@ def _bring(flood, row, column, delay, copies):  # type: ignore[no-untyped-def]
             bits = flood.sent[column, row, content, word]
             if bits != _NONE:
                 flood.came[row, place, word] |= bits
-                copies[place, rest, word] |= bits
+                flood.copies[place, rest, word] |= bits
 
 
-@njit(cache=True)
-def take_in(flood, boundary):  # type: ignore[no-untyped-def]
-    """Let agents hear all that takes effect at *boundary*: of copies of one observation, that which may go furthest.
+@text
+def _hear_all(flood: Flood, boundary: int) -> int:
+    """Let agents hear all that takes effect at *boundary*.
 
     Returns:
         How many observations are heard for the first time: the bits of ``fresh``.
     """
     depth, rings = flood.due.shape[1], flood.known.shape[0]
-    agents, ttl, words = flood.known.shape[1], flood.known.shape[2], flood.known.shape[3]
     heard = 0
-    copies = np.zeros((len(flood.ages), ttl, words), dtype=np.uint64)
     flood.forward[:] = _NONE
     flood.came[:] = _NONE
-    for agent in range(agents):
-        copies[:] = _NONE
+    flood.fresh[:] = _NONE
+    for agent in range(flood.known.shape[1]):
+        flood.copies[:] = _NONE
         for row in range(flood.first_row[agent], flood.first_row[agent + 1]):
             if len(flood.delays):
                 delay = flood.delays[row]
                 column = (boundary - delay) % depth
                 if boundary >= delay and flood.due[row, column] == boundary:
-                    _bring(flood, row, column, delay, copies)
+                    _bring(flood, row, column, delay)
                 continue
             for delay in range(min(depth, boundary), 0, -1):
                 column = (boundary - delay) % depth
                 if flood.due[row, column] == boundary:
-                    _bring(flood, row, column, delay, copies)
+                    _bring(flood, row, column, delay)
         for place in range(len(flood.ages)):
             age = flood.ages[place]
             if age > boundary:
                 break
-            said = (boundary - age) % rings
-            for word in range(words):
-                further = _NONE  # what has come in a copy that may go further
-                news = _NONE
-                for rest in range(ttl - 1, -1, -1):
-                    bits = copies[place, rest, word] & ~further
-                    further |= bits
-                    bits &= ~flood.known[said, agent, rest, word]
-                    if bits == _NONE:
-                        continue
-                    news |= bits & ~flood.known[said, agent, 0, word]
-                    for less in range(rest + 1):
-                        flood.known[said, agent, less, word] |= bits
-                    if rest > 0:
-                        content = flood.content_of[age, rest - 1]
-                        flood.forward[agent, content, word] = bits & ~flood.absorbed[said, agent, word]
-                flood.fresh[agent, place, word] = news
-                heard += _ones(news)
+            for word in range(flood.known.shape[3]):
+                hear_copies(flood, flood, agent, (place, (boundary - age) % rings, word))
+                heard += _ones(flood.fresh[agent, place, word])
     return heard
+
+
+_TEXTS = {name: value for name, value in globals().items() if is_text(value)} | {"is_for": for_all}
+hear_all = njit(cache=True)(written_out(_hear_all, _TEXTS))
 
 
 @njit(cache=True)
 def name(flood, boundary, receivers, sources, said):  # type: ignore[no-untyped-def]
-    """Name what `take_in` found, in order of the agent, the source and the slot.
+    """Name what `hear_all` found, in order of the agent, the source and the slot.
 
     Args:
         flood: The flood.
-        boundary: As for `take_in`.
+        boundary: As for `hear_all`.
         receivers: Filled in: who hears each, shape (n,).
         sources: Filled in: whose observation it is, shape (n,).
         said: Filled in: of which slot, shape (n,).

@@ -90,12 +90,12 @@ class DoneFlood:
 
 @text
 def _take_in(own: DoneFlood, node: int, copies: Copies, words: int) -> None:
-    own.hear(node, copies[0][1].source, copies[0][1].round)
+    own.hear(node, copies[0].source, copies[0].round)
 
 
 @text
 def _tell_others(network: Network, own: DoneFlood, node: int, copies: Copies, words: int, left: int) -> None:
-    own.pass_on(node, copies[0][1], left, [teller for teller, _ in copies])
+    own.pass_on(node, copies[0], left, copies[1])
 
 
 class DoneUpwards:

@@ -365,16 +365,16 @@ def size_of(word: Word) -> int:
 @text
 def is_for(own: Local, node: int, copies: Copies) -> bool:
     """Return whether a member of the clique of *node* has said it."""
-    return own.groups[node] == copies[0][1].meeting.clique  # type: ignore[no-any-return]
+    return own.groups[node] == copies[0].meeting.clique  # type: ignore[no-any-return]
 
 
 @text
 def take_in(own: Local, node: int, copies: Copies, words: int) -> None:
     """See `Local.act_on`."""
-    own.act_on(node, copies[0][1])
+    own.act_on(node, copies[0])
 
 
 @text
 def tell_others(network: Network, own: Local, node: int, copies: Copies, words: int, left: int) -> None:
     """See `Local.pass_on`."""
-    own.pass_on(node, copies[0][1], left, [teller for teller, _ in copies])
+    own.pass_on(node, copies[0], left, copies[1])

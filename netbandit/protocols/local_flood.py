@@ -178,18 +178,17 @@ class LocalFlood(BroadcastProtocol):
 @text
 def keep_until_all_is_heard(own: LocalFlood, node: int, copies: Copies, words: int) -> None:
     """Keep what *node* has heard until it has heard all that has reached it."""
-    own.news.append(Heard(copies[0][1].source, copies[0][1].round, copies[0][1].item))
+    own.news.append(Heard(copies[0].source, copies[0].round, copies[0].item))
 
 
 @text
 def kept(own: LocalFlood, node: int, copies: Copies, words: int) -> int:
     """See `LocalFlood.keeps`."""
-    return 1 if (own.absorbs is not None or own.stop > 0) and own.keeps(node, copies[0][1]) else 0
+    return 1 if (own.absorbs is not None or own.stop > 0) and own.keeps(node, copies[0]) else 0
 
 
 @text
 def pass_on_together(network: Network, own: LocalFlood, node: int, copies: Copies, words: int, left: int) -> None:
     """Have a word put on the channels of *node* with all else of this instant."""
     if words != 0:
-        told_by = [teller for teller, _ in copies]
-        own.departures.at(network.environment._now, node, (copies[0][1]._replace(left=left), told_by))
+        own.departures.at(network.environment._now, node, (copies[0]._replace(left=left), copies[1]))

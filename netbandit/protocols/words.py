@@ -105,8 +105,8 @@ def tell_others(network: Any, own: Own, node: int, copies: Copies, words: Words,
     raise NotImplementedError
 
 
-# Words that are told one by one, message by message. Each is a set of its own. Its copies are a list of pairs: who has
-# told it, and the copy; that of the first may go furthest.
+# Words that are told one by one, message by message. Each is a set of its own. Its copies are a pair: the one that may
+# go furthest, and who has told any.
 
 
 class Word(Protocol):
@@ -153,26 +153,26 @@ def one_by_one(
 def hear_words(network: Network, own: Own, node: int, copies: Sequence[tuple[int, Any]]) -> None:
     """Let *node* hear copies of words at once, each from a neighbour, in order of arrival."""
     if len(copies) == 1:
-        hear_copies(network, own, node, copies)
+        teller, word = copies[0]
+        hear_copies(network, own, node, (word, [teller]))
     else:
-        told: dict[int, list[tuple[int, Any]]] = {}
-        for copy in copies:
-            word = copy[1]
-            of_one = told.get(id(word.furthest))
-            if of_one is None:
-                told[id(word.furthest)] = [copy]
-            elif word.left > of_one[0][1].left:
-                of_one.insert(0, copy)
+        told: dict[int, tuple[Any, list[int]]] = {}
+        for teller, word in copies:
+            known = told.get(id(word.furthest))
+            if known is None:
+                told[id(word.furthest)] = word, [teller]
             else:
-                of_one.append(copy)
-        for one in told.values():
-            hear_copies(network, own, node, one)
+                known[1].append(teller)
+                if word.left > known[0].left:
+                    told[id(word.furthest)] = word, known[1]
+        for of_one in told.values():
+            hear_copies(network, own, node, of_one)
 
 
 @text
 def say_word(network: Network, own: Own, node: int, word: Any) -> None:
     """Let *node* tell all its neighbours a word of its own."""
-    say(network, own, node, ((node, word),), 1, word.left)
+    say(network, own, node, (word, [node]), 1, word.left)
 
 
 @text
@@ -182,7 +182,7 @@ def nothing(own: Own) -> int:
 
 @text
 def only_left(own: Own, copies: Copies) -> tuple[int]:
-    return (copies[0][1].left,)
+    return (copies[0].left,)
 
 
 @text
@@ -192,12 +192,12 @@ def only_word(own: Own, copies: Copies, left: int) -> int:
 
 @text
 def heard_alone_with(own: Own, node: int, copies: Copies, words: int, left: int) -> int:
-    return 1 if copies[0][1].furthest[node] > left or copies[0][1].source == node else 0
+    return 1 if copies[0].furthest[node] > left or copies[0].source == node else 0
 
 
 @text
 def note_heard_alone(own: Own, node: int, copies: Copies, words: int, left: int) -> None:
-    copies[0][1].furthest[node] = left + 1
+    copies[0].furthest[node] = left + 1
 
 
 @text

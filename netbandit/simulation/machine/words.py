@@ -175,14 +175,21 @@ def say_all(network: Machine, own: Told, said: Integers, ttl: int, now: int) -> 
 def keep_until_due(network: Machine, node: int, at: int, end: int) -> None:
     """Keep what reaches *node*, in order of arrival, until the boundary that ends its hop; there is room for it."""
     state, inbox, steps = network.state, network.inbox, network.steps
+    row = state[STEPS]
+    begun = -1
+    due = -1
     for number in range(at, end):
-        due = step_time(network, network.messages[inbox[number, MESSAGE]].begun)
-        steps[state[STEPS], NODE] = node
-        steps[state[STEPS], STEP_LABELS] = inbox[number, MESSAGE]
-        steps[state[STEPS], STEP_COUNT] = inbox[number, CHANNEL]
-        steps[state[STEPS], STEP_DUE] = due
-        state[STEPS] += 1
-        state[STEP_TIME] = min(state[STEP_TIME], due)
+        message = inbox[number, MESSAGE]
+        if network.messages[message].begun != begun:
+            begun = network.messages[message].begun
+            due = step_time(network, begun)
+            state[STEP_TIME] = min(state[STEP_TIME], due)
+        steps[row, NODE] = node
+        steps[row, STEP_LABELS] = message
+        steps[row, STEP_COUNT] = inbox[number, CHANNEL]
+        steps[row, STEP_DUE] = due
+        row += 1
+    state[STEPS] = row
 
 
 @text

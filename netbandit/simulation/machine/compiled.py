@@ -114,8 +114,8 @@ def _of_tuples(code: Callable[..., Any], places: Sequence[int]) -> Callable[...,
 
 
 def apart_from(function: Any) -> Iterator[Apart]:
-    """Yield what a compiled *function*, and what is compiled with it, calls by its address."""
+    """Yield what a compiled *function* and what is compiled with it call by their addresses, what these call first."""
     for called in called_by(function):
+        yield from apart_from(called)
         if isinstance(called, Apart):
             yield called
-        yield from apart_from(called)

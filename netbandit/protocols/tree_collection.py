@@ -1,6 +1,8 @@
 """Collection along a tree: items travel up to the root of each component."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 from simpy.events import EventPriority
 
@@ -10,11 +12,71 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.patience import DEADLINES
 from netbandit.protocols.protocol import Item
+from netbandit.texts import text, written_out
 
 COLLECT = Kind("COLLECT")
 
+_ALREADY = -1
+"""For how many items a root waits that has uploaded."""
+
 Labelled = tuple[int, Item]
 """An agent and what it contributes."""
+
+
+@text
+def pass_up(network: Any, own: Any, node: int, round: int, items: Any, size: int) -> None:
+    """Let *node* tell its parent all items of a round that it has come to hold at one instant, in one message.
+
+    A root keeps them, and hands them over when it has all.
+
+    Args:
+        network: The network.
+        own: The collection.
+        node: The node.
+        round: The round.
+        items: The items.
+        size: Their bytes, with the labels.
+    """
+    if is_root(own, node):
+        if keep(own, node, round, items) == 0:
+            hand_over(own, node, round)
+    else:
+        tell_parent(network, own, node, round, items, HEADER_BYTES + size)
+
+
+# What that is written in, message by message; in compiled loops what `netbandit.simulation.machine.collection` says.
+
+
+@text
+def is_root(own: "TreeCollection", node: int) -> bool:
+    """Return whether *node* is the root of its component."""
+    return own._parents[node] < 0
+
+
+@text
+def keep(own: "TreeCollection", node: int, round: int, items: list[Labelled]) -> int:
+    """Let a root keep items of a *round*; return for how many it has to wait."""
+    return own.keep(round, own._component[node], items)
+
+
+@text
+def hand_over(own: "TreeCollection", node: int, round: int) -> None:
+    """Let a root hand over what it has of a *round*."""
+    own.hand_over(round, own._component[node])
+
+
+@text
+def tell_parent(
+    network: Network, own: "TreeCollection", node: int, round: int, items: list[Labelled], size: int
+) -> None:
+    """Let *node* put a message of so many bytes on its channel to its parent."""
+    message = Message(COLLECT, size, (items, network.environment._now), round)
+    network.send(message, (network.channel(node, own._parents[node]),))
+
+
+@cache
+def _written() -> Callable[[Network, "TreeCollection", int, int, list[Labelled], int], None]:
+    return written_out(pass_up, {})
 
 
 class TreeCollection:
@@ -53,6 +115,7 @@ class TreeCollection:
         self._collected: dict[tuple[int, int], list[Labelled]] = {}
         self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act, turn)
         self._apart = False
+        self._pass_up = _written()
 
     def collect_apart(self, deadline: int | None, late: Callable[[int, int], None]) -> None:
         """Have roots upload without those who are done, and at a *deadline* without those who are missing.
@@ -73,7 +136,8 @@ class TreeCollection:
         """Let the root of a *component* know that *agent* contributes to *round* and later ones no more."""
         self._done[component][agent] = round
         for key in [key for key in self._collected if key[1] == component and key[0] >= round]:
-            self._complete(*key)
+            if not self._missing(*key):
+                self.hand_over(*key)
 
     def forget(self, component: int) -> None:
         """Let the root of a *component* know nothing any more."""
@@ -98,8 +162,6 @@ class TreeCollection:
 
     def _act(self, due: list[tuple[int, list[tuple[int, list[Labelled]]]]]) -> None:
         """Let nodes send what they have to their parents, and roots keep it."""
-        now = self._clock.now
-        network = self._network
         for node, parts in due:
             gathered: dict[int, list[Labelled]] = {}
             for round, items in parts:
@@ -107,33 +169,31 @@ class TreeCollection:
                     gathered[round] = gathered[round] + items  # what arrived is not this node's own to change
                 else:
                     gathered[round] = items
-            parent = self._parents[node]
             for round, items in gathered.items():
-                if parent < 0:
-                    self._keep(round, self._component[node], items)
-                    continue
-                size = HEADER_BYTES + sum(LABEL_BYTES + item.size for _, item in items)
-                network.send(Message(COLLECT, size, (items, now), round), (network.channel(node, parent),))
+                size = sum(LABEL_BYTES + item.size for _, item in items)
+                self._pass_up(self._network, self, node, round, items, size)
 
-    def _keep(self, round: int, component: int, items: list[Labelled]) -> None:
+    def keep(self, round: int, component: int, items: list[Labelled]) -> int:
+        """Let the root of a *component* keep items of a *round*; return for how many it has to wait."""
         if self._apart:
-            self._keep_apart(round, component, items)
-            return
+            return self._keep_apart(round, component, items)
         kept = self._collected.setdefault((round, component), [])
         kept += items
-        if len(kept) == self._sizes[component]:
-            self._hand_over(round, component)
+        return self._sizes[component] - len(kept)
 
-    def _hand_over(self, round: int, component: int) -> None:
+    def hand_over(self, round: int, component: int) -> None:
+        """Let the root of a *component* hand over what it has of a *round*."""
+        if self._apart:
+            self._uploaded.add((round, component))
         kept = self._collected.pop((round, component))
         kept.sort(key=_agent)
         self._on_complete(round, component, [item for _, item in kept])
 
-    def _keep_apart(self, round: int, component: int, items: list[Labelled]) -> None:
+    def _keep_apart(self, round: int, component: int, items: list[Labelled]) -> int:
         key = round, component
         if key in self._uploaded:
             self._late(component, len(items))
-            return
+            return _ALREADY
         if self._network.forgets:
             for agent, _ in items:
                 self._done[component].pop(agent, None)  # it has begun anew
@@ -141,24 +201,22 @@ class TreeCollection:
         kept = self._collected.setdefault(key, [])
         known = {agent for agent, _ in kept}
         kept += [(agent, item) for agent, item in items if agent not in known]
-        self._complete(round, component)
-        if first and self._deadline is not None and key in self._collected:
+        missing = self._missing(round, component)
+        if first and self._deadline is not None and missing:
             self._deadlines.at(self._clock.now + self._deadline, self._roots[component], key)
+        return missing
 
-    def _complete(self, round: int, component: int) -> None:
-        """Hand over what a root has, if all who are not done are among it."""
+    def _missing(self, round: int, component: int) -> int:
+        """Return of how many agents a root has no items that are not done."""
         here = {agent for agent, _ in self._collected[round, component]}
         here.update(agent for agent, done in self._done[component].items() if done <= round)
-        if len(here) == self._sizes[component]:
-            self._uploaded.add((round, component))
-            self._hand_over(round, component)
+        return self._sizes[component] - len(here)
 
     def _pass_deadlines(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
         for _, keys in due:
             for key in keys:
                 if key in self._collected and self._clock.now < self._clock.end:
-                    self._uploaded.add(key)
-                    self._hand_over(*key)
+                    self.hand_over(*key)
 
 
 def _agent(labelled: Labelled) -> int:

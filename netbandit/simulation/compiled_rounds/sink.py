@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from netbandit.network.link import Arrival, Channel
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
+from netbandit.network.message import LABEL_BYTES, Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, Item
@@ -13,9 +13,9 @@ from netbandit.protocols.sink import Sink
 from netbandit.protocols.tree_collection import COLLECT
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 from netbandit.simulation.compiled_rounds.links import rows_of, with_uplinks
-from netbandit.simulation.kernels import collection as kernel
+from netbandit.simulation.machine import collection as kernel
 from netbandit.simulation.machine import rows
-from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.rows import Machine
 
 
@@ -28,7 +28,7 @@ class CompiledSink(CompiledRounds, Sink):
 
     kinds: ClassVar[tuple[Kind, ...]] = (COLLECT,)
     name: ClassVar[str] = "sink"
-    loop: ClassVar[Loop] = Loop(kernel.play)
+    loop: ClassVar[Loop] = Loop(kernel.play, texts_of(kernel), "sink")
 
     expecting: ClassVar[Loop] = Loop(kernel.expect_on_uplinks)
     compiled_beside: ClassVar[tuple[Loop, ...]] = (expecting,)
@@ -56,7 +56,6 @@ class CompiledSink(CompiledRounds, Sink):
             missing=np.array(self._sizes, dtype=np.int64),
             complete=np.empty(len(self._sizes), dtype=np.int64),
         )
-        self.collection.state[kernel.HEADER] = HEADER_BYTES
         network.expect_with(self._expect)
 
     def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:

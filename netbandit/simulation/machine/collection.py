@@ -1,7 +1,13 @@
-"""The compiled loop of `sink`: items go up a tree to the root of each component; uplinks are looked after outside."""
+"""The compiled loop of `sink`: items go up a tree to the root of each component; uplinks are looked after outside.
+
+Who passes what on is said by `netbandit.protocols.tree_collection.pass_up`; here is what that is written in. Of items
+only the number is known.
+"""
 
 from typing import NamedTuple
 
+from netbandit.network.message import HEADER_BYTES
+from netbandit.protocols.tree_collection import pass_up
 from netbandit.simulation.machine.calendar import end_entry
 from netbandit.simulation.machine.hops import advance, draw, expect_on, room_for, send, take
 from netbandit.simulation.machine.primitives import release
@@ -32,10 +38,10 @@ from netbandit.simulation.machine.steps import NODE_BITS, STEP_MASK, begin_due, 
 from netbandit.texts import text
 
 # Places in `Collection.state`: where in `Machine.due` the present pass ends, where what arrives on uplinks begins
-# there and ends, and whether anything has in this pass; how many steps are due in this instant, how many rows of
-# `complete` are new, and the bytes of a header.
-WHOLE_PASS, UPLINKS_AT, UPLINKS_END, OUTSIDE_HEARD, DUE_STEPS, COMPLETE, HEADER = range(7)
-COLLECTION_STATES = 7
+# there and ends, and whether anything has in this pass; how many steps are due in this instant, and how many rows
+# of `complete` are new.
+WHOLE_PASS, UPLINKS_AT, UPLINKS_END, OUTSIDE_HEARD, DUE_STEPS, COMPLETE = range(6)
+COLLECTION_STATES = 6
 
 STEP_DUE = 3
 """The column of steps that says when each is due: what is contributed now may be due before what has arrived."""
@@ -112,13 +118,13 @@ def _take_pass(network: Machine, collection: Collection) -> int:
 
 
 @text
-def _keep(network: Machine, header: int, channel: int, message: int, slotted: bool) -> None:
+def _keep(network: Machine, channel: int, message: int, slotted: bool) -> None:
     """Let what has arrived on a channel be dealt with at the boundary that ends its hop, or else in this instant."""
     state, steps, messages = network.state, network.steps, network.messages
     due = step_time(network, messages[message].begun) if slotted else state[NOW]
     place = state[STEPS]
     steps[place, NODE] = network.channels[channel].receiver
-    steps[place, STEP_LABELS] = messages[message].size - header
+    steps[place, STEP_LABELS] = messages[message].size - HEADER_BYTES
     steps[place, STEP_COUNT] = messages[message].count
     steps[place, STEP_DUE] = due
     state[STEPS] = place + 1
@@ -127,19 +133,27 @@ def _keep(network: Machine, header: int, channel: int, message: int, slotted: bo
 
 
 @text
-def _pass_up(network: Machine, collection: Collection, node: int, items: int, size: int) -> None:
-    """Let *node* send on what it has, if the horizon has not come, or keep it if it is a root."""
-    state = network.state
-    if collection.up[node] >= 0:
-        if state[NOW] < state[END]:
-            size += collection.state[HEADER]
-            send(network, collection.up[node], 0, size, 0, state[NOW], 0, items)
-        return
-    component = collection.component[node]
-    collection.missing[component] -= items
-    if collection.missing[component] == 0:
-        collection.complete[collection.state[COMPLETE]] = component
-        collection.state[COMPLETE] += 1
+def is_root(own: Collection, node: int) -> bool:
+    return own.up[node] < 0  # type: ignore[no-any-return]
+
+
+@text
+def keep(own: Collection, node: int, round: int, items: int) -> int:
+    component = own.component[node]
+    own.missing[component] -= items
+    return own.missing[component]  # type: ignore[no-any-return]
+
+
+@text
+def hand_over(own: Collection, node: int, round: int) -> None:
+    own.complete[own.state[COMPLETE]] = own.component[node]
+    own.state[COMPLETE] += 1
+
+
+@text
+def tell_parent(network: Machine, own: Collection, node: int, round: int, items: int, size: int) -> None:
+    if network.state[NOW] < network.state[END]:
+        send(network, own.up[node], 0, size, round, network.state[NOW], 0, items)
 
 
 @text
@@ -170,7 +184,7 @@ def play(
             at = state[INBOX_AT]
             if state[STEPS] == len(steps):
                 return STEPS_FULL
-            _keep(network, kept[HEADER], inbox[at, CHANNEL], inbox[at, MESSAGE], slotted)
+            _keep(network, inbox[at, CHANNEL], inbox[at, MESSAGE], slotted)
             state[INBOX_AT] = at + 1
         if kept[OUTSIDE_HEARD]:
             kept[OUTSIDE_HEARD] = 0
@@ -195,7 +209,7 @@ def play(
                 size += steps[order[at] & STEP_MASK, STEP_LABELS]
                 items += steps[order[at] & STEP_MASK, STEP_COUNT]
                 at += 1
-            _pass_up(network, collection, node, items, size)
+            pass_up(network, collection, node, 0, items, size)
             state[STEP_AT] = at
         end_due(network)
         if kept[COMPLETE] > 0:

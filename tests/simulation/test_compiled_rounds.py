@@ -217,7 +217,7 @@ def test_whether_a_loop_can_run_is_asked_only_where_it_is_worth_it(monkeypatch):
     """To find out when all links are down may take longer than a short run."""
     asked = []
     is_known = choice._is_known
-    monkeypatch.setattr(choice, "_is_known", lambda network: asked.append(network) or is_known(network))
+    monkeypatch.setattr(choice, "_is_known", lambda network, **more: asked.append(network) or is_known(network, **more))
     text = 'run.horizon = 7\ntopology = { family = "ring", agents = 4 }\n'
     failing = 'faults.links = { up = 0.5, every = "1 slot" }\n'
     for talk in TALKS.values():

@@ -14,7 +14,7 @@ from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.kernels.exchanges import complete, take_in
+from netbandit.simulation.newest_rows import complete, take_in
 from netbandit.simulation.result import Metric
 
 

@@ -1,4 +1,4 @@
-"""The compiled loops of exchanges in bulk: which rows have come over each link, and who holds all that it waits for."""
+"""Exchanges in bulk, compiled: which rows have come over each link, and who holds all that it waits for."""
 
 from netbandit.jit import njit
 

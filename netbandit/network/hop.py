@@ -16,6 +16,7 @@ time, so timers cost nothing where nothing goes wrong.
 
 from collections.abc import Iterable
 
+from netbandit.network.loss import chance_of_bits
 from netbandit.network.primitives import (
     NOTHING,
     Channel,
@@ -271,7 +272,7 @@ def chance_of(network: Network, channel: Channel, size: int, start: int) -> floa
     law = law_of(network, channel)
     chance: float = law.chance
     if LOSES_BITS and law.loses_bits:
-        chance = 1.0 - (1.0 - law.chance) ** float(8 * size)
+        chance = chance_of_bits(law.chance, size)
     bad = False
     if LOSES_IN_BURSTS and law.loses_in_bursts:
         bad = is_bad(network, channel, start)

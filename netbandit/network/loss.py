@@ -5,6 +5,13 @@ from typing import TypeAlias
 
 from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
+from netbandit.texts import text
+
+
+@text
+def chance_of_bits(chance: float, size: int) -> float:
+    """Return the probability that a message of *size* bytes is lost whose bits are, each with this *chance*."""
+    return 1.0 - (1.0 - chance) ** float(8 * size)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class BitLoss:
 
     def of_size(self, size: int) -> float:
         """Return the probability that a message of *size* bytes is lost: 1 - (1 - p)^(8 size)."""
-        return float(1.0 - (1.0 - self.probability) ** (8 * size))
+        return chance_of_bits(self.probability, size)
 
 
 @dataclass(frozen=True)

@@ -52,18 +52,23 @@ class CompiledBroadcasts(Broadcasts):
             self._told = moved(self._told if before else np.empty((0, numbers)), kept, room)
             self._said_in = moved(self._said_in, kept, room)
 
-    def _arrived(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what has been heard in time to be used, rows as of `CompiledTrees.heard`, and of which slot it is."""
-        heard = self._broadcasts.heard()
+    def _used(self, heard: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what of the rows *heard*, as of `CompiledTrees.heard`, comes in time, and of which slot it is."""
         heard = heard[heard[:, columns.BOUNDARY] < self.clock.horizon]
         said = self._said_in[heard[:, columns.ITEM] % len(self._told)] if len(heard) else heard[:, 0]
         self._delays[0] += int((heard[:, columns.BOUNDARY] - said).sum())
         self._delays[1] += len(heard)
         return heard, said
 
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`."""
+        if forgets:
+            assert isinstance(self._broadcasts, CompiledTrees)  # in rounds agents do not fail
+            self._used(self._broadcasts.forget(agent))
+
     def hand_on(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
-        heard, said = self._arrived()
+        heard, said = self._used(self._broadcasts.heard())
         if not len(heard):
             return
         told = self._told[heard[:, columns.ITEM] % len(self._told)]
@@ -71,5 +76,5 @@ class CompiledBroadcasts(Broadcasts):
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
-        self._arrived()
+        self._used(self._broadcasts.heard())
         return super().metrics()

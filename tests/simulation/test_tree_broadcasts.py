@@ -81,8 +81,30 @@ def test_what_is_told_along_trees_is_heard_in_the_same_way_whatever_goes_wrong(p
     same(*both_ways(point(drawn(seed, horizon=20, **some_faults(random.Random(seed))))))
 
 
-@pytest.mark.parametrize("faults", ["links.peer.loss = 0.1", "faults.links = { up = 0.9 }"])
-def test_what_is_told_along_trees_goes_in_a_loop_where_links_fail(point, faults):
+def drawn_with_absences(seed):
+    """Return a scenario whose agents go down, and keep their memory or lose it; links may fail, too."""
+    rng = random.Random(seed)
+    memory, up, down = rng.choice(["kept", "lost"]), rng.choice(["3 ms", "9 ms"]), rng.choice(["0.3 ms", "4 ms"])
+    nodes = f'faults.nodes = {{ up_for = "{up}", down_for = "{down}", memory = "{memory}" }}\n'
+    forgetful = {"learner": f'kind = "{rng.choice(["ucb", "thompson"])}"', "activity": '"every"'}
+    faults = some_faults(rng)["faults"] if seed % 2 else ""
+    given = {"faults": nodes + faults, "bandwidth": "", **(forgetful if memory == "lost" else {})}
+    return drawn(seed, horizon=rng.choice([20, 50]), **given)
+
+
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("seed", range(300, 316))
+def test_what_is_told_along_trees_is_heard_in_the_same_way_whoever_goes_down(point, monkeypatch, seed):
+    if seed % 4 > 1:
+        with_little_room(monkeypatch)
+    same(*both_ways(point(drawn_with_absences(seed))))
+
+
+@pytest.mark.parametrize(
+    "faults",
+    ["links.peer.loss = 0.1", "faults.links = { up = 0.9 }", 'faults.nodes = { up_for = "9 ms", down_for = "5 ms" }'],
+)
+def test_what_is_told_along_trees_goes_in_a_loop_where_links_or_agents_fail(point, faults):
     simulation = point(drawn(0, protocol='kind = "relay"', bandwidth="", faults=faults)).simulation(0)
     stopped = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
     with choice.worth_it_from(0), stopped, pytest.raises(InterruptedError):
@@ -94,10 +116,9 @@ def test_what_is_told_along_trees_goes_in_a_loop_where_links_fail(point, faults)
     [
         {"protocol": 'kind = "local", ttl = 2, route = "flood"'},
         {"protocol": 'kind = "local", ttl = 0'},
-        {"protocol": 'kind = "relay"', "faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
     ],
 )
-def test_what_is_no_tree_or_may_fail_goes_message_by_message(point, monkeypatch, changes):
+def test_what_is_no_tree_goes_message_by_message(point, monkeypatch, changes):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
     given = {"activity": '"every"', "learner": 'kind = "ucb"'} | changes
     with choice.worth_it_from(0):

@@ -138,7 +138,7 @@ def trees_fit(protocol: NetworkProtocol, network: Network, shares: int) -> bool:
         and shares * _near_trees(protocol, network) >= _least_hops()
         and _times_fit(network)
         and network.clock.horizon * network.agents < _MOST_ITEMS
-        and _is_known(network, absences=False)
+        and _is_known(network, absences=True)
     )
 
 

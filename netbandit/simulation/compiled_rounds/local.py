@@ -17,6 +17,7 @@ from netbandit.simulation.machine import words as kernel
 from netbandit.simulation.machine.execution import Loop
 from netbandit.simulation.machine.inboxes import play
 from netbandit.simulation.machine.rows import Machine
+from netbandit.simulation.machine.steps import STEP_COLUMNS
 from netbandit.texts import is_text
 
 _PRIMITIVES = {name: value for name, value in vars(kernel).items() if is_text(value)}
@@ -62,7 +63,7 @@ class CompiledLocal(CompiledLoop, Local):
     def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
         """See `CompiledLoop.arrays_of`; a step has a fourth column: when it is due."""
         machine = super().arrays_of(network, kinds)
-        return machine._replace(steps=np.empty((len(machine.steps), 4), dtype=np.int64))
+        return machine._replace(steps=np.empty((len(machine.steps), STEP_COLUMNS), dtype=np.int64))
 
     def call(self, agent: int, param_set: int) -> None:
         """See `CallProtocol.call`."""

@@ -25,6 +25,7 @@ from netbandit.simulation.machine.bits import WORD_BITS
 from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.handlers import COUNT_BITS, COUNT_MASK, Spread
 from netbandit.simulation.machine.open_rounds import Rounds
+from netbandit.simulation.machine.steps import STEP_COLUMNS, STEP_LIFE
 from netbandit.texts import is_text
 
 Agents = NDArray[np.int64]
@@ -289,7 +290,7 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         self._heard = HeardRows(columns.HEARD_COLUMNS)
-        steps = np.empty((len(self.machine.steps), handlers.STEP_COLUMNS), dtype=np.int64)
+        steps = np.empty((len(self.machine.steps), STEP_COLUMNS), dtype=np.int64)
         self.machine = self.machine._replace(steps=steps)
         self._replace(left_out=np.zeros(len(self.machine.channels), dtype=np.uint8))
         if self.draws:
@@ -337,9 +338,9 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
             self.more(rows.STEPS_FULL)
         added = self.machine.steps[first : first + len(agents)]
         added[:, 0], added[:, 1], added[:, 3:] = agents, labels, (number, now)
-        added[:, handlers.STEP_LIFE] = 0
+        added[:, STEP_LIFE] = 0
         if self.clock.life is not None:
-            added[:, handlers.STEP_LIFE] = [self.clock.life(agent, now) for agent in agents.tolist()]
+            added[:, STEP_LIFE] = [self.clock.life(agent, now) for agent in agents.tolist()]
         state[rows.STEPS] += len(agents)
         state[rows.STEP_TIME] = min(int(state[rows.STEP_TIME]), now)
         self.appoint_step(now)

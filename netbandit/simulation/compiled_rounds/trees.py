@@ -24,6 +24,7 @@ from netbandit.simulation.machine import inboxes, rows
 from netbandit.simulation.machine import trees as columns
 from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.rows import Machine
+from netbandit.simulation.machine.steps import STEP_COLUMNS
 from netbandit.simulation.machine.trees import Trees
 
 Agents = NDArray[np.int64]
@@ -67,7 +68,7 @@ class TreeLoop(CompiledLoop):
     def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
         """See `CompiledLoop.arrays_of`."""
         machine = super().arrays_of(network, kinds)
-        return machine._replace(steps=np.empty((len(machine.steps), 4), dtype=np.int64))
+        return machine._replace(steps=np.empty((len(machine.steps), STEP_COLUMNS), dtype=np.int64))
 
     def tell_all(self, agents: Agents, first: int, more: int, size: int) -> None:
         """Let *agents* tell all others an item of *size* bytes each, from this instant on.
@@ -92,7 +93,7 @@ def _loops(name: str, **constants: Any) -> tuple[Loop, Loop]:
 
 
 class CompiledTrees(TreeLoop, BroadcastProtocol):
-    """Stands for `Relay`, and for `LocalTree`, where agents never fail.
+    """Stands for `Relay`, and for `LocalTree`.
 
     What agents hear is kept until it is asked for: nobody hears anything between two decisions that could change what
     happens before the second.
@@ -144,6 +145,10 @@ class CompiledTrees(TreeLoop, BroadcastProtocol):
         A row: who, whose, which item, and the first slot boundary at or after the instant.
         """
         return self._heard.taken()
+
+    def forget(self, agent: int) -> NDArray[np.int64]:
+        """Let *agent*, which loses its memory, have heard nothing; return what is not heard then, as `heard` does."""
+        return self._heard.without(columns.AGENT, agent)
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""

@@ -33,12 +33,9 @@ from netbandit.simulation.machine.open_rounds import (
 )
 from netbandit.simulation.machine.primitives import (
     channel_of,
-    is_node_down,
     life_of,
-    loses_memory,
     message_of,
     release,
-    up_again,
     write,
 )
 from netbandit.simulation.machine.rows import (
@@ -54,7 +51,6 @@ from netbandit.simulation.machine.rows import (
     INBOX_END,
     LISTS_FULL,
     MESSAGE,
-    NEVER,
     NODE,
     NOW,
     SLOT_NS,
@@ -67,13 +63,22 @@ from netbandit.simulation.machine.rows import (
     Integers,
     Machine,
 )
-from netbandit.simulation.machine.steps import NODE_BITS, STEP_MASK, begin_due_from, inbox_of_one
+from netbandit.simulation.machine.steps import (
+    DONE,
+    NODE_BITS,
+    STEP_DUE,
+    STEP_LIFE,
+    STEP_MASK,
+    STEP_OTHER,
+    begin_due_from,
+    inbox_of_one,
+    keep_not_done,
+    leave_absent,
+)
 from netbandit.texts import text
 
-# Columns of `Machine.steps` behind the others: in which life of its node it was made, the number of the round, and when
-# (ns) the step is due.
-STEP_LIFE, STEP_ROUND, STEP_DUE = range(2, 5)
-STEP_COLUMNS = 5
+STEP_ROUND = STEP_OTHER
+"""The column of `Machine.steps` with the number of the round."""
 
 # Places in `Spread.state`: how many rows of `lists` are used; the first unused row of `tellers`, counted from 1 on, and
 # how many are unused; whether hops take effect at slot boundaries, and the number of slots; and from which row of
@@ -116,8 +121,6 @@ ACT_TELLS = ACT_TELLS_ONE = ACT_STEPS = ACT_LISTS = 1
 
 NODES_FAIL = True
 """Whether nodes may be down at times."""
-
-_DONE = -1
 
 
 class Spread(NamedTuple):
@@ -318,7 +321,7 @@ def later(network: Machine, own: Spread, round: int, node: int, due: int, labels
 def at_once(network: Machine, own: Spread, round: int, node: int, labels: int) -> None:
     network.order[own.state[DUE]] = (node << NODE_BITS) | network.state[STEPS]
     own.state[DUE] += 1
-    add_row(network, own, round, node, _DONE, labels)
+    add_row(network, own, round, node, DONE, labels)
 
 
 # Sets of labels.
@@ -601,62 +604,6 @@ def handle(network: Machine, own: Spread) -> int:
 
 
 @text
-def acts_at(network: Machine, node: int, time: int) -> int:
-    """Return when (ns) *node* acts that would act at a *time*: if it is down then, at a boundary once it is back."""
-    slot = network.state[SLOT_NS]
-    at = time
-    up = up_again(network, node, at)
-    while up > at and up < network.state[END]:
-        at = -(-up // slot) * slot
-        up = up_again(network, node, at)
-    return at if up == at else NEVER
-
-
-@text
-def keep_not_done(network: Machine, first: int) -> int:
-    """Forget the steps from a *first* one on that have been made; return when (ns) the next of the others is due."""
-    state, steps = network.state, network.steps
-    row = first
-    soonest = NEVER
-    for step in range(first, state[STEPS]):
-        if steps[step, STEP_DUE] != _DONE:
-            soonest = min(soonest, steps[step, STEP_DUE])
-            for column in range(STEP_COLUMNS):
-                steps[row, column] = steps[step, column]
-            row += 1
-    state[STEPS] = row
-    return soonest
-
-
-@text
-def leave_absent(network: Machine, own: Spread) -> int:
-    """Put off what is due at nodes that are down, or forget it with all else; return why it cannot, or `ARRIVED`.
-
-    See `netbandit.network.clock.InstantQueue`.
-    """
-    state, steps, kept = network.state, network.steps, own.state
-    last = state[STEPS]
-    why = ARRIVED
-    if 2 * last - kept[FIRST] > len(steps):
-        why = STEPS_FULL
-    else:
-        for step in range(kept[FIRST], last):
-            node = steps[step, NODE]
-            if steps[step, STEP_DUE] <= state[NOW] and is_node_down(network, node, state[NOW], state[NOW]):
-                due = acts_at(network, node, state[NOW])
-                if due < NEVER and not loses_memory(network):
-                    for column in range(STEP_DUE):
-                        steps[state[STEPS], column] = steps[step, column]
-                    steps[state[STEPS], STEP_DUE] = due
-                    state[STEPS] += 1
-                steps[step, STEP_DUE] = _DONE
-            elif steps[step, STEP_DUE] <= state[NOW] and life_of(network, node, state[NOW]) != steps[step, STEP_LIFE]:
-                steps[step, STEP_DUE] = _DONE
-        keep_not_done(network, kept[FIRST])
-    return why
-
-
-@text
 def begin_steps(network: Machine, own: Spread) -> int:
     """Find what is due now; return why it cannot, or `ARRIVED`."""
     state, kept = network.state, own.state
@@ -664,7 +611,7 @@ def begin_steps(network: Machine, own: Spread) -> int:
     kept[FIRST] = 0 if kept[KEPT_DUE] <= state[NOW] else kept[KEPT]
     why = ARRIVED
     if NODES_FAIL:
-        why = leave_absent(network, own)
+        why = leave_absent(network, kept[FIRST], False)
     if why == ARRIVED:
         kept[DUE] = begin_due_from(network, kept[FIRST])
         begin_instant(own)
@@ -703,7 +650,7 @@ def take_in(network: Machine, own: Spread) -> int:
                 learn(network, own, place, node, labels)
                 if MERGES:
                     if own.met[place, node, INSTANT] == kept[INSTANTS]:
-                        steps[step, STEP_ROUND] = _DONE
+                        steps[step, STEP_ROUND] = DONE
                         if UNITES:
                             first = own.met[place, node, FIRST_STEP]
                             steps[first, STEP_LABELS] = united(own, steps[first, STEP_LABELS], labels)
@@ -745,7 +692,7 @@ def act_all(network: Machine, own: Spread) -> int:
             if why == ARRIVED:
                 act(network, own, place, node, steps[step, STEP_LABELS])
         if why == ARRIVED:
-            steps[step, STEP_DUE] = _DONE
+            steps[step, STEP_DUE] = DONE
             kept[ACTED] += 1
     return why
 

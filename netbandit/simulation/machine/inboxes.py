@@ -21,7 +21,6 @@ from netbandit.simulation.machine.rows import (
     INBOX_FULL,
     MESSAGE,
     STEP,
-    STEP_COUNT,
     STEP_LABELS,
     STEP_TIME,
     STEPS,
@@ -29,11 +28,22 @@ from netbandit.simulation.machine.rows import (
     STEPS_FULL,
     Machine,
 )
-from netbandit.simulation.machine.steps import STEP_MASK, begin_due, end_due, inbox_of_one, keep_until_due
+from netbandit.simulation.machine.steps import (
+    NODE_BITS,
+    STEP_MASK,
+    STEP_OTHER,
+    begin_due,
+    end_due,
+    inbox_of_one,
+    keep_until_due,
+    leave_absent,
+)
 from netbandit.texts import primitive, text
 
 CALL = -1
 """The number of the kind of calls; -1: nobody calls."""
+NODES_FAIL = True
+"""Whether nodes may be down at times."""
 
 Own = Any
 
@@ -60,20 +70,33 @@ def reports(own: Own) -> bool:
 def begin_step(network: Machine) -> int:
     """Put what is due now into the inbox, which is empty, in order of node; return why it cannot, or `ARRIVED`."""
     state, inbox, steps = network.state, network.inbox, network.steps
-    due = begin_due(network)
     why = ARRIVED
-    if due > len(inbox):
-        state[STEPS_BEGUN] = 0
-        why = INBOX_FULL
-    else:
+    due = 0
+    if NODES_FAIL:
+        why = leave_absent(network, 0, True)
+    if why == ARRIVED:
+        due = begin_due(network)
+        if due > len(inbox):
+            state[STEPS_BEGUN] = 0
+            why = INBOX_FULL
+    if why == ARRIVED:
         for number in range(due):
             place = network.order[number] & STEP_MASK
-            inbox[number, CHANNEL] = steps[place, STEP_COUNT]
+            inbox[number, CHANNEL] = steps[place, STEP_OTHER]
             inbox[number, MESSAGE] = steps[place, STEP_LABELS]
         state[INBOX_END] = due
         end_due(network)
         state[STEPS_BEGUN] = 1
     return why
+
+
+@text
+def due_of_one(network: Machine, at: int) -> int:
+    """As `inbox_of_one`, of what `begin_step` has put there: where it is in the inbox, it is in `Machine.order`."""
+    end = at + 1
+    while end < network.state[INBOX_END] and (network.order[end] ^ network.order[at]) >> NODE_BITS == 0:
+        end += 1
+    return end
 
 
 @text
@@ -85,8 +108,7 @@ def play(network: Machine, own: Own, arrivals_until: int, steps_until: int, slot
         own: What nodes know.
         arrivals_until: See `advance`.
         steps_until: See `advance`.
-        slotted: Whether what arrives is heard at a slot boundary. A step has four columns: the node, the message, the
-            channel, and when it is due.
+        slotted: Whether what arrives is heard at a slot boundary, as `keep_until_due` has it.
     """
     state, inbox = network.state, network.inbox
     while True:
@@ -95,7 +117,8 @@ def play(network: Machine, own: Own, arrivals_until: int, steps_until: int, slot
             if why != ARRIVED:
                 return why
         while state[INBOX_AT] < state[INBOX_END]:
-            at, end = state[INBOX_AT], inbox_of_one(network)
+            at = state[INBOX_AT]
+            end = due_of_one(network, at) if state[STEPS_BEGUN] else inbox_of_one(network)
             node = network.channels[inbox[at, CHANNEL]].receiver
             if CALL >= 0 and not state[STEPS_BEGUN]:
                 if hears_call(network, CALL, node, at, end):

@@ -141,13 +141,14 @@ def note_heard(network: Machine, own: Trees, node: int, at: int, end: int) -> No
         message = message_of(network, network.inbox[number, MESSAGE])
         own.sorted[number - at] = (message.labels << _ITEM_BITS) | message.round
     sort(own.sorted, 0, end - at, state, STATES)
+    row = own.state[HEARD]
     for number in range(end - at):
-        row = own.heard[own.state[HEARD] + number]
-        row[AGENT] = node
-        row[SOURCE] = own.sorted[number] >> _ITEM_BITS
-        row[ITEM] = own.sorted[number] & (MOST_ITEMS - 1)
-        row[BOUNDARY] = boundary
-    own.state[HEARD] += end - at
+        own.heard[row, AGENT] = node
+        own.heard[row, SOURCE] = own.sorted[number] >> _ITEM_BITS
+        own.heard[row, ITEM] = own.sorted[number] & (MOST_ITEMS - 1)
+        own.heard[row, BOUNDARY] = boundary
+        row += 1
+    own.state[HEARD] = row
 
 
 @text

@@ -14,20 +14,14 @@ from netbandit.simulation.machine.rows import (
     END,
     LISTS_FULL,
     MESSAGE,
-    NODE,
     NOW,
-    STEP_COUNT,
-    STEP_LABELS,
     STEP_TIME,
     STEPS,
     Integers,
     Machine,
 )
-from netbandit.simulation.machine.steps import step_time
+from netbandit.simulation.machine.steps import step_time, write_step
 from netbandit.texts import text
-
-STEP_DUE = 3
-"""The last column of steps: when (ns) they are due."""
 
 SYNC, RELEASE = range(2)
 """The kinds of words: a call, and what a member of a clique releases."""
@@ -174,7 +168,7 @@ def say_all(network: Machine, own: Told, said: Integers, ttl: int, now: int) -> 
 @text
 def keep_until_due(network: Machine, node: int, at: int, end: int) -> None:
     """Keep what reaches *node*, in order of arrival, until the boundary that ends its hop; there is room for it."""
-    state, inbox, steps = network.state, network.inbox, network.steps
+    state, inbox = network.state, network.inbox
     row = state[STEPS]
     begun = -1
     due = -1
@@ -184,10 +178,7 @@ def keep_until_due(network: Machine, node: int, at: int, end: int) -> None:
             begun = network.messages[message].begun
             due = step_time(network, begun)
             state[STEP_TIME] = min(state[STEP_TIME], due)
-        steps[row, NODE] = node
-        steps[row, STEP_LABELS] = message
-        steps[row, STEP_COUNT] = inbox[number, CHANNEL]
-        steps[row, STEP_DUE] = due
+        write_step(network, row, node, message, inbox[number, CHANNEL], due)
         row += 1
     state[STEPS] = row
 

@@ -8,7 +8,7 @@ the round is still open.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from inspect import signature
 from types import FunctionType
 from typing import Any
@@ -23,7 +23,7 @@ from netbandit.protocols.handler_texts import Said, read_handler
 from netbandit.protocols.open_rounds import Key, Labels, OpenRound, OpenRounds
 from netbandit.protocols.primitives import act, note_news, on_message
 from netbandit.protocols.protocol import Item, Overhear
-from netbandit.texts import is_text, names_in, names_used, text, written_out
+from netbandit.texts import is_text, names_in, names_used, primitive, text, written_out
 
 CHOICES = 64
 """How many neighbours a node draws at a time."""
@@ -181,17 +181,8 @@ class HandledRounds(OpenRounds):
 
     def _write(self) -> None:
         """Write the texts out for what can happen."""
-        network = self.network
-        receive, receive_one, self._act = _written_for(self._handlers, tuple(self._flags.items()))
-        alone = self._handlers.ends_at_once or "at_once" not in names_used(self._handlers.on_message)
-
-        def handle(node: int, arrivals: list[Arrival]) -> None:
-            if alone and len(arrivals) == 1:  # most of what happens in asynchronous time
-                receive_one(network, self, node, arrivals[0])
-            else:
-                receive(network, self, node, arrivals)
-
-        self.handler = handle
+        receive, self._act = _written_for(self._handlers, tuple(self._flags.items()))
+        self.handler = partial(receive, self.network, self)
 
     def _step(self, due: list[tuple[int, list[Part]]]) -> None:
         self._act(self.network, self, due)
@@ -202,12 +193,12 @@ def _written_for(handlers: Handlers, flags: tuple[tuple[str, bool], ...]) -> tup
     names: dict[Any, Any] = {name: value for name, value in globals().items() if is_text(value)}
     names |= {"on_message": handlers.on_message, "act": handlers.act, "MERGES": handlers.merges, **dict(flags)}
     names |= {kind: kind for kind in handlers.names.values() if isinstance(kind, Kind)}
-    alone = {"at_once": take_in_alone, "note_teller": note_only_teller, "tell_others": tell_all_but_one}
-    return (
-        written_out(receive, names),
-        written_out(receive_one, names if dict(flags)["SLOTTED"] else names | alone),
-        written_out(step, names),
-    )
+    all_together = written_out(receive, names)
+    one_by_one = names | {"receive_all": all_together}
+    if not dict(flags)["SLOTTED"]:
+        one_by_one |= {"at_once": take_in_alone, "note_teller": note_only_teller, "tell_others": tell_all_but_one}
+    alone = handlers.ends_at_once or "at_once" not in names_used(handlers.on_message)
+    return written_out(receive_any, one_by_one) if alone else all_together, written_out(step, names)
 
 
 def _nobody_asks(round: int, node: int, items: int) -> None:
@@ -233,6 +224,21 @@ def receive(network: Network, own: HandledRounds, node: int, arrivals: list[Arri
         learnt = own.learnt
         own.learnt = []
         step(network, own, [(node, learnt)])
+
+
+@text
+def receive_any(network: Network, own: HandledRounds, node: int, arrivals: list[Arrival]) -> None:
+    """As `receive`, in less time where a single message reaches *node*: most of what happens in asynchronous time."""
+    if len(arrivals) == 1:
+        receive_one(network, own, node, arrivals[0])
+    else:
+        receive_all(network, own, node, arrivals)
+
+
+@primitive
+def receive_all(network: Network, own: HandledRounds, node: int, arrivals: list[Arrival]) -> None:
+    """Stand for `receive`, as it is written out by itself."""
+    raise NotImplementedError
 
 
 @text
@@ -462,12 +468,13 @@ def learn(network: Network, own: HandledRounds, round: OpenRound, node: int, lab
         round.known[node] |= news
         if LISTENED:
             own.overheard[node, round.number] = own.overheard.get((node, round.number), 0) | news
+        items = news.bit_count()
         if ALL_COUNT:
-            note_news(own, round, node, news.bit_count(), news.bit_count())
+            note_news(own, round, node, items, items)
         elif round.counting >> node & 1:
-            note_news(own, round, node, news.bit_count(), (news & round.counting).bit_count())
+            note_news(own, round, node, items, (news & round.counting).bit_count())
         else:
-            note_news(own, round, node, news.bit_count(), 0)
+            note_news(own, round, node, items, 0)
 
 
 @text

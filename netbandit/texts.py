@@ -29,12 +29,12 @@ become arguments, so that a compiler sees nothing but arrays and numbers::
 import ast
 import builtins
 import inspect
+import os.path
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from numbers import Number
-from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
@@ -185,12 +185,12 @@ class _Writer:
     def _count_calls(self, function: FunctionType) -> None:
         """Count how often each text would be written out in *function*."""
         source = source_of(function)
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Call):
-                text = self._text_called(node, function, dict.fromkeys(source.locals, ast.Constant(None)))
-                if text is not None:
-                    self._times[text] += 1
-                    self._count_calls(text)
+        scope: Scope = dict.fromkeys(source.locals, ast.Constant(None))
+        for call in source.calls:
+            text = self._text_called(call, function, scope)
+            if text is not None:
+                self._times[text] += 1
+                self._count_calls(text)
 
     # Statements.
 
@@ -264,7 +264,7 @@ class _Writer:
             return node.node
         if isinstance(node, ast.Name):
             found = scope[node.id] if node.id in scope else self._global(node.id, owner)
-            found = ast.Name(found.id, node.ctx) if isinstance(found, ast.Name) else deepcopy(found)
+            found = ast.Name(found.id, node.ctx) if isinstance(found, ast.Name) else _copied(found)
         elif isinstance(node, ast.Call) and (text := self._text_called(node, owner, scope)) is not None:
             found = self._call(text, node, owner, scope, before)
         elif isinstance(node, ast.BoolOp):
@@ -289,7 +289,8 @@ class _Writer:
                 return self._each_field(value, owner, scope, before)
             return [written(one) for one in value] if isinstance(value, list) else value
 
-        return type(node)(**{name: written(value) for name, value in ast.iter_fields(node)})
+        inside = _fields(node)
+        return type(node)(**{name: written(one) if name in inside else one for name, one in ast.iter_fields(node)})
 
     def _either(self, node: ast.BoolOp, owner: FunctionType, scope: Scope, before: list[ast.stmt] | None) -> ast.expr:
         """Return what stands for `and` or `or`: nothing of what follows on a value that decides."""
@@ -378,7 +379,7 @@ class _Writer:
         expression = source_of(text).single_expression
         if expression is not None:
             self._sources.add(text.__code__.co_filename)
-            uses = Counter(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
+            uses = source_of(text).uses
             given: Scope = {}
             for name, argument in arguments_of(text, call).items():
                 value = self._expression(argument, owner, scope, before)
@@ -455,7 +456,7 @@ _STATEMENTS = (
 def _place(owner: FunctionType, node: Any) -> str:
     """Return where *node* of *owner* stands."""
     line = getattr(node, "lineno", owner.__code__.co_firstlineno)
-    return f"{Path(owner.__code__.co_filename).name}, line {line}"
+    return f"{os.path.basename(owner.__code__.co_filename)}, line {line}"
 
 
 _LONG = 6
@@ -482,16 +483,14 @@ class Source(NamedTuple):
     single_expression: ast.expr | None
     returns_in_loop: bool
     statements: int
+    calls: list[ast.Call]
+    uses: Counter[str]
+    """How often each name is read, or assigned to."""
 
     @property
     def locals(self) -> list[str]:
         """The names of arguments and of what is assigned to."""
         return [*self.arguments, *sorted(self.assigned - set(self.arguments))]
-
-    def uses(self, name: str) -> int:
-        """Return how often the single expression reads a *name*."""
-        assert self.single_expression is not None
-        return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(self.single_expression))
 
 
 def source_of(function: FunctionType) -> Source:
@@ -520,6 +519,8 @@ def source_of(function: FunctionType) -> Source:
             single_expression=body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None,
             returns_in_loop=any(isinstance(node, ast.For | ast.While) and _returns(node) for node in ast.walk(tree)),
             statements=sum(isinstance(node, ast.stmt) for one in body for node in ast.walk(one)),
+            calls=[node for node in ast.walk(tree) if isinstance(node, ast.Call)],
+            uses=Counter(node.id for node in names),
         )
     return source
 
@@ -684,7 +685,7 @@ def _simplify(tree: ast.FunctionDef, fresh: set[str]) -> None:
         given = {name: value for name, (place, value) in aliases.items() if _stays(name, place, value, stored, loaded)}
         unused = {name for name in fresh if name in stored and name not in loaded}
         simplifier = _Simplifier(given, unused)
-        simplifier.visit(tree)
+        simplifier.inside(tree)
         if not simplifier.changed:
             return
 
@@ -707,20 +708,43 @@ def _stays(
     return len(before) == 1 and before[0] < place
 
 
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+def _fields(node: ast.AST) -> tuple[str, ...]:
+    """Return where expressions and statements are in *node*, in the order in which they happen.
+
+    A value comes before what it is assigned to.
+    """
+    kind = type(node)
+    if kind not in _FIELDS:
+        others = node._fields if kind is ast.Constant else ("ctx", "op", "ops", "id", "attr", "arg")
+        fields = [name for name in node._fields if name not in others]
+        assigns = isinstance(node, ast.Assign | ast.AugAssign)
+        _FIELDS[kind] = tuple(sorted(fields, key=lambda name: assigns and name != "value"))
+    return _FIELDS[kind]
+
+
+def _copied(node: ast.expr) -> ast.expr:
+    """Return a copy of *node*, which is nearly always a constant."""
+    return ast.Constant(node.value) if type(node) is ast.Constant else deepcopy(node)
+
+
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in *node* in the order in which it happens: a value before what it is assigned to."""
-    if isinstance(node, ast.Assign | ast.AugAssign):
+    """Yield what is in *node* in the order in which it happens."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
         yield node
-        yield from _in_order(node.value)
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            yield from _in_order(target)
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _in_order(child)
+        for name in reversed(_fields(node)):
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                waiting += value[::-1]
+            elif isinstance(value, ast.AST):
+                waiting.append(value)
 
 
-class _Simplifier(ast.NodeTransformer):
+class _Simplifier:
     """Puts what names stand for in their place, and leaves out what is never reached or used.
 
     Args:
@@ -732,48 +756,60 @@ class _Simplifier(ast.NodeTransformer):
         self._given, self._unused = given, unused
         self.changed = False
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
+    def inside(self, node: ast.AST) -> None:
+        """Simplify what is in *node*."""
+        for name in _fields(node):
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                value[:] = [one for old in value for one in self._simplified(old)]
+                if not value and name == "body":
+                    value.append(ast.Pass())
+            elif isinstance(value, ast.AST):
+                (new,) = self._simplified(value)
+                setattr(node, name, new)
+
+    def _simplified(self, node: ast.AST) -> Sequence[ast.AST]:
+        """Return what comes in the place of *node*: of an expression one, of a statement any number."""
+        if isinstance(node, ast.Name):
+            return [self._name(node)]
+        if isinstance(node, ast.Assign) and self._is_left_out(node):
+            self.changed = True
+            return []
+        self.inside(node)
+        if isinstance(node, ast.If):
+            if isinstance(node.test, ast.Constant):
+                self.changed = True
+                return node.body if node.test.value else node.orelse
+            if all(isinstance(one, ast.Pass) for one in node.body):
+                node.body = [ast.Pass()]
+        if not isinstance(node, ast.expr):
+            return [node]
+        folded = _folded(node)
+        self.changed = self.changed or (folded is not node and ast.dump(folded) != ast.dump(node))
+        return [folded]
+
+    def _name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._given or not isinstance(node.ctx, ast.Load):
             return node
         self.changed = True
         value: ast.expr = node
         while isinstance(value, ast.Name) and value.id in self._given:
             value = self._given[value.id]
-        return deepcopy(value)
+        return _copied(value)
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
+    def _is_left_out(self, node: ast.Assign) -> bool:
         target = node.targets[0]
-        if len(node.targets) == 1 and isinstance(target, ast.Name):
-            pure = not any(isinstance(one, ast.Call) for one in ast.walk(node.value))
-            if target.id in self._given or (target.id in self._unused and pure):
-                self.changed = True
-                return None
-        self.generic_visit(node)
-        return node
-
-    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
-        self.generic_visit(node)
-        if isinstance(node.test, ast.Constant):
-            self.changed = True
-            return node.body if node.test.value else node.orelse
-        if all(isinstance(one, ast.Pass) for one in node.body):
-            node.body = [ast.Pass()]
-        return node
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        for name in ("body", "orelse"):
-            if getattr(node, name, None) == [] and name == "body":
-                node.body = [ast.Pass()]  # type: ignore[attr-defined]
-        folded = _folded(node) if isinstance(node, ast.expr) else node
-        if folded is node:
-            return node
-        self.changed |= ast.dump(folded) != ast.dump(node)
-        return folded
+        if len(node.targets) > 1 or not isinstance(target, ast.Name):
+            return False
+        if target.id in self._given:
+            return True
+        return target.id in self._unused and not any(isinstance(one, ast.Call) for one in ast.walk(node.value))
 
 
-def _returns(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Return) for one in ast.walk(node))
+def _returns(statement: ast.AST) -> bool:
+    if isinstance(statement, ast.If | ast.For | ast.While):
+        return any(map(_returns, statement.body)) or any(map(_returns, statement.orelse))
+    return isinstance(statement, ast.Return)
 
 
 def _leaves(statements: Sequence[ast.stmt]) -> bool:

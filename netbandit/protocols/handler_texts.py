@@ -208,7 +208,7 @@ class _Reader:
         source = source_of(called)
         for argument, value in arguments_of(called, node).items():
             one, kind = self._value(value, known)
-            for _ in range(1 if source.single_expression is None else max(1, source.uses(argument))):
+            for _ in range(1 if source.single_expression is None else max(1, source.uses[argument])):
                 said += one  # it may be written out wherever the text names it
             given.append(kind)
         if not is_primitive:

@@ -3,6 +3,7 @@
 import importlib.util
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from netbandit.jit import njit
 
@@ -85,3 +86,17 @@ def _kept(function, ending):
     from pathlib import Path
 
     return sorted(Path(njit(cache=True)(function).stats.cache_path).glob(f"twice.doubled-*.{ending}"))
+
+
+@pytest.mark.parametrize("error", [ModuleNotFoundError, AttributeError])
+def test_what_names_types_of_another_version_is_compiled_again(function, error, monkeypatch):
+    """As numba reads them by pickle, their modules are looked for."""
+    loaded(function)
+
+    def load(file):
+        raise error("no such type here")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(IndexDataCacheFile, "_load_index", load)
+        assert not loaded(function)
+    assert loaded(function)

@@ -328,7 +328,8 @@ class _Writer:
         own = owner.__globals__.get(name, _NOTHING)
         if id(own) in self._values:
             return self._values[id(own)]
-        if (is_text(own) and not own.__module__.startswith("netbandit.")) or name not in self._names:
+        theirs = not owner.__module__.startswith("netbandit.") and isinstance(own, int)
+        if theirs or (is_text(own) and not own.__module__.startswith("netbandit.")) or name not in self._names:
             return own
         return self._names[name]
 

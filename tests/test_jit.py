@@ -31,7 +31,11 @@ DAMAGES = {
 
 @pytest.fixture(scope="module")
 def function(tmp_path_factory):
-    file = tmp_path_factory.mktemp("compiled") / "twice.py"
+    return written(tmp_path_factory.mktemp("compiled"))
+
+
+def written(folder):
+    file = folder / "twice.py"
     file.write_text(TEXT)
     spec = importlib.util.spec_from_file_location("twice", file)
     module = importlib.util.module_from_spec(spec)
@@ -89,8 +93,9 @@ def _kept(function, ending):
 
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError, AttributeError])
-def test_what_names_types_of_another_version_is_compiled_again(function, error, monkeypatch):
+def test_what_names_types_of_another_version_is_compiled_again(error, monkeypatch, tmp_path):
     """As numba reads them by pickle, their modules are looked for."""
+    function = written(tmp_path)
     loaded(function)
 
     def load(file):

@@ -33,6 +33,7 @@ _INNER = ("on_message", "act", "learn", "count_late", "need_less", "complete")
 """Primitives that are not for handlers."""
 
 _COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call)
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor)
 _FUNCTIONS = (min, max, abs, int, bool)
 
 
@@ -151,7 +152,8 @@ class _Reader:
             return said
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             before = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement)
-            said = self._number(before, known) + self._number(statement.value, known)
+            computed = ast.copy_location(ast.BinOp(before, statement.op, statement.value), statement)
+            said = self._number(computed, known)
             known[statement.target.id] = _NUMBER
             return said
         if isinstance(statement, ast.Pass | ast.Return | ast.AnnAssign):
@@ -182,6 +184,8 @@ class _Reader:
         if isinstance(node, ast.IfExp):
             (first, kind), (second, other) = self._value(node.body, known), self._value(node.orelse, known)
             return self._number(node.test, known) + (first | second), _either(kind, other)
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, _OPERATORS):
+            self._refuse(node, "is computed otherwise in a loop: its numbers are whole, of 64 bits")
         operands = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
         if isinstance(node, ast.Compare) and all(isinstance(one, ast.Eq | ast.NotEq) for one in node.ops):
             values = [self._value(one, known) for one in operands]
@@ -206,10 +210,11 @@ class _Reader:
         said: Counter[str] = Counter()
         given = []
         source = source_of(called)
-        for argument, value in arguments_of(called, node).items():
+        for value in arguments_of(called, node).values():
             one, kind = self._value(value, known)
-            for _ in range(1 if source.single_expression is None else max(1, source.uses[argument])):
-                said += one  # it may be written out wherever the text names it
+            if one and source.single_expression is not None:  # it may be written out wherever the text names it
+                self._refuse(value, f"gives {called.__name__} what is found out here: give it a name first")
+            said += one
             given.append(kind)
         if not is_primitive:
             inside, kind = self.text(called, given)

@@ -144,6 +144,21 @@ class Drawers(nb.NeighbourRounds):
     stream = "drawers"
 
 
+REPEATS = 3
+"""A number of its own, of which a loop has another by the same name."""
+
+
+@nb.text
+def act_on_others(network, own, round, node, labels):
+    tell_others(network, own, round, node, NEWS, 20 + REPEATS * number_of(own, labels), labels)
+
+
+class Others(nb.NeighbourRounds):
+    """Tells others, though it notes nobody who has told it."""
+
+    handlers = nb.Handlers(on_message, act_on_others, merges=False)
+
+
 @nb.text
 def tell_in_turn(network, own, round, node, labels):
     for _ in range(3):

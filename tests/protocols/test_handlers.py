@@ -85,10 +85,13 @@ def handler(body, **names):
         ("learn(network, own, round, node, nothing(own))", "calls learn, which is not for handlers"),
         ("handler(network, own, round, node, neighbour, message)", "handler calls itself"),
         ("held(own, round)", "held takes own, round, node"),
+        ("both(is_empty(unasked(own, round, node, nothing(own))))", "what is found out here: give it a name first"),
+        ("size = node / 2", "node / 2 is computed otherwise in a loop: its numbers are whole, of 64 bits"),
+        ("size = 2\nsize **= 70", "size ** 70 is computed otherwise in a loop: its numbers are whole, of 64 bits"),
     ],
 )
 def test_a_loop_knows_numbers_and_what_primitives_give(body, why):
-    said = read_handler(handler(body), primitives.on_message).not_compiled
+    said = read_handler(handler(body, both=both), primitives.on_message).not_compiled
     assert said.endswith(why)
     if "itself" not in why and "takes" not in why:
         assert re.match(r"line \d+ of handlers\.py: ", said)
@@ -105,7 +108,7 @@ ANSWERED = "answer(network, own, round, node, neighbour, TOLD, 20, nothing(own),
         (f"if node:\n    {TOLD}\n    {TOLD}\nelse:\n    {TOLD}\n{ANSWERED}", {"tells": 2, "answers": 1}),
         (f"if is_empty(held(own, round, node)):\n    {TOLD}", {"tells": 1, "lists": 1, "holds": True}),
         ("labels = unasked(own, round, node, nothing(own)) if node else nothing(own)", {"lists": 1}),
-        ("both(is_empty(unasked(own, round, node, nothing(own))))", {"lists": 2}),
+        ("empty = is_empty(unasked(own, round, node, nothing(own)))\nboth(empty)", {"lists": 1}),
         ("twice(network, own, round, node)\ntwice(network, own, round, node)", {"tells": 4}),
     ],
 )

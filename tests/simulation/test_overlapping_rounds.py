@@ -107,6 +107,10 @@ def test_a_protocol_of_ones_own_is_compiled_as_event_by_event(point, seed):
     same(*both_ways(point(drawn(seed, "helpers.own_handlers:PassOn", faults=""))))
 
 
+def test_numbers_of_ones_own_are_not_those_of_the_loop(point):
+    same(*both_ways(point(drawn(0, "helpers.own_handlers:Others", faults=""))))
+
+
 @pytest.mark.parametrize(("family", "timing"), [("star", "slotted"), ("complete", "asynchronous")])
 @pytest.mark.parametrize("kind", ["Chatters", "Drawers"])
 def test_there_is_room_for_all_that_a_protocol_of_ones_own_says(point, monkeypatch, kind, family, timing):

@@ -1,9 +1,7 @@
 """Compiled rounds of protocols whose nodes do what handlers say: `gis`, `flooding`, `gossip`, and one's own."""
 
-import inspect
 from functools import cache
 from typing import Any, ClassVar, cast
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,6 @@ from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.handlers import COUNT_BITS, COUNT_MASK, Spread
 from netbandit.simulation.machine.open_rounds import Rounds
 from netbandit.simulation.machine.steps import STEP_COLUMNS, STEP_LIFE
-from netbandit.texts import is_text
 
 Agents = NDArray[np.int64]
 
@@ -463,7 +460,7 @@ def compiled_neighbour_rounds(kind: type[NeighbourRounds]) -> type[CompiledNeigh
     texts = kind.handlers
     names = texts.names
     kinds = tuple(dict.fromkeys(value for value in names.values() if isinstance(value, Kind)))
-    draws, notes_tellers = "tell_one" in names, "note_teller" in names
+    draws, notes_tellers = "tell_one" in names, not {"note_teller", "tell_others"}.isdisjoint(names)
     of: dict[Any, Any] = {
         **texts_of(handlers),
         **{kind: number for number, kind in enumerate(kinds)},
@@ -478,9 +475,6 @@ def compiled_neighbour_rounds(kind: type[NeighbourRounds]) -> type[CompiledNeigh
         "NOTES_TELLERS": notes_tellers,
     }
     name = kind.__name__.lower()
-    if not kind.__module__.startswith("netbandit."):  # numba keeps loops by their names: one's own may change
-        sources = [one for one in (*names.values(), texts.on_message, texts.act) if is_text(one)]
-        name += f"_{crc32(''.join(map(inspect.getsource, sources)).encode()):08x}"
     namespace = {
         "kinds": (*kinds, CALL),
         "name": kind.__name__.lower(),

@@ -9,6 +9,7 @@ from llvmlite.binding import add_symbol
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing import signature
 
 from netbandit.jit import checked
@@ -38,14 +39,16 @@ class Apart(types.ExternalFunction):  # type: ignore[misc]  # numba has no types
 
     def compile_for(self, network: types.Type) -> None:
         """Compile it, or take it from disk, for arrays of this type."""
-        if self._compiled is None:
-            numbers = [types.int64] * (len(inspect.signature(self.py_func).parameters) - 1)
-            returned = _RETURNED.get(self.py_func.__annotations__.get("return"), types.int64)
-            self.sig = signature(returned, network, *numbers)
-            self._compiled = CFunc(self.py_func, (self.sig.args, returned), {}, self._options)
-            self._compiled.enable_caching()
-            checked(self._compiled).compile()
-            add_symbol(self.symbol, self._compiled.address)
+        with global_compiler_lock:
+            if self._compiled is None:
+                numbers = [types.int64] * (len(inspect.signature(self.py_func).parameters) - 1)
+                returned = _RETURNED.get(self.py_func.__annotations__.get("return"), types.int64)
+                self.sig = signature(returned, network, *numbers)
+                made = CFunc(self.py_func, (self.sig.args, returned), {}, self._options)
+                made.enable_caching()
+                checked(made).compile()
+                add_symbol(self.symbol, made.address)
+                self._compiled = made  # not before it can be called: it may be interrupted
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return its signature, as numba asks for it."""

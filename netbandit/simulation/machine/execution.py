@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
+from zlib import crc32
 
 from netbandit.network import hop
 from netbandit.network.network import Network
@@ -160,8 +161,12 @@ class _Writing:
         return self._made[text]
 
     def named(self, function: FunctionType) -> FunctionType:
-        """Give *function* a name of its own: numba tells what it keeps by it."""
+        """Give *function* a name of its own: numba tells what it keeps by it, whatever numbers are in its text."""
+        called = [function.__globals__.get(name) for name in function.__code__.co_names]
+        named = [cast(Any, one).py_func.__qualname__ for one in called if hasattr(one, "py_func")]
+        said = crc32("\n".join([function.__doc__ or "", *named]).encode())
         name = "_".join([function.__name__, *([self._name] if self._name else [])]) + _VARIANTS[self._variant]
+        name += f"_{said:08x}"
         function.__name__ = function.__qualname__ = name
         function.__written_from__ |= _HOW  # type: ignore[attr-defined]
         return function

@@ -32,7 +32,10 @@ class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]  # numba has no ty
     def _load_data(self, name: str) -> Any:
         if not _is_whole(self._data_path(name)):
             raise OSError("not as it was written")  # which numba takes for one that has been removed
-        return super()._load_data(name)
+        try:
+            return super()._load_data(name)
+        except (ImportError, AttributeError) as error:
+            raise OSError("of another version") from error
 
 
 def njit(*given: Callable[..., Any], **options: Any) -> Any:

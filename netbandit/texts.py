@@ -328,8 +328,10 @@ class _Writer:
         own = owner.__globals__.get(name, _NOTHING)
         if id(own) in self._values:
             return self._values[id(own)]
-        theirs = not owner.__module__.startswith("netbandit.") and isinstance(own, int)
-        if theirs or (is_text(own) and not own.__module__.startswith("netbandit.")) or name not in self._names:
+        others = self._root is not None and owner.__module__ != self._root.__module__
+        if others and isinstance(own, int) and not owner.__module__.startswith("netbandit."):
+            return own
+        if (is_text(own) and not own.__module__.startswith("netbandit.")) or name not in self._names:
             return own
         return self._names[name]
 

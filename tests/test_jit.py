@@ -1,6 +1,7 @@
 """Whatever has become of the files of compiled functions, a function gives what it gives, and is compiled again."""
 
 import importlib.util
+import sys
 
 import pytest
 from numba.core.caching import IndexDataCacheFile
@@ -37,8 +38,9 @@ def function(tmp_path_factory):
 def written(folder):
     file = folder / "twice.py"
     file.write_text(TEXT)
-    spec = importlib.util.spec_from_file_location("twice", file)
-    module = importlib.util.module_from_spec(spec)
+    name = f"twice_in_{folder.name}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # else numba does not find it again
     spec.loader.exec_module(module)
     return module.doubled
 
@@ -92,16 +94,17 @@ def _kept(function, ending):
     return sorted(Path(njit(cache=True)(function).stats.cache_path).glob(f"twice.doubled-*.{ending}"))
 
 
+@pytest.mark.parametrize("read", ["_load_index", "_load_data"])
 @pytest.mark.parametrize("error", [ModuleNotFoundError, AttributeError])
-def test_what_names_types_of_another_version_is_compiled_again(error, monkeypatch, tmp_path):
+def test_what_names_types_of_another_version_is_compiled_again(error, read, monkeypatch, tmp_path):
     """As numba reads them by pickle, their modules are looked for."""
     function = written(tmp_path)
     loaded(function)
 
-    def load(file):
+    def load(file, *name):
         raise error("no such type here")
 
     with monkeypatch.context() as patched:
-        patched.setattr(IndexDataCacheFile, "_load_index", load)
+        patched.setattr(IndexDataCacheFile, read, load)
         assert not loaded(function)
     assert loaded(function)

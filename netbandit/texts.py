@@ -34,6 +34,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
 from numbers import Number
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
@@ -102,6 +103,12 @@ def written_out(
     """
     assert isinstance(function, FunctionType)
     return _Writer(names, called, objects or {}, compiled).function(function)
+
+
+@cache
+def plain(function: Function) -> Function:
+    """Return *function*, a text, written out with what it calls as its own module has it: for plain Python."""
+    return cast(Function, written_out(function, {}))
 
 
 def names_used(text: Callable[..., Any]) -> set[str]:

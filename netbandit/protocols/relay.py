@@ -1,7 +1,5 @@
 """Relay: each agent's message goes to all others along shortest paths."""
 
-from collections.abc import Callable
-from functools import cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -19,7 +17,7 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Item
-from netbandit.texts import text, written_out
+from netbandit.texts import plain, text
 
 Integers = NDArray[np.int64]
 
@@ -62,11 +60,6 @@ def tell(network: Network, own: "Relay", branch: list[Channel], message: Message
     """Put what a message tells on the channels of a branch, in a message whose hop begins now."""
     told = message.value[0], network.environment._now
     network.send(Message(message.kind, message.size, told, message.round), branch)
-
-
-@cache
-def _written() -> Callable[[Network, "Relay", int, Message], None]:
-    return written_out(pass_on, {})
 
 
 def message_bytes(item_bytes: int) -> int:
@@ -114,7 +107,7 @@ class Relay(DeadlineKey, BroadcastProtocol):
         super().start(network, hear)
         self._slotted = self.slotted
         self._trees: dict[int, list[list[Channel]]] = {}
-        self._pass_on = _written()
+        self._pass_on = plain(pass_on)
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
         self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 

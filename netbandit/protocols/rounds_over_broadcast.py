@@ -1,8 +1,7 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, Self
 
 from simpy import Event
@@ -15,7 +14,7 @@ from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.done import DONE_FLOODED, DoneFlood
 from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
-from netbandit.texts import text, written_out
+from netbandit.texts import plain, text
 
 
 @text
@@ -40,11 +39,6 @@ def need_less(own: "RoundsOverBroadcast", round: "CountedRound", agent: int, ite
 def go_on(own: "RoundsOverBroadcast", round: "CountedRound", agent: int) -> None:
     """Let *agent* go on: it has heard everybody."""
     own.go_on(round, agent)
-
-
-@cache
-def _written() -> Callable[["RoundsOverBroadcast", "CountedRound", int, int], None]:
-    return written_out(count_heard, {})
 
 
 class CountedRound:
@@ -96,7 +90,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         super().start(network, aggregation)
         self.start_broadcasts(network)
         self._rounds: dict[int, CountedRound] = {}
-        self._count = _written()
+        self._count = plain(count_heard)
         self._alone = self.broadcasts.hops_at_most == 0
         self._apart = aggregation.apart
         if self._apart:

@@ -1,7 +1,6 @@
 """Collection along a tree: items travel up to the root of each component."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 from simpy.events import EventPriority
@@ -12,7 +11,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.patience import DEADLINES
 from netbandit.protocols.protocol import Item
-from netbandit.texts import text, written_out
+from netbandit.texts import plain, text
 
 COLLECT = Kind("COLLECT")
 
@@ -74,11 +73,6 @@ def tell_parent(
     network.send(message, (network.channel(node, own._parents[node]),))
 
 
-@cache
-def _written() -> Callable[[Network, "TreeCollection", int, int, list[Labelled], int], None]:
-    return written_out(pass_up, {})
-
-
 class TreeCollection:
     """Items travel up trees, one in each component, to the roots; nothing is held back.
 
@@ -115,7 +109,7 @@ class TreeCollection:
         self._collected: dict[tuple[int, int], list[Labelled]] = {}
         self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act, turn)
         self._apart = False
-        self._pass_up = _written()
+        self._pass_up = plain(pass_up)
 
     def collect_apart(self, deadline: int | None, late: Callable[[int, int], None]) -> None:
         """Have roots upload without those who are done, and at a *deadline* without those who are missing.

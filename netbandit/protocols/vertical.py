@@ -1,7 +1,6 @@
 """A gather: in every slot one node needs a part from every other before it can decide."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
@@ -15,7 +14,7 @@ from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.gather import GatherProtocol
-from netbandit.texts import text, written_out
+from netbandit.texts import plain, text
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
@@ -125,13 +124,6 @@ def count_late(own: "Vertical") -> None:
     own.late += 1
 
 
-@cache
-def _written() -> tuple[
-    Callable[[Network, "Vertical", int], None], Callable[[Network, "Vertical", int, Message], None]
-]:
-    return written_out(come, {}), written_out(hear_part, {})
-
-
 class Vertical(GatherProtocol):
     """The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
 
@@ -192,7 +184,7 @@ class Vertical(GatherProtocol):
         for agent in self._senders:
             self._parts.setdefault(HEADER_BYTES + part_bytes[agent], []).extend(self._hops[agent])
         self._slotted = self.slotted
-        self._come, self._hear_part = _written()
+        self._come, self._hear_part = plain(come), plain(hear_part)
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
         self._patience = self.deadline_ns(self.clock.slot)

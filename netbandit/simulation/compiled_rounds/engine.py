@@ -38,6 +38,8 @@ class CompiledLoop(NetworkProtocol):
     """Its loop."""
     compiled_beside: ClassVar[tuple[Loop, ...]] = ()
     """What else is compiled."""
+    step_columns: ClassVar[int] = 3
+    """How many numbers a step is; see `netbandit.simulation.machine.steps`."""
 
     machine: Machine = state()
     """The network as arrays, and what is under way."""
@@ -69,7 +71,7 @@ class CompiledLoop(NetworkProtocol):
 
     def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
         """Return the links of *network* as arrays, for messages of these *kinds*."""
-        return machine_of(network, kinds)
+        return machine_of(network, kinds, self.step_columns)
 
     @abstractmethod
     def play(self, arrivals_until: int, steps_until: int) -> int:

@@ -20,12 +20,13 @@ _BITS = 63
 """Of an entry of `Machine.window`."""
 
 
-def machine_of(network: Network, kinds: tuple[Kind, ...]) -> Machine:
+def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3) -> Machine:
     """Return the peer links of *network*, over which nothing has been sent, as arrays; nothing goes wrong.
 
     Args:
         network: The network.
         kinds: The kinds of messages; they are numbers from here on.
+        step_columns: How many numbers a step is.
     """
     clock = network.clock
     starts = np.zeros(network.agents + 1, dtype=np.int64)
@@ -71,7 +72,7 @@ def machine_of(network: Network, kinds: tuple[Kind, ...]) -> Machine:
         due=np.empty(0, dtype=np.int64),
         inbox=np.empty((room, 2), dtype=np.int64),
         events=np.empty((_EVENTS, 4), dtype=np.int64),
-        steps=np.empty((room, 3), dtype=np.int64),
+        steps=np.empty((room, step_columns), dtype=np.int64),
         order=np.empty(room, dtype=np.int64),
         booked=np.empty((max(_EVENTS, room) if network.peer_bandwidth else 0, 2), dtype=np.int64),
         called=np.empty(0, dtype=np.int64),

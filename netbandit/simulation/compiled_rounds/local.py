@@ -14,13 +14,11 @@ from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine import words as kernel
-from netbandit.simulation.machine.execution import Loop
+from netbandit.simulation.machine.execution import Loop, texts_of
 from netbandit.simulation.machine.inboxes import play
-from netbandit.simulation.machine.rows import Machine
 from netbandit.simulation.machine.steps import STEP_COLUMNS
-from netbandit.texts import is_text
 
-_PRIMITIVES = {name: value for name, value in vars(kernel).items() if is_text(value)}
+_TEXTS = texts_of(kernel)
 
 
 class CompiledLocal(CompiledLoop, Local):
@@ -31,9 +29,10 @@ class CompiledLocal(CompiledLoop, Local):
 
     kinds: ClassVar[tuple[Kind, ...]] = (SYNC, RELEASE)
     name: ClassVar[str] = "local"
-    loop: ClassVar[Loop] = Loop(play, _PRIMITIVES, "local")
-    saying: ClassVar[Loop] = Loop(kernel.say_all, _PRIMITIVES, "local")
+    loop: ClassVar[Loop] = Loop(play, _TEXTS, "local")
+    saying: ClassVar[Loop] = Loop(kernel.say_all, _TEXTS, "local")
     compiled_beside: ClassVar[tuple[Loop, ...]] = (saying,)
+    step_columns: ClassVar[int] = STEP_COLUMNS
 
     words: kernel.Told = state()
     """What is being told."""
@@ -59,11 +58,6 @@ class CompiledLocal(CompiledLoop, Local):
             group=np.empty(0, dtype=np.int64),
             told_by=np.zeros(len(self.machine.channels), dtype=np.uint8),
         )
-
-    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
-        """See `CompiledLoop.arrays_of`; a step has a fourth column: when it is due."""
-        machine = super().arrays_of(network, kinds)
-        return machine._replace(steps=np.empty((len(machine.steps), STEP_COLUMNS), dtype=np.int64))
 
     def call(self, agent: int, param_set: int) -> None:
         """See `CallProtocol.call`."""

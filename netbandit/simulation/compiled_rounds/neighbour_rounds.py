@@ -279,6 +279,7 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
     """Whether nodes note who has told them what."""
     draws: ClassVar[bool]
     """Whether nodes draw neighbours."""
+    step_columns: ClassVar[int] = STEP_COLUMNS
 
     told: bool = state(default=False)
     """Whether agents hear each item when it comes, and conclude nothing; see `BroadcastOverCompiledRounds`."""
@@ -287,8 +288,6 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         self._heard = HeardRows(columns.HEARD_COLUMNS)
-        steps = np.empty((len(self.machine.steps), STEP_COLUMNS), dtype=np.int64)
-        self.machine = self.machine._replace(steps=steps)
         self._replace(left_out=np.zeros(len(self.machine.channels), dtype=np.uint8))
         if self.draws:
             self._generators = [network.streams.generator(self.stream, node) for node in range(network.agents)]

@@ -32,6 +32,7 @@ class CompiledSink(CompiledRounds, Sink):
 
     expecting: ClassVar[Loop] = Loop(kernel.expect_on_uplinks)
     compiled_beside: ClassVar[tuple[Loop, ...]] = (expecting,)
+    step_columns: ClassVar[int] = 4
 
     collection: kernel.Collection = state()
     """The items on their way."""
@@ -60,8 +61,7 @@ class CompiledSink(CompiledRounds, Sink):
 
     def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
         """See `CompiledLoop.arrays_of`."""
-        machine = with_uplinks(super().arrays_of(network, kinds), network)
-        return machine._replace(steps=np.empty((len(machine.steps), 4), dtype=np.int64))
+        return with_uplinks(super().arrays_of(network, kinds), network)
 
     def _collect(self, round: int, agent: int, item: Item) -> None:
         """See `Sink`; in this instant's step."""

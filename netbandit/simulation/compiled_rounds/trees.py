@@ -61,14 +61,10 @@ class TreeLoop(CompiledLoop):
 
     telling: ClassVar[Loop]
     """What agents begin to tell something by."""
+    step_columns: ClassVar[int] = STEP_COLUMNS
 
     trees: Trees = state()
     """Where it goes, and what has been heard."""
-
-    def arrays_of(self, network: Network, kinds: tuple[Kind, ...]) -> Machine:
-        """See `CompiledLoop.arrays_of`."""
-        machine = super().arrays_of(network, kinds)
-        return machine._replace(steps=np.empty((len(machine.steps), STEP_COLUMNS), dtype=np.int64))
 
     def tell_all(self, agents: Agents, first: int, more: int, size: int) -> None:
         """Let *agents* tell all others an item of *size* bytes each, from this instant on.

@@ -38,8 +38,6 @@ def apart(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """As `compiled`, written out wherever a compiled function calls it; Python cannot call it.
 
-    To unpack the arguments of Python, some thirty arrays, takes as long to compile as the function itself.
-
     Raises:
         TypeError: By what is returned, where Python calls it.
     """

@@ -14,7 +14,7 @@ from netbandit.network.primitives import Channel, Message
 from netbandit.protocols.primitives import FORGETS, act, note_news, on_message
 from netbandit.simulation.machine.bits import WORD_BITS, lowest, ones
 from netbandit.simulation.machine.calls import hears_call
-from netbandit.simulation.machine.hops import advance, put_message, room, send, take
+from netbandit.simulation.machine.hops import advance, put_message, put_on_others, room, send, take
 from netbandit.simulation.machine.open_rounds import (
     DESERTED,
     ENDED,
@@ -72,7 +72,7 @@ from netbandit.simulation.machine.steps import (
     STEP_OTHER,
     begin_due_from,
     inbox_of_one,
-    keep_not_done,
+    keep_later,
     leave_absent,
 )
 from netbandit.texts import text
@@ -210,25 +210,26 @@ def tell_all(network: Machine, own: Spread, round: int, node: int, kind: int, si
 
 
 @text
+def mark_tellers(network: Machine, own: Spread, first: int, mark: int) -> None:
+    """Mark the channels to those whom rows of tellers name, from a *first* one on."""
+    row = np.int64(first)
+    while row > 0:
+        own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = mark
+        row = own.tellers[row - 1, NEXT]
+
+
+@text
 def tell_others(network: Machine, own: Spread, round: int, node: int, kind: int, size: int, labels: int) -> None:
     place = -1
     if is_one(own, labels):
         place = node * own.known.shape[1] + only_label(own, labels)
-        row = np.int64(own.told[round, place])
-        while row > 0:
-            own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = 1
-            row = own.tellers[row - 1, NEXT]
+        mark_tellers(network, own, own.told[round, place], 1)
     if network.state[NOW] < network.state[END]:
         message = begin_hop(network, own, round, kind, size, labels)
-        for at in range(network.starts[node], network.starts[node + 1]):
-            if not own.left_out[network.out[at]]:
-                put_message(network, network.out[at], message)
+        put_on_others(network, node, own.left_out, message)
         release(network, message)
     if place >= 0:
-        row = np.int64(own.told[round, place])
-        while row > 0:
-            own.left_out[network.channels[own.tellers[row - 1, TELLER]].reverse] = 0
-            row = own.tellers[row - 1, NEXT]
+        mark_tellers(network, own, own.told[round, place], 0)
         give_back_tellers(own, own.told[round, place])
         own.told[round, place] = 0
 
@@ -622,7 +623,7 @@ def begin_steps(network: Machine, own: Spread) -> int:
 def end_steps(network: Machine, own: Spread) -> None:
     """Forget what was due; what is due later stays."""
     state, kept = network.state, own.state
-    soonest = keep_not_done(network, kept[FIRST])
+    soonest = keep_later(network, kept[FIRST], DONE)
     kept[DUE] = 0
     if state[STEPS_BEGUN]:
         state[STEPS_BEGUN] = 0

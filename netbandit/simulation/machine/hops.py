@@ -1,6 +1,7 @@
 """What can be done with messages in compiled loops: the texts of hops, and of what comes before and after them."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.network.hop import LATE, NOT_SENT, REPEATS, put, repeat
 from netbandit.network.hop import take as take_off_channel
@@ -77,6 +78,14 @@ def put_message(network: Network, channel: Channel, message: Message) -> int:
     if arrival != NOT_SENT:
         count(network, kind, size, 1)
     return arrival
+
+
+@text
+def put_on_others(network: Network, node: int, left_out: NDArray[np.uint8], message: Message) -> None:
+    """Put a message on all channels of *node* but those that are marked; see `put_message`."""
+    for place in range(network.starts[node], network.starts[node + 1]):
+        if not left_out[network.out[place]]:
+            put_message(network, network.out[place], message)
 
 
 @text

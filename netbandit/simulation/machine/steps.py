@@ -154,25 +154,28 @@ def begin_due_from(network: Network, first: int) -> int:
 
 
 @text
-def end_due(network: Network) -> None:
-    """Forget what was due; what is due at a later boundary stays."""
-    end_due_from(network, 0)
+def keep_later(network: Network, first: int, time: int) -> int:
+    """Forget the steps from a *first* one on that are due up to a *time* (ns); return when the next of the others is.
 
-
-@text
-def end_due_from(network: Network, first: int) -> None:
-    """As `end_due`, but of rows from *first* on; those before it are not looked at."""
+    A step that has been made is due at `DONE`, before all times.
+    """
     state, steps = network.state, network.steps
     kept, soonest, last = first, NEVER, steps.shape[1] - 1
     for place in range(first, state[STEPS]):
-        if steps[place, last] > state[NOW]:
+        if steps[place, last] > time:
             for column in range(last + 1):
                 steps[kept, column] = steps[place, column]
             soonest = min(soonest, steps[place, last])
             kept += 1
     state[STEPS] = kept
-    state[STEP_TIME] = soonest
-    state[STEPS_BEGUN] = 0
+    return soonest
+
+
+@text
+def end_due(network: Network) -> None:
+    """Forget what was due; what is due at a later boundary stays."""
+    network.state[STEP_TIME] = keep_later(network, 0, network.state[NOW])
+    network.state[STEPS_BEGUN] = 0
 
 
 # Steps of nodes that may be down.
@@ -188,22 +191,6 @@ def acts_at(network: Network, node: int, time: int) -> int:
         at = -(-up // slot) * slot
         up = up_again(network, node, at)
     return at if up == at else NEVER
-
-
-@text
-def keep_not_done(network: Network, first: int) -> int:
-    """Forget the steps from a *first* one on that have been made; return when (ns) the next of the others is due."""
-    state, steps = network.state, network.steps
-    row = first
-    soonest = NEVER
-    for step in range(first, state[STEPS]):
-        if steps[step, STEP_DUE] != DONE:
-            soonest = min(soonest, steps[step, STEP_DUE])
-            for column in range(STEP_COLUMNS):
-                steps[row, column] = steps[step, column]
-            row += 1
-    state[STEPS] = row
-    return soonest
 
 
 @text
@@ -241,5 +228,5 @@ def leave_absent(network: Network, first: int, of_messages: bool) -> int:
                     absent = True
                 if absent:
                     steps[step, STEP_DUE] = DONE
-        keep_not_done(network, first)
+        keep_later(network, first, DONE)
     return why

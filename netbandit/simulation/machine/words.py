@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.protocols.words import hear_copies, say
-from netbandit.simulation.machine.hops import move_to, next_due, put_message, room
+from netbandit.simulation.machine.hops import move_to, next_due, put_on_others, room
 from netbandit.simulation.machine.primitives import message_of, release, write
 from netbandit.simulation.machine.rows import (
     ARRIVED,
@@ -124,9 +124,7 @@ def tell_others(network: Machine, own: Told, node: int, copies: int, words: int,
         word = own.together[copies, WORD]
         mark_tellers(network, own, copies, 1)
         message = write(network, own.words[word, KIND], own.words[word, SIZE], word, now, left, 0)
-        for place in range(network.starts[node], network.starts[node + 1]):
-            if not own.told_by[network.out[place]]:
-                put_message(network, network.out[place], message)
+        put_on_others(network, node, own.told_by, message)
         release(network, message)
         mark_tellers(network, own, copies, 0)
 

@@ -1,4 +1,7 @@
-"""How runs are executed: as is worth it, or in one way throughout, for those who compare; the numbers are the same."""
+"""How runs are executed: as `netbandit.simulation.choosing` decides, or in one way throughout.
+
+The numbers are the same; one way throughout is for those who compare.
+"""
 
 import os
 from collections.abc import Iterator

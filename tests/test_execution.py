@@ -7,8 +7,7 @@ import pytest
 from helpers.scenes import run
 
 from netbandit.execution import VARIABLE, ExecutionError, executed, execution
-from netbandit.simulation import bulk, slots
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation import bulk, compiled_adapters, slots
 
 GIS = ["learner.kind=elimination", "learner.rounds=2", "learner.gap=0.5", "protocol.kind=gis"]
 UCB = ["learner.kind=ucb", "protocol.kind=local"]
@@ -31,7 +30,7 @@ def used(monkeypatch):
 
         monkeypatch.setattr(module, name, noted)
 
-    note(choice, "_compiled")
+    note(compiled_adapters, "_compiled")
     note(slots, "compiled")
     note(bulk, "BulkNeighbours")
     return found

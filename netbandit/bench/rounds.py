@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from netbandit.bench.measure import Row
 from netbandit.bench.scenario import point_of
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation.choosing.network_loops import worth_it_from
 
 ROUNDS = 5
 
@@ -85,7 +85,7 @@ def _in_a_process(*arguments: str) -> Row:
 
 def measure(case: Case) -> Row:
     """Run it once, for time and memory."""
-    with TemporaryDirectory() as folder, choice.worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
+    with TemporaryDirectory() as folder, worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
         point = point_of(_COMMON + case.scenario, folder)
         point.topology(0)
         began = time.perf_counter()
@@ -100,7 +100,7 @@ def measure(case: Case) -> Row:
 
 def measure_profiled(case: Case) -> Row:
     """Run it once under a profiler: the share that this finds in SimPy's own functions, callees not included."""
-    with TemporaryDirectory() as folder, choice.worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
+    with TemporaryDirectory() as folder, worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
         point = point_of(_COMMON + case.scenario, folder)
         point.topology(0)
         profile = cProfile.Profile()

@@ -26,19 +26,26 @@ _MOST_NANOSECONDS = 1 << 61
 _NEVER = (1 << 63) - 1
 
 
-def fits(network: Network) -> bool:
-    """Return whether nothing queues, no trace is kept, no node fails, and every message arrives within a known time."""
+def why_not(network: Network) -> str | None:
+    """Return why messages cannot go all at once; None: nothing queues, and all arrive, if at all, in a known time."""
     faults = network.peer_faults
-    if network.nodes_fail or network.trace is not None or network.transmission(_A_MEGABYTE):
-        return False
-    if faults.retry is not None or not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
-        return False
+    if network.nodes_fail:
+        return "agents or the server are down at times"
+    if network.trace is not None:
+        return "a trace is written"
+    if network.transmission(_A_MEGABYTE):
+        return "messages queue for bandwidth"
+    if faults.retry is not None:
+        return "what is lost is repeated"
+    if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
+        return "delays by jitter have no bound"
     if faults.duplicate and network.link_downtimes is not None:
-        return False
+        return "messages are doubled over links that are down at times"
     channels = [channel for out in network.channels for channel in out]
     longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
     slots = longest // network.clock.slot + 2
-    return slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
+    fits = slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
+    return None if fits else "too many messages are under way at once"
 
 
 def hop_slots(network: Network) -> NDArray[np.int64]:
@@ -51,6 +58,14 @@ def hop_slots(network: Network) -> NDArray[np.int64]:
     return np.arange(1, max(1, -(-longest // slot)) + 1)
 
 
+def slots_of_hops(hop: NDArray[np.int64], hops: int) -> list[NDArray[np.int64]]:
+    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending, if one takes as many as *hop* lists."""
+    found = [np.zeros(1, dtype=np.int64)]
+    for _ in range(hops):
+        found.append(np.unique(np.add.outer(found[-1], hop)))
+    return found
+
+
 class BulkLinks:
     """All channels between agents, a row each, sorted by receiver, then sender.
 
@@ -58,7 +73,7 @@ class BulkLinks:
     first later boundary at which it has arrived.
 
     Args:
-        network: The network; see `fits`. All that is put on links is counted in it by :meth:`finish`.
+        network: The network; see `why_not`. All that is put on links is counted in it by :meth:`finish`.
         clock: Its clock.
         kind: The kind of all messages.
         fingerprint: Takes in every delivery.

@@ -1,39 +1,21 @@
 """Exchanges of everybody over links that are all alike: not message by message, but all at once.
 
 Where every row takes the same number of slots all agents step together, and single messages would be the whole cost of
-a run. What agents mix, to the last bit, what is counted and the fingerprint are those of single messages; `fits` says
-when, and nobody is asked.
+a run. What agents mix, to the last bit, what is counted and the fingerprint are those of single messages; when,
+`netbandit.simulation.choosing.bulk` says.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.network.bulk_links import hop_slots
 from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
-
-
-def fits(stage: ReplicationContext) -> bool:
-    """Return whether all agents step together, over links that never fail nor queue."""
-    protocol, network = stage.point.protocol, stage.network
-    if stage.point.scenario.run.activity != "every":
-        return False
-    if type(protocol) is not Consensus or network.faults or network.trace is not None:
-        return False
-    if network.transmission(10**6) or protocol.deadline is not None:
-        return False
-    delays = _delays(stage)
-    return len(delays) <= 1 and (protocol.pace == "step" or delays <= {1})
-
-
-def _delays(stage: ReplicationContext) -> set[int]:
-    """Return in how many slots a row takes effect over each link."""
-    slot = stage.clock.slot
-    return {max(1, -(-channel.latency // slot)) for channels in stage.network.channels for channel in channels}
 
 
 class BulkExchanges(Communication):
@@ -52,7 +34,7 @@ class BulkExchanges(Communication):
         assert isinstance(protocol, Consensus)
         agents = len(self.everybody)
         self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)
-        self._every = max(_delays(stage), default=1)
+        self._every = int(hop_slots(stage.network)[-1])
         self.isolated = False
         self.eigenvalue = second_eigenvalue(self._matrix)
         self.members = np.full(agents, agents)

@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.counts import CountingLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import distances
-from netbandit.network.bulk_links import BulkLinks, hop_slots
+from netbandit.network.bulk_links import BulkLinks, hop_slots, slots_of_hops
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
@@ -15,36 +14,6 @@ from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
-
-_MOST_HOPS = 1_000
-_MOST_WORDS = 1 << 23
-"""How many words of 64 bits may be kept: 64 MB."""
-
-
-def fits(stage: ReplicationContext, learner: Learner) -> bool:
-    """Return whether what is under way at once can be kept, and it is known who absorbs what."""
-    protocol = stage.point.protocol
-    assert isinstance(protocol, Local)
-    if protocol.absorb and type(learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
-        return False
-    agents, channels = stage.topology.agents, sum(map(len, stage.network.channels))
-    words = -(-agents // 64)
-    hop = hop_slots(stage.network)
-    slowest = int(hop[-1])
-    ages = protocol.ttl * slowest + 1
-    if ages * len(hop) > _MOST_WORDS or protocol.ttl > _MOST_HOPS:
-        return False
-    contents = sum(map(len, _sums(hop, protocol.ttl - 1)))
-    kept = slowest * channels * contents + channels * ages + ages * agents * protocol.ttl
-    return kept * words <= _MOST_WORDS
-
-
-def _sums(hop: Numbers, hops: int) -> list[Numbers]:
-    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending, if one takes as many as *hop* lists."""
-    found = [np.zeros(1, dtype=np.int64)]
-    for _ in range(hops):
-        found.append(np.unique(np.add.outer(found[-1], hop)))
-    return found
 
 
 class BulkFloods(BulkBroadcasts):
@@ -69,7 +38,7 @@ class BulkFloods(BulkBroadcasts):
         self._absorbs = protocol.absorb
         self._stops = RandomStops(stage.streams, graph.agents, protocol.stop) if protocol.stop else None
         self.items = 0
-        sums = _sums(hop_slots(stage.network), protocol.ttl)
+        sums = slots_of_hops(hop_slots(stage.network), protocol.ttl)
         self._flood = _flood(links, sums, graph.agents, protocol.ttl, self._depth)
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
 
@@ -95,7 +64,7 @@ class BulkFloods(BulkBroadcasts):
         absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
         absorbed[:] = np.uint64(0)
         if self._absorbs:
-            own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see fits
+            own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see `choosing.bulk`
             if own is None:
                 absorbed[:] = ~np.uint64(0)
                 return

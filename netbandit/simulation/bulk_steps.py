@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.network import bulk_links
 from netbandit.network.bulk_links import BulkLinks
 from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
@@ -16,14 +15,6 @@ from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.newest_rows import complete, take_in
 from netbandit.simulation.result import Metric
-
-
-def fits(stage: ReplicationContext) -> bool:
-    """Return whether nobody waits by its clock, nothing queues and all is known of a message when it is sent."""
-    protocol, network = stage.point.protocol, stage.network
-    if stage.point.scenario.run.activity != "every" or network.agents_fail:
-        return False
-    return type(protocol) is Consensus and protocol.deadline is None and bulk_links.fits(network)
 
 
 class BulkSteps(Communication):

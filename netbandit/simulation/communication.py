@@ -12,7 +12,8 @@ from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation import compiled_adapters
+from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Metric
@@ -284,7 +285,7 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = choice.call_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = compiled_adapters.call_protocol(stage.point.protocol, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
@@ -314,13 +315,13 @@ class Synchronisations(Communication):
         """Let rounds be played in a compiled loop, if those that are known, or will be called for, are worth it."""
         protocol, network = self.stage.point.protocol, self.stage.network
         if self._wanted and learner.called:
-            self._protocol = choice.called_protocol(protocol, network, self) or self._protocol
+            self._protocol = compiled_adapters.called_protocol(protocol, network, self) or self._protocol
             return
-        slot, known, enough = learner.next_share(0), 0, choice.enough_rounds(protocol, network)
+        slot, known, enough = learner.next_share(0), 0, enough_rounds(protocol, network)
         while slot is not None and slot < self.clock.horizon and known < enough:
             known += 1
             slot = learner.next_share(slot + 1)
-        self._protocol = choice.uncalled_protocol(protocol, network, self, known) or self._protocol
+        self._protocol = compiled_adapters.uncalled_protocol(protocol, network, self, known) or self._protocol
 
     def last(self, first: int, last: int) -> int:
         """Stop after the next slot in which a round begins that is known ahead."""

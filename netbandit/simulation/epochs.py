@@ -19,7 +19,7 @@ from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import Item
-from netbandit.simulation.compiled_rounds.choice import round_protocol
+from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.presence import Presence
 from netbandit.simulation.recovery import Recovery

@@ -15,7 +15,7 @@ from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import SERVER, Item
-from netbandit.simulation.compiled_rounds.choice import round_protocol
+from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
 from netbandit.simulation.returned import checked

@@ -14,7 +14,7 @@ from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
-from netbandit.simulation.compiled_rounds.choice import gather_protocol
+from netbandit.simulation.compiled_adapters import gather_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions

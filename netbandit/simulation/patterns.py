@@ -5,10 +5,10 @@ from collections.abc import Callable
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
+from netbandit.simulation import compiled_adapters
 from netbandit.simulation.asks import Asks
 from netbandit.simulation.bulk import bulk_broadcasts, bulk_exchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
-from netbandit.simulation.compiled_rounds import choice
 from netbandit.simulation.deposits import Deposits
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.in_turn import InTurn
@@ -45,11 +45,9 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     if bulk is not None:
         return bulk
     shares = 1 if learner.has("next_share") else int(stage.clock.horizon)
-    protocol, network = stage.point.protocol, stage.network
-    in_rounds = choice.rounds_of_broadcasts_fit(protocol, network, shares)
-    if in_rounds or choice.trees_fit(protocol, network, shares):
-        from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts
+    broadcasts = compiled_adapters.broadcasts(stage.point.protocol, stage.network, shares)
+    if broadcasts is None:
+        return Broadcasts(stage, learner)
+    from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts
 
-        broadcasts = choice.broadcasts_over_rounds if in_rounds else choice.tree_broadcasts
-        return CompiledBroadcasts(stage, learner, broadcasts(protocol, network))
-    return Broadcasts(stage, learner)
+    return CompiledBroadcasts(stage, learner, broadcasts)

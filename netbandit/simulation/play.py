@@ -1,15 +1,17 @@
 """How the slots between two network events are played: call by call in numpy, or all in one compiled loop."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from netbandit.execution import execution
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.own_code import ReturnedError, is_ours
 from netbandit.simulation import slot_loop
+from netbandit.simulation.choosing.slot_loop import SlotLoop
+from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compiling import announce
 from netbandit.simulation.slot_account import Account
@@ -24,77 +26,39 @@ Play = Callable[[int, int], int]
 
 _NOTHING = np.zeros(0)
 
-_ENOUGH = 200_000
-"""So many decisions, event by event, take as long as it takes to compile a loop."""
-
-
-def is_compiled(world: SlotWorld, learner: Learner, talking: Communication, turns: Turns) -> bool:
-    """Return whether this pair is played in a compiled loop."""
-    return execution() != "plain" and why_not(world, learner, talking, turns) is None
-
-
-def why_not(world: SlotWorld, learner: Learner, talking: Communication, turns: Turns) -> str | None:
-    """Return why a pair cannot be played in a compiled loop; None: it can.
-
-    Args:
-        world: The world.
-        learner: The learner, not yet started.
-        talking: How its agents talk.
-        turns: Who decides when.
-    """
-    if not isinstance(learner, StepLearner):
-        return "this learner is not written in steps"
-    kind = type(learner)
-    for method in ("choose", "learn", "wants"):
-        if not kind.step_in_force(method):
-            return f"this learner has a method {method} of its own"
-    if talking.in_turn:
-        return "agents decide one after the other within a slot"
-    if talking.sets > 1 and not kind.all_sets:
-        return "agents keep several sets of parameters"
-    return learner.why_no_loop(isolated=talking.isolated) or world.why_no_loop(everybody=turns.everybody)
-
 
 def compiled(
     world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
 ) -> Play | None:
-    """Return the compiled loop of a pair that has one; None: to compile it takes longer than to do without.
+    """Return the compiled loop of a pair; None: it cannot be played in one, or that is not worth it.
 
     Raises:
         TextError: Something in steps of the user's own cannot be compiled; the message says where, and why.
     """
     (learner, *_) = learners  # what sets of parameters have in common is in each of them
-    assert isinstance(learner, StepLearner)
-    kinds = type(learner).__name__, type(world.bandit).__name__
-    names = {
-        "VECTORS": learner.plays == "vectors",
-        "UNITS": learner.plays == "market",
-        "WANTS": learner.has("wants"),
-        "EVERYBODY": turns.everybody and learner.plays != "vectors",
-        "CHECKS": not is_ours(type(learner)),
-        **world.constants(),
-    }
-    world.ready(0, 1)
-    # Classes that have their steps of another one are played by the same loop.
-    name, classes = f"{type(learner).maker_of('choose_one')}_and_{kinds[1]}", (type(world.bandit),)
-    objects: dict[str, Any] = {"world": world, "learner": learner, "account": account}
-    try:
-        play: Callable[[int, int, bool], Any]
-        if names["UNITS"]:
-            loop = Compiled(slot_loop.markets, {"turns": turns, **objects}, name, names, classes)
-            play = _without_calls(loop)
-        else:
-            everything = {"turns": turns, **objects, "talking": talking}
-            play = loop = Compiled(slot_loop.slot_by_slot, everything, name, names, classes)
-    except OneAgentError:
-        loop = Compiled(slot_loop.agent_by_agent, objects, name, names, classes)
-        play = _agent_by_agent(loop, account, turns)
+
+    @cache
+    def written() -> Compiled:
+        assert isinstance(learner, StepLearner)
+        return _written(world, learner, account, talking, turns)
+
     decisions = turns.expected * len(turns.up)
-    if not loop.ours and execution() == "chosen" and decisions < _ENOUGH and not loop.at_hand:
+    if not chosen(
+        SlotLoop(
+            world, learner, talking.isolated, talking.in_turn, talking.sets, turns.everybody, decisions, loop=written
+        )
+    ):
         return None
-    announce(loop.loop, " and ".join(kinds).lower())
+    assert isinstance(learner, StepLearner)
+    loop, market = written(), learner.plays == "market"
+    play: Callable[[int, int, bool], Any] = loop
+    if loop.of_one_agent:
+        play = _agent_by_agent(loop, account, turns)
+    elif market:
+        play = _without_calls(loop)
+    announce(loop.loop, f"{type(learner).__name__} and {type(world.bandit).__name__}".lower())
     if not loop.ours:
-        given = (0, 0, 0, np.zeros(1)) if loop.of_one_agent else (0, 0) if names["UNITS"] else (0, 0, False)
+        given = (0, 0, 0, np.zeros(1)) if loop.of_one_agent else (0, 0) if market else (0, 0, False)
         try:
             loop.compile(*given)
         except TextError as error:
@@ -113,11 +77,41 @@ def compiled(
             first = reached
             if reached < until:
                 break
-        if names["UNITS"] and not turns.up.all():
+        if market and not turns.up.all():
             account.pass_over(np.flatnonzero(~turns.up), first)
         return first
 
     return run
+
+
+def _written(
+    world: SlotWorld, learner: StepLearner, account: Account, talking: Communication, turns: Turns
+) -> Compiled:
+    """Return the loop of a pair, not yet compiled.
+
+    Raises:
+        TextError: Something in steps of the user's own cannot be written into a loop.
+    """
+    names = {
+        "VECTORS": learner.plays == "vectors",
+        "UNITS": learner.plays == "market",
+        "WANTS": learner.has("wants"),
+        "EVERYBODY": turns.everybody and learner.plays != "vectors",
+        "CHECKS": not is_ours(type(learner)),
+        **world.constants(),
+    }
+    world.ready(0, 1)
+    # Classes that have their steps of another one are played by the same loop.
+    bandit = type(world.bandit)
+    name, classes = f"{type(learner).maker_of('choose_one')}_and_{bandit.__name__}", (bandit,)
+    objects: dict[str, Any] = {"world": world, "learner": learner, "account": account}
+    try:
+        if names["UNITS"]:
+            return Compiled(slot_loop.markets, {"turns": turns, **objects}, name, names, classes)
+        everything = {"turns": turns, **objects, "talking": talking}
+        return Compiled(slot_loop.slot_by_slot, everything, name, names, classes)
+    except OneAgentError:
+        return Compiled(slot_loop.agent_by_agent, objects, name, names, classes)
 
 
 def _said_of_a_step(learner: StepLearner, error: TextError) -> TextError:

@@ -13,7 +13,7 @@ from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
-from netbandit.simulation.play import compiled, generic, is_compiled
+from netbandit.simulation.play import compiled, generic
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.returned import checked
 from netbandit.simulation.slot_account import Account
@@ -66,7 +66,6 @@ class Slots(Driver):
         stage = self.stage
         template = checked(in_slots(stage.point.learner).fresh())
         self.talking = talking = communication(stage, template)
-        can = is_compiled(self.world, template, talking, self.turns)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
         degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
@@ -93,11 +92,11 @@ class Slots(Driver):
             learner.start(world, self._agents, stage.streams.generator("learner", param_set))
         talking.open(self.learners)
         self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
-        self._slow = not can and template.plays == "vectors" and is_ours(type(template))
-        self._uncompiled = ""
+        self._slow, self._uncompiled = False, ""
         play = None
         try:
-            play = compiled(self.world, self.learners, self.account, talking, self.turns) if can else None
+            play = compiled(self.world, self.learners, self.account, talking, self.turns)
+            self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
         except TextError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (

@@ -3,17 +3,17 @@
 import sys
 from unittest.mock import patch
 
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation.choosing import network_loops
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 
 def both_ways(point):
     """Run a replication compiled, which it must be, and event by event."""
     with patch.object(CompiledLoop, "prepare", autospec=True, side_effect=CompiledLoop.prepare) as prepare:
-        with choice.worth_it_from(0):
+        with network_loops.worth_it_from(0):
             compiled = point.simulation(0).run()
         assert prepare.called  # else there is nothing to compare
-    with choice.worth_it_from(sys.maxsize):
+    with network_loops.worth_it_from(sys.maxsize):
         return compiled, point.simulation(0).run()
 
 

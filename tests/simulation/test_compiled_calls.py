@@ -10,7 +10,8 @@ from helpers.both_ways import both_ways, same
 from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.protocols.local import Local
-from netbandit.simulation.compiled_rounds import choice, links
+from netbandit.simulation.choosing import network_loops
+from netbandit.simulation.compiled_rounds import links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 FIXED = [
@@ -152,7 +153,7 @@ def test_who_is_to_speak_at_a_boundary_keeps_its_place_before_who_hears_a_call_t
 def goes_compiled(point, least_hops):
     """Return whether a loop is prepared where so many hops are worth one."""
     prepare = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
-    with choice.worth_it_from(least_hops), prepare as prepared, suppress(InterruptedError):
+    with network_loops.worth_it_from(least_hops), prepare as prepared, suppress(InterruptedError):
         point.simulation(0).run()
     return prepared.called
 
@@ -170,7 +171,7 @@ def test_rounds_that_agents_may_call_for_are_worth_a_loop_as_if_they_were_ten(po
 
 def test_calls_that_no_loop_knows_go_event_by_event(point, monkeypatch):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
-    with choice.worth_it_from(0):
+    with network_loops.worth_it_from(0):
         result = point(drawn(random.Random(0), protocol='kind = "sink"', learner=TESTED[0])).simulation(0).run()
     assert result.kinds["CALL"][0] > 0
 
@@ -242,7 +243,7 @@ def test_meetings_are_compiled_where_links_fail(point, deadline, faults):
     changes = {"protocol": f'kind = "local", ttl = 1{deadline}', "bandwidth": "", "faults": faults}
     simulation = point(drawn(random.Random(0), learner=TESTED[0], **changes)).simulation(0)
     stopped = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
-    with choice.worth_it_from(0), stopped, pytest.raises(InterruptedError):
+    with network_loops.worth_it_from(0), stopped, pytest.raises(InterruptedError):
         simulation.run()
 
 
@@ -256,5 +257,5 @@ def test_meetings_are_compiled_where_links_fail(point, deadline, faults):
 def test_meetings_that_no_loop_knows_go_event_by_event(point, monkeypatch, changes):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
     given = {"protocol": 'kind = "local", ttl = 1', "learner": TESTED[0]} | changes
-    with choice.worth_it_from(0):
+    with network_loops.worth_it_from(0):
         assert point(drawn(random.Random(0), **given)).simulation(0).run().metrics["late"] >= 0

@@ -7,7 +7,8 @@ from helpers.both_ways import both_ways, same
 from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
 
 from netbandit.bandits import vertical as world
-from netbandit.simulation.compiled_rounds import choice, links, vertical
+from netbandit.simulation.choosing import network_loops
+from netbandit.simulation.compiled_rounds import links, vertical
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 LATENCIES = [
@@ -109,7 +110,7 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(point, monke
     ],
 )
 def test_what_the_loop_does_not_know_goes_event_by_event(point, monkeypatch, text):
-    monkeypatch.setattr(choice, "LEAST_HOPS", 0)
+    monkeypatch.setattr(network_loops, "LEAST_HOPS", 0)
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
     assert point(text).simulation(0).run().metrics["messages"] > 0
 
@@ -124,6 +125,6 @@ def test_a_run_is_worth_a_loop_for_all_its_hops(point, monkeypatch, hops):
     started = []
     prepare = CompiledLoop.prepare
     monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
-    with choice.worth_it_from(1_000 + hops):
+    with network_loops.worth_it_from(1_000 + hops):
         point("\n".join(scenario)).simulation(0).run()
     assert len(started) == 1 - hops

@@ -9,7 +9,8 @@ from helpers.talks import TALKS
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
-from netbandit.simulation.compiled_rounds import choice, links
+from netbandit.simulation.choosing import network_loops
+from netbandit.simulation.compiled_rounds import links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
 
 LATENCIES = [
@@ -186,7 +187,7 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
     ],
 )
 def test_what_no_loop_knows_goes_event_by_event(tmp_path, monkeypatch, changes):
-    monkeypatch.setattr(choice, "LEAST_HOPS", 0)
+    monkeypatch.setattr(network_loops, "LEAST_HOPS", 0)
     monkeypatch.setattr(CompiledRounds, "start", None)  # would fail
     file = tmp_path / "rounds.toml"
     file.write_text(drawn(0, 'kind = "gis"', **({"horizon": 30_000} | changes)))
@@ -208,7 +209,7 @@ def test_a_tree_is_worth_a_loop_if_it_is_deep(tmp_path, monkeypatch, hops, worth
     monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
     file = tmp_path / "path.toml"
     file.write_text(drawn(0, 'kind = "sink"', topology='family = "path", agents = 60', horizon=40))
-    with choice.worth_it_from(hops):
+    with network_loops.worth_it_from(hops):
         check(load(file)).points[0].simulation(0).run()
     assert len(started) == worth
 
@@ -216,13 +217,12 @@ def test_a_tree_is_worth_a_loop_if_it_is_deep(tmp_path, monkeypatch, hops, worth
 def test_whether_a_loop_can_run_is_asked_only_where_it_is_worth_it(monkeypatch):
     """To find out when all links are down may take longer than a short run."""
     asked = []
-    is_known = choice._is_known
-    monkeypatch.setattr(choice, "_is_known", lambda network, **more: asked.append(network) or is_known(network, **more))
+    monkeypatch.setattr(network_loops, "_why_not_known", lambda network, **_: asked.append(network))
     text = 'run.horizon = 7\ntopology = { family = "ring", agents = 4 }\n'
     failing = 'faults.links = { up = 0.5, every = "1 slot" }\n'
     for talk in TALKS.values():
         check(load("short.toml", [*talk, "run.horizon=7"], text=text + failing)).points[0].simulation(0).run()
     assert not asked
-    with choice.worth_it_from(0):
+    with network_loops.worth_it_from(0):
         check(load("short.toml", TALKS["rounds"], text=text + failing)).points[0].simulation(0).run()
     assert asked

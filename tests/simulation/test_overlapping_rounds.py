@@ -6,7 +6,7 @@ import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import with_little_room
 
-from netbandit.simulation.compiled_rounds import choice
+from netbandit.simulation.choosing import network_loops
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 LATENCIES = ['"0 ms"', '"0.4 ms"', '"2.5 ms"', '{ uniform = ["0 ms", "3 ns"] }', '{ uniform = ["1 us", "30 ms"] }']
@@ -150,7 +150,7 @@ def test_what_is_lost_for_good_leaves_no_round_in_the_way_of_others(point, monke
     prepare = CompiledLoop.prepare
     monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: (loops.append(self), prepare(self, *given)))
     changes = {"latency": '"1 ms"', "topology": 'family = "path", agents = 4', "faults": "links.peer.loss = 0.3"}
-    with choice.worth_it_from(0):
+    with network_loops.worth_it_from(0):
         point(drawn(0, "gis", told=True, learner='kind = "ucb"', horizon=200, **changes)).simulation(0).run()
     (rounds,) = loops
     assert len(rounds.ended) < 100

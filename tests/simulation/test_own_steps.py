@@ -11,6 +11,7 @@ from netbandit.execution import executed
 from netbandit.own_code import ReturnedError
 from netbandit.scenario.load import load
 from netbandit.simulation import play, slots
+from netbandit.simulation.choosing import slot_loop
 from netbandit.simulation.check import check
 
 FILE = Path(own.__file__)
@@ -100,7 +101,7 @@ def test_a_short_run_does_without_what_is_not_compiled_yet(tmp_path, monkeypatch
     monkeypatch.setattr(play.Compiled, "at_hand", False)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert not calls
-    monkeypatch.setattr(play, "_ENOUGH", 5 * 300)
+    monkeypatch.setattr(slot_loop, "ENOUGH", 5 * 300)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert calls
 

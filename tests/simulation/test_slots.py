@@ -52,7 +52,7 @@ class Watched:
             patch.setattr(slots, "Slots", Driver)
             patch.setattr(Synchronisations, "apply_sync", applied)
             if loop == "generic":
-                patch.setattr(slots, "is_compiled", lambda *_: False)
+                patch.setattr(slots, "compiled", lambda *_: None)
             self.result = found.points[0].simulation(0).run(trace)
         self.digests = self.driver.account.digests.tolist()
         self.world = self.driver.world.bandit

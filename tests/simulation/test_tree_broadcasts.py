@@ -7,7 +7,8 @@ import pytest
 from helpers.both_ways import both_ways, same
 from helpers.some_faults import some_faults, with_little_room
 
-from netbandit.simulation.compiled_rounds import choice, links
+from netbandit.simulation.choosing import network_loops
+from netbandit.simulation.compiled_rounds import links
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 LATENCIES = [
@@ -107,7 +108,7 @@ def test_what_is_told_along_trees_is_heard_in_the_same_way_whoever_goes_down(poi
 def test_what_is_told_along_trees_goes_in_a_loop_where_links_or_agents_fail(point, faults):
     simulation = point(drawn(0, protocol='kind = "relay"', bandwidth="", faults=faults)).simulation(0)
     stopped = patch.object(CompiledLoop, "prepare", side_effect=InterruptedError)
-    with choice.worth_it_from(0), stopped, pytest.raises(InterruptedError):
+    with network_loops.worth_it_from(0), stopped, pytest.raises(InterruptedError):
         simulation.run()
 
 
@@ -121,7 +122,7 @@ def test_what_is_told_along_trees_goes_in_a_loop_where_links_or_agents_fail(poin
 def test_what_is_no_tree_goes_message_by_message(point, monkeypatch, changes):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
     given = {"activity": '"every"', "learner": 'kind = "ucb"'} | changes
-    with choice.worth_it_from(0):
+    with network_loops.worth_it_from(0):
         assert point(drawn(0, **given)).simulation(0).run().metrics["regret"] > 0
 
 
@@ -131,6 +132,6 @@ def test_a_loop_is_worth_it_for_all_that_is_told_in_a_run(point, monkeypatch, ho
     prepare = CompiledLoop.prepare
     monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: (started.append(self), prepare(self, *given)))
     tables = {"topology": 'family = "ring", agents = 5', "protocol": 'kind = "relay"', "horizon": horizon}
-    with choice.worth_it_from(1_000):  # 20 hops a slot
+    with network_loops.worth_it_from(1_000):  # 20 hops a slot
         point(drawn(0, activity='"every"', **tables)).simulation(0).run()
     assert bool(started) == worth

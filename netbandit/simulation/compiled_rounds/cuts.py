@@ -17,8 +17,8 @@ _LARGEST_NUMBER = 1 - 2**-53
 Times = NDArray[np.int64]
 
 
-def cuts_fit(network: Network) -> bool:
-    """Return whether it can be known in advance when links and agents are down: nothing queues, and not too often."""
+def why_no_cuts(network: Network) -> str | None:
+    """Return why it cannot be known in advance when links and agents are down; None: nothing queues, not too often."""
     known: list[tuple[Downtimes, int, int]] = []
     downtimes = network.link_downtimes
     if downtimes is not None and network.links:
@@ -28,13 +28,14 @@ def cuts_fit(network: Network) -> bool:
     if network.agents_fail:
         known.append((network.node_downtimes[0], network.agents, _latest_timeout(network)))
     if known and network.peer_bandwidth is not None:
-        return False
+        return "links or agents are down at times, over links with a bandwidth"
     # Twice as far each time: they may be so many that counting them all would take for ever.
-    return all(
+    few = all(
         len(times.until(latest >> halvings)) <= _MOST_CUTS // number
         for times, number, latest in known
         for halvings in range(_HALVINGS, -1, -1)
     )
+    return None if few else f"links or agents are down too often to be known ahead (at most {_MOST_CUTS:,} times)"
 
 
 def cuts_of(network: Network) -> tuple[Times, Times]:

@@ -1,0 +1,133 @@
+"""Which broadcasts and exchanges can go in bulk: in numpy, for all links at once. Where they can, it is worth it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netbandit.learners.counts import CountingLearner
+from netbandit.learners.slots import Learner
+from netbandit.network import bulk_links
+from netbandit.network.bulk_links import hop_slots, slots_of_hops
+from netbandit.protocols.consensus import Consensus
+from netbandit.protocols.local import Local
+from netbandit.protocols.pooled import Pooled
+from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Way
+from netbandit.simulation.driver import ReplicationContext
+
+_MOST_HOPS = 1_000
+_MOST_WORDS = 1 << 23
+"""How many words of 64 bits may be kept: 64 MB."""
+
+_A_MEGABYTE = 10**6
+
+
+@dataclass(frozen=True)
+class InBulk(Way):
+    """Messages of all agents at once.
+
+    Attributes:
+        stage: All that the driver works with.
+    """
+
+    name: ClassVar[str] = "in bulk"
+
+    stage: ReplicationContext
+
+    def should_run(self) -> str | None:
+        """See `Way.should_run`: it is always worth it."""
+        return None
+
+    def _why_alone(self) -> str | None:
+        """Return why agents do not all act in every slot; None: they do."""
+        return None if self.stage.point.scenario.run.activity == "every" else "not all agents decide in every slot"
+
+
+@dataclass(frozen=True)
+class BroadcastsInBulk(InBulk):
+    """What all agents tell in every slot, by one hop or by floods, slotted, over links that never queue.
+
+    Links may fail, lose messages, delay or double them.
+
+    Attributes:
+        learner: The learner, not yet started.
+    """
+
+    learner: Learner
+
+    def unsuited(self) -> str | None:
+        """See `Way.unsuited`."""
+        protocol, network = self.stage.point.protocol, self.stage.network
+        if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
+            return NONE_FOR_PROTOCOL
+        if self.learner.has("next_share"):
+            return "agents do not tell something in every slot"
+        if network.trace is not None:
+            return "a trace is written"
+        if network.agents_fail:
+            return "agents are down at times"
+        if isinstance(protocol, Local) and not protocol.slotted:
+            return 'hops take effect at once (timing = "asynchronous")'
+        return self._why_alone()
+
+    def unknown(self) -> str | None:
+        """See `Way.unknown`."""
+        protocol, network = self.stage.point.protocol, self.stage.network
+        if not isinstance(protocol, Local):
+            return None
+        if (why := bulk_links.why_not(network)) is not None:
+            return why
+        if to_neighbours(protocol):
+            return None
+        if protocol.route != "flood":
+            return 'what is told goes along trees (route = "tree")'
+        return self._why_no_floods(protocol)
+
+    def _why_no_floods(self, protocol: Local) -> str | None:
+        """Return why what is under way at once cannot be kept; None: it can, and it is known who absorbs what."""
+        if protocol.absorb and type(self.learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
+            return "this learner has a method absorbs of its own"
+        network = self.stage.network
+        agents, channels = self.stage.topology.agents, sum(map(len, network.channels))
+        words = -(-agents // 64)
+        hop = hop_slots(network)
+        slowest = int(hop[-1])
+        ages = protocol.ttl * slowest + 1
+        too_many = "what is under way at once is too much to be kept"
+        if ages * len(hop) > _MOST_WORDS or protocol.ttl > _MOST_HOPS:
+            return too_many
+        contents = sum(map(len, slots_of_hops(hop, protocol.ttl - 1)))
+        kept = slowest * channels * contents + channels * ages + ages * agents * protocol.ttl
+        return None if kept * words <= _MOST_WORDS else too_many
+
+
+def to_neighbours(protocol: Local) -> bool:
+    """Return whether agents tell their neighbours alone, who pass nothing on, and absorb nothing."""
+    return protocol.ttl == 1 and not protocol.absorb
+
+
+@dataclass(frozen=True)
+class ExchangesInBulk(InBulk):
+    """Rows that agents exchange: all together, or each agent stepping when it holds what it needs."""
+
+    def unsuited(self) -> str | None:
+        """See `Way.unsuited`."""
+        protocol = self.stage.point.protocol
+        if type(protocol) is not Consensus:
+            return NONE_FOR_PROTOCOL
+        if protocol.deadline is not None:
+            return "agents step without others after a deadline"
+        return self._why_alone()
+
+    def unknown(self) -> str | None:
+        """See `Way.unknown`."""
+        return None if step_together(self.stage) else bulk_links.why_not(self.stage.network)
+
+
+def step_together(stage: ReplicationContext) -> bool:
+    """Return whether every row takes the same number of slots, and none is lost, so that all agents step together."""
+    protocol, network = stage.point.protocol, stage.network
+    assert isinstance(protocol, Consensus)
+    if network.faults or network.trace is not None or network.transmission(_A_MEGABYTE):
+        return False
+    slot = network.clock.slot
+    delays = {max(1, -(-channel.latency // slot)) for channels in network.channels for channel in channels}
+    return len(delays) <= 1 and (protocol.pace == "step" or delays <= {1})

@@ -1,0 +1,77 @@
+"""Which learners and worlds have their decisions played in a compiled loop, and from how many on it is worth it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
+from netbandit.simulation.choosing.way import RunPart, Way
+from netbandit.simulation.slot_worlds import SlotWorld
+from netbandit.stepping import Compiled
+from netbandit.texts import TextError
+
+ENOUGH = 200_000
+"""So many decisions, event by event, take as long as it takes to compile a loop."""
+
+
+@dataclass(frozen=True)
+class SlotLoop(Way):
+    """A compiled loop into which the steps of a learner and of a world are written.
+
+    Attributes:
+        world: The world.
+        learner: The learner.
+        isolated: Whether nothing is ever shared.
+        in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
+        sets: Sets of parameters that agents keep and use in turn.
+        everybody: Whether all agents decide in every slot.
+        decisions: How many decisions are made in a run, in the mean.
+        loop: Returns the loop, not yet compiled.
+    """
+
+    part: ClassVar[RunPart] = "decisions"
+    name: ClassVar[str] = "in a compiled loop"
+
+    world: SlotWorld
+    learner: Learner
+    isolated: bool
+    in_turn: bool
+    sets: int
+    everybody: bool
+    decisions: float
+    loop: Callable[[], Compiled]
+
+    def unsuited(self) -> str | None:
+        """See `Way.unsuited`."""
+        learner = self.learner
+        if not isinstance(learner, StepLearner):
+            return "this learner is not written in steps"
+        kind = type(learner)
+        for method in ("choose", "learn", "wants"):
+            if not kind.step_in_force(method):
+                return f"this learner has a method {method} of its own"
+        if self.in_turn:
+            return "agents decide one after the other within a slot"
+        if self.sets > 1 and not kind.all_sets:
+            return "agents of this learner keep several sets of parameters"
+        return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
+
+    def unknown(self) -> str | None:
+        """See `Way.unknown`."""
+        try:
+            self.loop()
+        except TextError as error:
+            return str(error)
+        return None
+
+    def should_run(self) -> str | None:
+        """See `Way.should_run`: what is ours is compiled once for all runs.
+
+        Raises:
+            TextError: The steps cannot be written into a loop.
+        """
+        loop = self.loop()
+        if loop.ours or self.decisions >= ENOUGH or loop.at_hand:
+            return None
+        return f"about {self.decisions:,.0f} decisions (worth compiling steps of one's own from {ENOUGH:,} on)"

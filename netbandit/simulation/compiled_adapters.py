@@ -1,0 +1,175 @@
+"""As `netbandit.protocols.adapters`: protocols for what drivers need, started; compiled where that is chosen."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from netbandit.network.network import Network
+from netbandit.protocols import adapters
+from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.gather import GatherProtocol
+from netbandit.protocols.local import Local
+from netbandit.protocols.neighbour_rounds import NeighbourRounds
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
+from netbandit.protocols.relay import Relay
+from netbandit.protocols.triggered_rounds import TriggeredRounds
+from netbandit.simulation.choosing.network_loops import (
+    CalledRounds,
+    CallsOverLocal,
+    Gathers,
+    Rounds,
+    RoundsOfBroadcasts,
+    Trees,
+)
+from netbandit.simulation.choosing.way import chosen
+from netbandit.simulation.compiling import announce
+
+if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+    from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
+    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
+
+
+def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
+    """Return a protocol of rounds, started and attached: compiled, or as `adapters.round_protocol` makes it."""
+    if not chosen(Rounds(protocol, network, aggregation=aggregation)):
+        return adapters.round_protocol(protocol, network, aggregation)
+    rounds = _compiled(protocol, network)
+    rounds.start(network, aggregation)
+    network.attach(rounds.handler)
+    return rounds
+
+
+def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol:
+    """Return a protocol of calls, started and attached: compiled, or as `adapters.call_protocol` makes it."""
+    if not chosen(CallsOverLocal(protocol, network, sync_handler)):
+        return adapters.call_protocol(protocol, network, sync_handler)
+    from netbandit.simulation.compiled_rounds.local import CompiledLocal
+
+    _announce(CompiledLocal, network, "calls over local")
+    calls = CompiledLocal.model_validate(protocol.table())
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def uncalled_protocol(
+    protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler, rounds: int
+) -> CallProtocol | None:
+    """Return synchronisations over compiled rounds, none of which is called for; None: over others.
+
+    Args:
+        protocol: The protocol.
+        network: The network, over which nothing has been sent yet.
+        sync_handler: What agents do.
+        rounds: How many synchronisations are known of ahead; see `choosing.network_loops.enough_rounds`.
+    """
+    if not chosen(Rounds(protocol, network, rounds)):
+        return None
+    return _started(TriggeredRounds.over(_compiled(protocol, network)), network, sync_handler)
+
+
+def called_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol | None:
+    """As `uncalled_protocol`, of synchronisations that are called for."""
+    if not chosen(CalledRounds(protocol, network)):
+        return None
+    from netbandit.simulation.compiled_rounds.calls import TriggeredCompiledRounds
+
+    rounds = _compiled(protocol, network)
+    return _started(TriggeredCompiledRounds.over(rounds), network, sync_handler)
+
+
+def _started(calls: TriggeredRounds, network: Network, sync_handler: SyncHandler) -> CallProtocol:
+    calls.start(network, sync_handler)
+    network.attach(calls.handler)
+    return calls
+
+
+def broadcasts(
+    protocol: NetworkProtocol, network: Network, shares: int
+) -> "CompiledTrees | BroadcastOverCompiledRounds | None":
+    """Return compiled broadcasts, started and attached; None: they go message by message.
+
+    Args:
+        protocol: The protocol.
+        network: The network.
+        shares: How often all agents tell something.
+    """
+    if chosen(RoundsOfBroadcasts(protocol, network, shares)):
+        return _broadcasts_over_rounds(protocol, network)
+    if chosen(Trees(protocol, network, shares)):
+        return _tree_broadcasts(protocol, network)
+    return None
+
+
+def _broadcasts_over_rounds(protocol: NetworkProtocol, network: Network) -> "BroadcastOverCompiledRounds":
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+
+    broadcasts = BroadcastOverCompiledRounds.over(_compiled(protocol, network))
+    broadcasts.start(network, _unasked)
+    network.attach(broadcasts.handler)
+    return broadcasts
+
+
+def _tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTrees":
+    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
+
+    _announce(CompiledTrees, network, "broadcasts along trees")
+    broadcasts = CompiledTrees(timing=protocol.timing)
+    broadcasts.hops = protocol.ttl if isinstance(protocol, Local) else None
+    broadcasts.start(network, _unasked)
+    network.attach(broadcasts.handler)
+    return broadcasts
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("what is heard of compiled broadcasts is asked for")
+
+
+def gather_protocol(
+    protocol: NetworkProtocol,
+    network: Network,
+    part_bytes: Sequence[int],
+    mask_bytes: Sequence[int],
+    decide: Callable[[int, int], None],
+    block: int,
+) -> GatherProtocol:
+    """Return a protocol of gathers, started and attached: compiled, or as `adapters.gather_protocol` makes it.
+
+    Compiled, *decide* is called for the users of a *block* (in slots) no later than for the first of another one, and
+    then before anything else happens.
+    """
+    if not chosen(Gathers(protocol, network, part_bytes)):
+        return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
+    from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
+
+    _announce(CompiledVertical, network, "gathers")
+    gathers = CompiledVertical.model_validate(protocol.table())
+    gathers.block = block
+    gathers.start(network, part_bytes, mask_bytes, decide)
+    network.attach(gathers.handler)
+    return gathers
+
+
+def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
+    """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
+    rounds: CompiledRounds
+    if isinstance(protocol, NeighbourRounds):
+        from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
+
+        rounds = compiled_neighbour_rounds(type(protocol)).model_validate(protocol.table())
+    elif isinstance(protocol, Relay):
+        from netbandit.simulation.compiled_rounds.trees import CompiledTreeRounds
+
+        rounds = CompiledTreeRounds.over(protocol)
+    else:
+        from netbandit.simulation.compiled_rounds.sink import CompiledSink
+
+        rounds = CompiledSink(timing=protocol.timing)
+    _announce(type(rounds), network, f"{rounds.name} rounds")
+    return rounds
+
+
+def _announce(kind: "type[CompiledLoop]", network: Network, what: str) -> None:
+    """Say if the loop of *kind* has to be compiled first; *what*: its name for the reader."""
+    announce(kind.loop.over(network), what, *(one.over(network) for one in kind.compiled_beside))

@@ -1,0 +1,181 @@
+"""Which way each part of a run goes, for a table of scenarios: a replication is started, and never run."""
+
+from unittest.mock import patch
+
+import pytest
+
+from netbandit.execution import executed
+from netbandit.network.clock import Environment
+from netbandit.scenario.load import load
+from netbandit.simulation import simulation
+from netbandit.simulation.check import check
+from netbandit.simulation.choosing.way import Way, chosen, explained
+
+SCENARIO = """\
+run = { horizon = 60, slot = "1 ms" }
+topology = { family = "ring", agents = 6 }
+links.peer = { latency = "0.3 ms" }
+bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.9] }
+learner = { kind = "ucb" }
+protocol = { kind = "local" }
+"""
+ROUNDS = ["learner.kind=elimination", "learner.rounds=2", "learner.gap=0.5"]
+CALLS = ["bandit={ kind = 'linear', dimension = 2, arms = 3 }", "learner={ kind = 'oful', threshold = 0.5 }"]
+FIXED = [*CALLS[:1], "learner={ kind = 'oful', schedule = 'fixed', every = 5 }"]
+PARTS = [
+    "bandit={ kind = 'vertical', dimension = 6, arms = 2 }",
+    "learner.kind=linucb",
+    "protocol={ kind = 'vertical' }",
+]
+MIXES = ["learner.kind=coop-ucb2", "protocol.kind=consensus"]
+NODES = "faults.nodes={ up_for = '50 ms', down_for = '5 ms' }"
+LINKS = "faults.links={ up = 0.9 }"
+LOSS = "links.peer.loss=0.1"
+NARROW = "links.peer.bandwidth=1 Mbit/s"
+DEADLINE = "protocol.deadline=9 ms"
+ASYNCHRONOUS = "protocol.timing=asynchronous"
+
+TALKING = {
+    # what all agents tell in every slot
+    "BulkNeighbours": [[], [LOSS], [LINKS], ["links.peer.jitter=3 ms"]],
+    "BulkFloods": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
+    "BulkPooled": [["protocol.kind=pooled"]],
+    "CompiledBroadcasts": [
+        *([change] for change in (NARROW, NODES, ASYNCHRONOUS, "links.peer.retry={}", "protocol.ttl=2")),
+        *([f"protocol.kind={kind}"] for kind in ("relay", "gis", "gossip", "flooding")),
+        ["protocol.kind=relay", NODES],
+    ],
+    "Broadcasts": [
+        *([f"protocol.kind={kind}"] for kind in ("silent", "sink", "master-worker")),
+        ["protocol.kind=gis", NODES],
+        ["protocol.ttl=2", "protocol.route=flood", NARROW],
+    ],
+    # what agents exchange
+    "BulkExchanges": [MIXES],
+    "BulkSteps": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
+    "Exchanges": [[*MIXES, DEADLINE], [*MIXES, NARROW], [*MIXES, NODES]],
+    # what else there is
+    "InTurn": [["protocol={ kind = 'pooled', when = 'pull' }"]],
+    "Asks": [["learner.kind=gosine", "protocol.kind=gossip"]],
+}
+
+OVER = {
+    # rounds
+    "CompiledGis": [[*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE])],
+    "CompiledTreeRounds": [[*ROUNDS, "protocol.kind=relay"]],
+    "CompiledSink": [[*ROUNDS, "protocol.kind=sink"]],
+    "Gis": [[*ROUNDS, "protocol.kind=gis", LINKS, NARROW]],
+    "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"]],
+    "MasterWorker": [[*ROUNDS, "protocol.kind=master-worker"]],
+    # rounds that agents call for, or that are known ahead
+    "TriggeredCompiledRounds": [[*CALLS, f"protocol.kind={kind}"] for kind in ("gis", "relay", "gossip", "flooding")],
+    "CompiledLocal": [CALLS, [*CALLS, LOSS], [*CALLS, DEADLINE], [*FIXED]],
+    "TriggeredRounds": [
+        [*FIXED, "protocol.kind=gis"],
+        [*CALLS, "protocol.kind=sink"],
+        [*CALLS, "protocol.kind=gis", NODES],
+    ],
+    "Local": [[*CALLS, NODES], [*CALLS, LINKS, NARROW], [*CALLS, "protocol.ttl=0"]],
+    # the parts of a context
+    "CompiledVertical": [PARTS, [*PARTS, DEADLINE], [*PARTS, LOSS]],
+    "Vertical": [[*PARTS, NODES], [*PARTS, LINKS, NARROW]],
+}
+
+PLAYED = {
+    "compiled": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson", "protocol.kind=silent"]],
+    "generic": [["learner.kind=thompson"], ["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
+}
+
+
+def each(table):
+    return pytest.mark.parametrize(("name", "changes"), [(name, one) for name, cases in table.items() for one in cases])
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Return the driver of a scenario's first replication, started."""
+
+    def start(*changes, how="compiled"):
+        made = []
+        point = check(load(tmp_path / "scene.toml", changes, text=SCENARIO)).points[0]
+        real = simulation.driver_for
+        noted = patch.object(simulation, "driver_for", lambda stage: made.append(real(stage)) or made[-1])
+        stopped = patch.object(Environment, "run", side_effect=InterruptedError)
+        with executed(how), noted, stopped, pytest.raises(InterruptedError):
+            point.simulation(0).run()
+        return made[0]
+
+    return start
+
+
+@each(TALKING)
+def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
+    assert type(started(*changes).talking).__name__ == name
+
+
+@each(OVER)
+def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
+    driver = started(*changes)
+    assert type(getattr(driver, "talking", driver)._protocol).__name__ == name
+
+
+@each(PLAYED)
+def test_decisions_are_played_in_this_way(started, name, changes):
+    assert started(*changes)._play.__qualname__.partition(".")[0] == name
+
+
+@pytest.mark.parametrize("changes", [[*ROUNDS, "protocol.kind=gis"], CALLS, PARTS])
+@pytest.mark.parametrize("how", ["plain", "chosen"])
+def test_what_is_small_or_plain_goes_message_by_message(started, how, changes):
+    driver = started(*changes, how=how)
+    assert "Compiled" not in type(getattr(driver, "talking", driver)._protocol).__name__
+
+
+class Slow(Way):
+    """A way that can say at once, or after a while, why it cannot be taken."""
+
+    name = "by magic"
+
+    def __init__(self, unsuited=None, unknown=None, worth=None):
+        self.answers = {"unsuited": unsuited, "unknown": unknown, "should_run": worth}
+        self.asked = []
+
+    def answer(self, question):
+        self.asked.append(question)
+        return self.answers[question]
+
+    def unsuited(self):
+        return self.answer("unsuited")
+
+    def unknown(self):
+        return self.answer("unknown")
+
+    def should_run(self):
+        return self.answer("should_run")
+
+
+@pytest.mark.parametrize(
+    ("how", "way", "taken", "asked"),
+    [
+        ("chosen", Slow(), True, ["unsuited", "should_run", "unknown"]),
+        ("chosen", Slow(worth="few hops"), False, ["unsuited", "should_run"]),
+        ("chosen", Slow(unsuited="no tree", worth="few hops"), False, ["unsuited"]),
+        ("chosen", Slow(unknown="nodes fail"), False, ["unsuited", "should_run", "unknown"]),
+        ("compiled", Slow(worth="few hops"), True, ["unsuited", "unknown"]),
+        ("compiled", Slow(unknown="nodes fail"), False, ["unsuited", "unknown"]),
+        ("plain", Slow(), False, ["unsuited"]),
+    ],
+)
+def test_a_way_is_taken_if_it_can_run_and_should_and_what_takes_long_is_asked_last(how, way, taken, asked):
+    with executed(how):
+        assert chosen(way) == taken
+    assert way.asked == asked
+
+
+def test_what_is_explained_is_not_taken():
+    with executed("chosen"), explained() as choices:
+        assert not chosen(Slow())
+        assert not chosen(Slow(unknown="nodes fail", worth="few hops"))
+        assert not chosen(Slow(worth="few hops"))
+    assert [choice.why_not for choice in choices] == [None, "nodes fail", "few hops"]
+    assert chosen(Slow())

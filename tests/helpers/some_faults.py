@@ -33,9 +33,7 @@ def some_faults(rng):
         some = (LOSSES, JITTERS, RETRIES, ["links.peer.duplicate = 0.2"], FAILURES)
         lines = [rng.choice(["", *one]) for one in some]
         if any(lines):
-            text = "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])
-            # It is not known for how long messages queue for links that go down.
-            return {"faults": text} | ({"bandwidth": ""} if "faults.links" in text else {})
+            return {"faults": "\n".join([*lines, f"links.peer.overtaking = {rng.choice(['true', 'false'])}"])}
 
 
 def in_nanoseconds(lines):

@@ -61,24 +61,26 @@ TALKING = {
 
 OVER = {
     # rounds
-    "CompiledGis": [[*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE])],
+    "CompiledGis": [
+        [*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE], [LINKS, NARROW])
+    ],
     "CompiledTreeRounds": [[*ROUNDS, "protocol.kind=relay"]],
     "CompiledSink": [[*ROUNDS, "protocol.kind=sink"]],
-    "Gis": [[*ROUNDS, "protocol.kind=gis", LINKS, NARROW]],
+    "PassOn": [[*ROUNDS, "protocol.kind=helpers.own_handlers:PassOn", NODES, NARROW]],
     "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"]],
     "MasterWorker": [[*ROUNDS, "protocol.kind=master-worker"]],
     # rounds that agents call for, or that are known ahead
     "TriggeredCompiledRounds": [[*CALLS, f"protocol.kind={kind}"] for kind in ("gis", "relay", "gossip", "flooding")],
-    "CompiledLocal": [CALLS, [*CALLS, LOSS], [*CALLS, DEADLINE], [*FIXED]],
+    "CompiledLocal": [CALLS, [*CALLS, LOSS], [*CALLS, DEADLINE], [*CALLS, LINKS, NARROW], [*FIXED]],
     "TriggeredRounds": [
         [*FIXED, "protocol.kind=gis"],
         [*CALLS, "protocol.kind=sink"],
         [*CALLS, "protocol.kind=gis", NODES],
     ],
-    "Local": [[*CALLS, NODES], [*CALLS, LINKS, NARROW], [*CALLS, "protocol.ttl=0"]],
+    "Local": [[*CALLS, NODES], [*CALLS, "protocol.ttl=0"]],
     # the parts of a context
-    "CompiledVertical": [PARTS, [*PARTS, DEADLINE], [*PARTS, LOSS]],
-    "Vertical": [[*PARTS, NODES], [*PARTS, LINKS, NARROW]],
+    "CompiledVertical": [PARTS, [*PARTS, DEADLINE], [*PARTS, LOSS], [*PARTS, LINKS, NARROW]],
+    "Vertical": [[*PARTS, NODES]],
 }
 
 PLAYED = {

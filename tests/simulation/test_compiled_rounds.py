@@ -175,11 +175,10 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
 @pytest.mark.parametrize(
     "changes",
     [
-        {"faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
         {
-            "faults": "faults.links = { up = 0.9 }\nlinks.peer.retry = {}",
-            "latency": '"0.4 ms"',
+            "faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }',
             "bandwidth": 'links.peer.bandwidth = "1 Mbit/s"',
+            "protocol": 'kind = "helpers.own_handlers:PassOn"',
         },
         {"protocol": 'kind = "master-worker"'},
         {"protocol": 'kind = "sink", collect = "gis"'},

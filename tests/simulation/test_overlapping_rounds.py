@@ -81,11 +81,12 @@ def test_agents_that_wait_in_synchronisations_are_the_same_as_event_by_event(poi
 
 
 ABSENCES = [
-    'faults.nodes = { up_for = "20 ms", down_for = "6 ms" }',
+    'faults.nodes = { up_for = "20 ms", down_for = "6 ms" }\nlinks.peer.bandwidth = "2 kbit/s"',
     'faults.nodes = { up_for = "20 ms", down_for = "6 ms", memory = "lost" }\nlinks.peer.jitter = "2 ms"',
     'faults.nodes = { up_for = "8 ms", down_for = "3 ms", memory = "lost" }\nlinks.peer.loss = 0.1\n'
     'links.peer.retry = { timeout = "4 ms" }',
-    'faults.nodes = { up_for = "30 ms", down_for = "6 ms" }\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
+    'faults.nodes = { up_for = "30 ms", down_for = "6 ms" }\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }\n'
+    'links.peer.bandwidth = "100 kbit/s"',
     'faults.outages = [{ nodes = [0, 1], from = "5 ms", until = "14 ms" }]',
 ]
 
@@ -100,6 +101,20 @@ def test_agents_go_down_and_come_back_as_event_by_event(point, protocol, seed):
     learner, bandit = 'kind = "oful", schedule = "fixed", every = 3', 'kind = "linear", dimension = 2, arms = 4'
     given = {"learner": learner, "bandit": f"bandit = {{ {bandit} }}", "horizon": 60, "faults": faults}
     same(*both_ways(point(drawn(seed, protocol, **given))))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_agent_may_be_down_when_what_has_queued_arrives_long_after_the_horizon(point, seed):
+    wrong = 'links.peer.bandwidth = "100 kbit/s"\nfaults.nodes = { up_for = "20 ms", down_for = "9 ms" }'
+    given = {
+        "learner": 'kind = "oful", schedule = "fixed", every = 3',
+        "bandit": 'bandit = { kind = "linear", dimension = 12, arms = 4 }',
+        "topology": 'family = "complete", agents = 12',
+        "protocol": 'kind = "gis", deadline = "1 slot"',
+        "latency": '"0.4 ms"',
+        "horizon": 30,
+    }
+    same(*both_ways(point(drawn(seed, "gis", faults=wrong, **given))))
 
 
 @pytest.mark.parametrize("seed", range(4))

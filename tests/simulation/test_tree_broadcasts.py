@@ -89,7 +89,7 @@ def drawn_with_absences(seed):
     nodes = f'faults.nodes = {{ up_for = "{up}", down_for = "{down}", memory = "{memory}" }}\n'
     forgetful = {"learner": f'kind = "{rng.choice(["ucb", "thompson"])}"', "activity": '"every"'}
     faults = some_faults(rng)["faults"] if seed % 2 else ""
-    given = {"faults": nodes + faults, "bandwidth": "", **(forgetful if memory == "lost" else {})}
+    given = {"faults": nodes + faults, **(forgetful if memory == "lost" else {})}
     return drawn(seed, horizon=rng.choice([20, 50]), **given)
 
 

@@ -138,6 +138,8 @@ class Rounds(NetworkLoop):
             return overlapping if overlaps(self.protocol) else together
         if self.network.peer_bandwidth is not None and self.network.agents > _MOST_QUEUEING:
             return _TOO_LARGE
+        if self.network.agents_fail and self.network.peer_bandwidth is not None and type(self.protocol) not in _HOPS:
+            return "agents are down at times, and how late messages of one's own arrive is not known, given a bandwidth"
         return _why_not_known(self.network, absences=overlapping is None)
 
     def _why_not_together(self) -> str | None:

@@ -100,6 +100,11 @@ class CompiledLoop(NetworkProtocol):
         self.tell()  # now: if all of it is lost, the loop may never go on
         self.appoint_arrival(soonest)
 
+    def expect(self, size: int) -> None:
+        """Have the loop know what may go wrong with messages of up to *size* bytes; there may be some from now on."""
+        if self._wrong is not None and self._wrong.expect(size, self.machine):
+            self.machine = self.machine._replace(faults=self._wrong.faults)
+
     def used_messages(self) -> Rows:
         """Return the messages that something under way names."""
         messages = self.machine.messages

@@ -18,6 +18,8 @@ from netbandit.simulation.machine.heaps import COLUMNS
 from netbandit.simulation.machine.rows import Faults, Machine
 
 _LEAST_ROOM = 1 << 10
+_LEAST_BYTES = 1 << 8
+"""More than a message has with which nobody contributes anything, such as a call."""
 
 
 def all_kinds(kinds: tuple[Kind, ...], network: Network) -> tuple[Kind, ...]:
@@ -39,7 +41,8 @@ class WhatGoesWrong:
         self._windows = Windows(network, machine)
         self._stays = Stays(network, faults.loss, machine) if isinstance(faults.loss, BurstLoss) else None
         first_cuts, cuts = cuts_of(network)
-        first_absences, absences = absences_of(network)
+        self._network, self._largest = network, _LEAST_BYTES
+        first_absences, absences = absences_of(network, self._largest)
         state = np.zeros(rows.FAULT_STATES, dtype=np.int64)
         state[rows.KNOWN_UNTIL] = rows.NEVER if self._stays is None else 0
         state[rows.UNUSED_PACKET] = -1
@@ -63,6 +66,20 @@ class WhatGoesWrong:
             absences=absences,
         )
         self._more_packets(room)
+
+    def expect(self, size: int, machine: Machine) -> bool:
+        """Look up whether agents are down when messages of *size* bytes arrive that have queued; return if that is new.
+
+        It is not known ahead how large messages get, and none is put on a channel before this was asked for.
+        """
+        network = self._network
+        if size <= self._largest or network.peer_bandwidth is None or not network.agents_fail:
+            return False
+        assert machine.faults is not None
+        self._largest = 2 * size
+        first_absences, absences = absences_of(network, self._largest)
+        self.faults = machine.faults._replace(first_absences=first_absences, absences=absences)
+        return True
 
     def more(self, why: int, machine: Machine) -> bool:
         """Make room for what a loop has stopped for want of; return whether that is among what goes wrong."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.message import LABEL_BYTES, Kind
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.handlers import CHOICES, Handlers
@@ -242,6 +242,8 @@ class PlacedRounds(OpenRounds):
         self._begin_to_tell(number, agents, size)
 
     def _begin_to_tell(self, number: int, agents: Agents, size: int) -> None:
+        items = self.network.agents if self._loop.handlers.merges else 1
+        self._loop.expect(HEADER_BYTES + items * (LABEL_BYTES + size))
         place = number % len(self.spread.rounds.table)
         self.spread.rounds.sizes[place, agents] = LABEL_BYTES + size
         self.spread.asked[place, agents, agents >> WORD_BITS] |= np.int64(1) << (agents & 63)

@@ -75,6 +75,7 @@ class TreeLoop(CompiledLoop):
             more: and by how much that of each other is more than the one before.
             size: Of each item.
         """
+        self.expect(message_bytes(size))
         given = agents, first, more, message_bytes(size), self.clock.now
         self.send(lambda: self.run(self.telling, self.machine, self.trees, *given))
 

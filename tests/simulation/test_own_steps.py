@@ -11,8 +11,8 @@ from netbandit.execution import executed
 from netbandit.own_code import ReturnedError
 from netbandit.scenario.load import load
 from netbandit.simulation import play, slots
-from netbandit.simulation.choosing import slot_loop
 from netbandit.simulation.check import check
+from netbandit.simulation.choosing import slot_loop
 
 FILE = Path(own.__file__)
 

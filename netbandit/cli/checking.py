@@ -1,6 +1,7 @@
 """``netbandit check``, ``schema`` and ``parts``: what a scenario may say, and what is wrong with one."""
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,11 +9,15 @@ from netbandit.cli.common import checked, plain_errors, set_option
 from netbandit.plural import counted
 from netbandit.printable import one_line
 
+if TYPE_CHECKING:
+    from netbandit.simulation.check import RunPlan
+
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @set_option
-def check(files: tuple[str, ...], changes: tuple[str, ...]) -> None:
+@click.option("--execution", is_flag=True, help="Say what is compiled or goes in bulk, and why the rest does not.")
+def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool) -> None:
     """Say whether scenarios are valid, and what is wrong with them."""
     with plain_errors():
         for file, study in zip(files, checked(files, changes), strict=True):
@@ -20,6 +25,21 @@ def check(files: tuple[str, ...], changes: tuple[str, ...]) -> None:
             click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
+            if execution:
+                _show_execution(study)
+
+
+def _show_execution(study: "RunPlan") -> None:
+    """Print how the points of a study are executed: once what is the same at all of them."""
+    from netbandit.results.columns import cell
+    from netbandit.simulation.execution_plan import execution_plan
+
+    plans = [execution_plan(point) for point in study.points]
+    same = all(plan == plans[0] for plan in plans)
+    for point, plan in zip(study.points[:1] if same else study.points, plans, strict=False):
+        where = "" if same else ", ".join(f"{key} = {cell(value)}" for key, value in point.parameters.items()) + ": "
+        for line in plan:
+            click.echo(f"  {one_line(where + line)}")
 
 
 @click.command()

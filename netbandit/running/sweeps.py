@@ -21,7 +21,7 @@ from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, wri
 from netbandit.running import cluster
 from netbandit.running.lost_workers import giving_up_without_workers
 from netbandit.running.worker import Failure, perform, perform_packed
-from netbandit.simulation.compiling import to_stderr
+from netbandit.simulation.announcing import to_stderr
 from netbandit.simulation.result import versions
 
 if TYPE_CHECKING:

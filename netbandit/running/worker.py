@@ -13,7 +13,7 @@ import netbandit
 from netbandit.own_code import complaint, find_beside, kept_alive
 from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
-from netbandit.simulation import compiling
+from netbandit.simulation import announcing
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint
@@ -80,7 +80,7 @@ def perform_packed(
         topic: Under which the client hears what a user should know.
         version: The client's version of netbandit.
     """
-    with compiling.telling(lambda line: _tell_client(topic, line)):
+    with announcing.telling(lambda line: _tell_client(topic, line)):
         return _perform_packed(packed, replication, Path(folder), trace, imports, version)
 
 

@@ -9,8 +9,8 @@ from netbandit.network.bulk_links import BulkLinks, hop_slots, slots_of_hops
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
+from netbandit.simulation.announcing import announce
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, Numbers
-from netbandit.simulation.compiling import announce
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric

@@ -13,6 +13,7 @@ from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.triggered_rounds import TriggeredRounds
+from netbandit.simulation.announcing import announce
 from netbandit.simulation.choosing.network_loops import (
     CalledRounds,
     CallsOverLocal,
@@ -22,7 +23,6 @@ from netbandit.simulation.choosing.network_loops import (
     Trees,
 )
 from netbandit.simulation.choosing.way import chosen
-from netbandit.simulation.compiling import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds

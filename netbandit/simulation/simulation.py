@@ -23,6 +23,7 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
+from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
@@ -65,22 +66,8 @@ class Simulation:
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
-            network = build_network(
-                scenario.links,
-                topology,
-                clock,
-                topology_streams(point.family, scenario.run.seed, self._replication),
-                fingerprint,
-                writer,
-                own_streams=streams,
-                peers=point.protocol.uses_peer_links,
-                faults=scenario.faults,
-            )
-            bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
-            bandit = checked(point.bandit.fresh())
-            bandit.horizon = scenario.run.horizon
-            bandit.start(topology.agents, bandit_streams.generator)
-            stage = ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
+            stage = self._stage(topology, streams, clock, fingerprint, writer)
+            network = stage.network
             driver = driver_for(stage)
             driver.start()
             waits: list[int] = []
@@ -148,6 +135,42 @@ class Simulation:
             privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
             remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, network)),
         )
+
+    def choices(self) -> list[Choice]:
+        """Return which ways its parts would take that are faster than event by event, or why not; nothing is run.
+
+        Raises:
+            TopologyError: This replication's random graph cannot be drawn.
+        """
+        topology, run = self._point.topology(self._replication), self._point.scenario.run
+        clock = Clock(Environment(), run.slot_nanoseconds, run.horizon)
+        streams = self._streams or Streams(run.seed, self._replication)
+        with paused_collection(), one_blas_thread(), explained() as choices:
+            driver_for(self._stage(topology, streams, clock, Fingerprint(), None)).start()
+        return choices
+
+    def _stage(
+        self, topology: Topology, streams: Streams, clock: Clock, fingerprint: Fingerprint, writer: Trace | None
+    ) -> ReplicationContext:
+        """Return all that a driver works with."""
+        point = self._point
+        scenario = point.scenario
+        network = build_network(
+            scenario.links,
+            topology,
+            clock,
+            topology_streams(point.family, scenario.run.seed, self._replication),
+            fingerprint,
+            writer,
+            own_streams=streams,
+            peers=point.protocol.uses_peer_links,
+            faults=scenario.faults,
+        )
+        bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
+        bandit = checked(point.bandit.fresh())
+        bandit.horizon = scenario.run.horizon
+        bandit.start(topology.agents, bandit_streams.generator)
+        return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
 
 
 def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:

@@ -279,6 +279,19 @@ def test_check_counts_points_and_runs_and_passes_notes_on(place):
     assert (done.exit_code, done.stderr) == (0, "a.toml:1:1: learner.delta: not used\n")
 
 
+@pytest.mark.parametrize("differs", [False, True])
+def test_check_says_once_how_points_are_executed_if_it_is_the_same(place, monkeypatch, differs):
+    def plan(point):
+        return ["messages: in bulk", f"decisions: {point.parameters if differs else 'in a compiled loop'}"]
+
+    monkeypatch.setattr("netbandit.simulation.execution_plan.execution_plan", plan)
+    done = call("check", "sizes.toml", "--execution")
+    head, *lines = done.stdout.splitlines()
+    assert (done.exit_code, head, len(lines)) == (0, "sizes.toml: ok, 2 points, 4 runs", 4 if differs else 2)
+    assert lines[0] == "  topology.agents = 3: messages: in bulk" if differs else "  messages: in bulk"
+    assert not (place / "results").exists()
+
+
 def test_check_tells_mistakes(place):
     done = call("check", "star.toml", "--set", "topology.agents=0")
     assert (done.exit_code, done.stdout) == (2, "")

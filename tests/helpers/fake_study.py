@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.point import Point
-from netbandit.simulation.compiling import announce
+from netbandit.simulation.announcing import announce
 from netbandit.simulation.result import Curve, LinkUse, RunResult
 
 

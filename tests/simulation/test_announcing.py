@@ -5,7 +5,7 @@ import sys
 
 from numba import njit
 
-from netbandit.simulation.compiling import announce
+from netbandit.simulation.announcing import announce
 from netbandit.simulation.machine.floods import pass_on
 
 
@@ -51,7 +51,7 @@ def loop(value):
 
 MAIN = """\
 from caller import loop
-from netbandit.simulation.compiling import announce
+from netbandit.simulation.announcing import announce
 
 announce(loop, "a test")
 print(loop(1))

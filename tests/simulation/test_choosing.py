@@ -6,10 +6,12 @@ import pytest
 
 from netbandit.execution import executed
 from netbandit.network.clock import Environment
+from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import simulation
 from netbandit.simulation.check import check
 from netbandit.simulation.choosing.way import Way, chosen, explained
+from netbandit.simulation.execution_plan import execution_plan
 
 SCENARIO = """\
 run = { horizon = 60, slot = "1 ms" }
@@ -60,23 +62,20 @@ TALKING = {
 }
 
 OVER = {
-    # rounds
+    # rounds that begin at times known ahead, and others that agents call for event by event
     "CompiledGis": [
-        [*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE], [LINKS, NARROW])
+        *([*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE], [LINKS, NARROW])),
+        [*FIXED, "protocol.kind=gis"],
     ],
     "CompiledTreeRounds": [[*ROUNDS, "protocol.kind=relay"]],
     "CompiledSink": [[*ROUNDS, "protocol.kind=sink"]],
     "PassOn": [[*ROUNDS, "protocol.kind=helpers.own_handlers:PassOn", NODES, NARROW]],
-    "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"]],
+    "Gis": [[*CALLS, "protocol.kind=gis", NODES]],
+    "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"], [*CALLS, "protocol.kind=sink"]],
     "MasterWorker": [[*ROUNDS, "protocol.kind=master-worker"]],
-    # rounds that agents call for, or that are known ahead
+    # rounds that agents call for
     "TriggeredCompiledRounds": [[*CALLS, f"protocol.kind={kind}"] for kind in ("gis", "relay", "gossip", "flooding")],
     "CompiledLocal": [CALLS, [*CALLS, LOSS], [*CALLS, DEADLINE], [*CALLS, LINKS, NARROW], [*FIXED]],
-    "TriggeredRounds": [
-        [*FIXED, "protocol.kind=gis"],
-        [*CALLS, "protocol.kind=sink"],
-        [*CALLS, "protocol.kind=gis", NODES],
-    ],
     "Local": [[*CALLS, NODES], [*CALLS, "protocol.ttl=0"]],
     # the parts of a context
     "CompiledVertical": [PARTS, [*PARTS, DEADLINE], [*PARTS, LOSS], [*PARTS, LINKS, NARROW]],
@@ -94,17 +93,21 @@ def each(table):
 
 
 @pytest.fixture
-def started(tmp_path):
+def point(tmp_path):
+    return lambda *changes: check(load(tmp_path / "scene.toml", changes, text=SCENARIO)).points[0]
+
+
+@pytest.fixture
+def started(point):
     """Return the driver of a scenario's first replication, started."""
 
     def start(*changes, how="compiled"):
         made = []
-        point = check(load(tmp_path / "scene.toml", changes, text=SCENARIO)).points[0]
         real = simulation.driver_for
         noted = patch.object(simulation, "driver_for", lambda stage: made.append(real(stage)) or made[-1])
         stopped = patch.object(Environment, "run", side_effect=InterruptedError)
         with executed(how), noted, stopped, pytest.raises(InterruptedError):
-            point.simulation(0).run()
+            point(*changes).simulation(0).run()
         return made[0]
 
     return start
@@ -118,12 +121,67 @@ def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
 @each(OVER)
 def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
     driver = started(*changes)
-    assert type(getattr(driver, "talking", driver)._protocol).__name__ == name
+    protocol = getattr(driver, "talking", driver)._protocol
+    assert type(protocol.rounds if type(protocol) is TriggeredRounds else protocol).__name__ == name
 
 
 @each(PLAYED)
 def test_decisions_are_played_in_this_way(started, name, changes):
     assert started(*changes)._play.__qualname__.partition(".")[0] == name
+
+
+SAID = {"Bulk": "messages: in bulk", "Compiled": "messages: in a compiled loop", "": "messages: event by event"}
+
+
+@each(TALKING | OVER)
+def test_users_are_told_what_happens_to_messages(point, name, changes):
+    with executed("compiled"):
+        lines = execution_plan(point(*changes))
+    said = next(said for word, said in SAID.items() if word in name)
+    if any(kind in change for change in changes for kind in ("silent", "pooled")):
+        said = ""  # no message is sent, or none that anybody hears
+    assert [line.partition(";")[0] for line in lines if line.startswith("messages")] == [said] * bool(said)
+
+
+@each(PLAYED)
+def test_users_are_told_how_decisions_are_played(point, name, changes):
+    with executed("compiled"):
+        line = execution_plan(point(*changes))[-1]
+    assert line.startswith("decisions: in a compiled loop" if name == "compiled" else "decisions: event by event; not")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            [*ROUNDS, "protocol.kind=gis"],
+            "messages: event by event; not in a compiled loop: about 72 hops in a round (worth it from 200,000 on)",
+        ),
+        (
+            ["learner.use_after=2"],
+            "decisions: event by event; not in a compiled loop: what is heard is used later (use_after)",
+        ),
+        (
+            ["protocol.ttl=2", "protocol.route=flood", NARROW],
+            "messages: event by event; not in bulk: messages queue for bandwidth",
+        ),
+        ([*CALLS, "protocol.kind=master-worker"], "messages: event by event; there is no other way for these parts"),
+    ],
+)
+def test_users_are_told_why_something_goes_event_by_event(point, changes, line):
+    with executed("chosen"):
+        assert line in execution_plan(point(*changes))
+
+
+def test_users_are_told_that_the_environment_says_so(point):
+    with executed("plain"):
+        assert execution_plan(point())[0].startswith("messages: event by event; not in bulk: NETBANDIT_EXECUTION=plain")
+
+
+def test_a_part_of_ones_own_that_fails_at_its_start_is_a_line(point):
+    found = point()
+    with patch.object(type(found.learner), "start", side_effect=ValueError("no")):
+        assert execution_plan(found) == ["it cannot be started: ValueError: no"]
 
 
 @pytest.mark.parametrize("changes", [[*ROUNDS, "protocol.kind=gis"], CALLS, PARTS])

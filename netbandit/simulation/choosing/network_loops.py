@@ -80,10 +80,15 @@ class NetworkLoop(Way):
     protocol: NetworkProtocol
     network: Network
 
+    @property
+    def where(self) -> str:
+        """Which hops `hops` counts, for users."""
+        return "known ahead"
+
     def should_run(self) -> str | None:
         """See `Way.should_run`."""
         hops = self.hops()
-        return None if hops >= LEAST_HOPS else f"about {hops:,} hops in the run (worth it from {LEAST_HOPS:,} on)"
+        return None if hops >= LEAST_HOPS else f"about {hops:,} hops {self.where} (worth it from {LEAST_HOPS:,} on)"
 
     @abstractmethod
     def hops(self) -> int:
@@ -113,6 +118,12 @@ class Rounds(NetworkLoop):
             return "agents conclude each for itself, what it holds"
         _, most_agents = known
         return _too_many(self.network, most_agents)
+
+    @property
+    def where(self) -> str:
+        """See `NetworkLoop.where`."""
+        rounds = "a round" if self.rounds == 1 else f"{self.rounds:,} rounds"
+        return f"in {rounds}, beside answers" if isinstance(self.protocol, Sink) else f"in {rounds}"
 
     def hops(self) -> int:
         """See `NetworkLoop.hops`."""

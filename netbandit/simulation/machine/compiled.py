@@ -8,7 +8,7 @@ from numba import config, typeof
 from numba.core.types.misc import unliteral
 
 from netbandit.jit import njit
-from netbandit.simulation.compiling import called_by
+from netbandit.simulation.announcing import called_by
 from netbandit.simulation.machine.apart import Apart
 from netbandit.simulation.machine.packed import Packed, kind_of
 

@@ -15,7 +15,7 @@ from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import GeometricJitter, UniformJitter
-from netbandit.network.loss import BitLoss, BurstLoss, ConstantLoss, bursts
+from netbandit.network.loss_laws import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.streams import Streams

@@ -16,7 +16,7 @@ time, so timers cost nothing where nothing goes wrong.
 
 from collections.abc import Iterable
 
-from netbandit.network.loss import chance_of_bits
+from netbandit.network.loss_laws import chance_of_bits
 from netbandit.network.primitives import (
     NOTHING,
     Channel,

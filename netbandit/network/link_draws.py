@@ -6,7 +6,7 @@ from typing import Any
 
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, Law
-from netbandit.network.loss import BurstLoss, Bursts, ConstantLoss, bursts
+from netbandit.network.loss_laws import BurstLoss, Bursts, ConstantLoss, bursts
 from netbandit.streams import Streams
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner
 from netbandit.network import jitter as jitters
-from netbandit.network import loss as losses
+from netbandit.network import loss_laws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.outages import Failing, Outage, OutagePlan, Redrawn
 from netbandit.network.retry import ACK_BYTES, Retry
@@ -56,12 +56,13 @@ def _channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelF
     )
 
 
-def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> losses.Loss | None:
+def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> loss_laws.Loss | None:
     if isinstance(loss, link_faults.PerBitLoss):
-        return losses.BitLoss(loss.per_bit) if loss.per_bit else None
+        return loss_laws.BitLoss(loss.per_bit) if loss.per_bit else None
     if isinstance(loss, link_faults.BurstLoss):
-        return losses.BurstLoss(loss.good, loss.bad, max(1, _ns(loss.good_for, slot)), max(1, _ns(loss.bad_for, slot)))
-    return losses.ConstantLoss(loss) if loss else None
+        good_for, bad_for = max(1, _ns(loss.good_for, slot)), max(1, _ns(loss.bad_for, slot))
+        return loss_laws.BurstLoss(loss.good, loss.bad, good_for, bad_for)
+    return loss_laws.ConstantLoss(loss) if loss else None
 
 
 def _jitter(

@@ -5,7 +5,7 @@ from math import inf
 
 from netbandit.memory import shown
 from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.loss import BurstLoss
+from netbandit.network.loss_laws import BurstLoss
 from netbandit.network.outages import Failing, Redrawn
 from netbandit.settings import KeyPath, Problem
 from netbandit.units import rough_time

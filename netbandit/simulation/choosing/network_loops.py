@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netbandit.network.loss import BurstLoss
+from netbandit.network.loss_laws import BurstLoss
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.protocols.calls import SyncHandler

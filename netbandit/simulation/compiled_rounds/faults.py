@@ -6,7 +6,7 @@ import numpy as np
 
 from netbandit.network.faults import ChannelFaults, Law
 from netbandit.network.ledger import COUNTED_FATES
-from netbandit.network.loss import BurstLoss
+from netbandit.network.loss_laws import BurstLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, repetition_of

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults
-from netbandit.network.loss import BurstLoss
+from netbandit.network.loss_laws import BurstLoss
 from netbandit.network.network import Network
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine.rows import Machine

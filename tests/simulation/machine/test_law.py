@@ -9,7 +9,7 @@ from numba import njit
 
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.hop import chance_of, patience_of
-from netbandit.network.loss import BitLoss
+from netbandit.network.loss_laws import BitLoss
 from netbandit.network.retry import Retry
 from netbandit.simulation.compiled_rounds.faults import law_of
 from netbandit.simulation.machine import primitives, rows

@@ -1,4 +1,4 @@
-"""With what probability a message is lost on its way."""
+"""Laws of loss: with what probability a message is lost on its way; it is lost in `hop` (`take`)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

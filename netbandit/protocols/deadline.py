@@ -1,12 +1,24 @@
-"""How long one waits for others: a key of the protocols that can go on without them."""
+"""How long agents wait for others (`deadline`): the key of protocols that can go on without them, and who waits.
 
+Agents wait in a round, each by its own clock, and conclude each for itself from what it holds. How long a server waits
+stands in `server`, how long the sink of a tree does in `tree_collection`.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
+from simpy import Event
+from simpy.events import EventPriority
 
+from netbandit.network.clock import Clock, ScheduledEvent
 from netbandit.part import Checks, Mistake, Others, Part
+from netbandit.protocols.protocol import Item
 from netbandit.units import DURATION, Duration
+
+DEADLINES = EventPriority(5)
+"""What arrives, or takes effect, at the instant of a deadline is in time."""
 
 
 def _positive(text: Any) -> Any:
@@ -37,3 +49,116 @@ def deadline_without_rounds(keys: DeadlineKey, others: Others) -> Checks:
             "deadline",
             f'works with learners of rounds or calls only, such as elimination and feducb, not with "{kind}"',
         )
+
+
+class WaitList:
+    """Who waits in which round, until it is informed or its deadline passes.
+
+    Args:
+        clock: The clock.
+        deadline: How long (ns) an agent waits, from its own contribution; None: for ever.
+        holds: Returns the items that an agent holds in a round, given (round, agent), at its deadline.
+        conclude: Returns what an agent is told that concludes from items, given (round, items, agent).
+
+    Attributes:
+        late: Items that reached an agent when it had gone on without them.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        deadline: int | None,
+        holds: Callable[[int, int], Sequence[Item]],
+        conclude: Callable[[int, Sequence[Item], int], Item],
+    ) -> None:
+        self._clock = clock
+        self._deadline = deadline
+        self._holds = holds
+        self._conclude = conclude
+        self._waiting: dict[int, dict[int, Event]] = {}
+        self._gone_on: set[tuple[int, int]] = set()
+        self._kept: dict[tuple[int, int], Item] = {}
+        self._done: set[int] = set()
+        self.late = 0
+
+    def wait(self, round: int, agent: int) -> Event:
+        """Return the event that *agent* goes on: with what it concludes, or with None if it has heard nothing."""
+        self._done.discard(agent)
+        informed = Event(self._clock.environment)
+        kept = self._kept.pop((round, agent), None)
+        if kept is not None:
+            self._gone_on.add((round, agent))
+            return informed.succeed(kept)
+        self._waiting.setdefault(round, {})[agent] = informed
+        if self._deadline is not None:
+            callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(round, agent, informed)]
+            self._clock.environment.schedule(ScheduledEvent(callbacks), DEADLINES, self._deadline)
+        return informed
+
+    def waiting(self, round: int) -> list[int]:
+        """Return who waits in *round*, ascending."""
+        return sorted(self._waiting.get(round, ()))
+
+    def waits(self, round: int, agent: int) -> bool:
+        """Return whether *agent* waits in *round*."""
+        return agent in self._waiting.get(round, ())
+
+    def went_on(self, round: int, agent: int) -> bool:
+        """Return whether *agent* has left *round*, and so cannot use what comes."""
+        return (round, agent) in self._gone_on
+
+    def inform(self, round: int, agent: int, items: Sequence[Item]) -> None:
+        """Let *agent*, if it waits, conclude from *items*."""
+        if self.waits(round, agent):
+            self.tell(round, agent, self._conclude(round, items, agent))
+
+    def tell(self, round: int, agent: int, answer: Item | None) -> None:
+        """Let *agent*, which waits, go on with an *answer*; None: it has heard nothing."""
+        self._gone_on.add((round, agent))
+        self._leave(round, agent).succeed(answer)
+
+    def answer(self, round: int, agent: int, answer: Item) -> None:
+        """Let *agent* hear an *answer*: now if it waits for it, or when it comes to that round; else it is late."""
+        if self.waits(round, agent):
+            self.tell(round, agent, answer)
+        elif self.went_on(round, agent):
+            self.late += 1
+        elif agent not in self._done:
+            self._kept[round, agent] = answer
+
+    def done(self, agent: int) -> None:
+        """Let *agent* take part no more: no answer is for it."""
+        self._done.add(agent)
+
+    def is_done(self, agent: int) -> bool:
+        """Return whether *agent* takes part no more."""
+        return agent in self._done
+
+    def forget(self, agent: int) -> None:
+        """Let *agent* forget all rounds; it waits in none."""
+        self._done.discard(agent)
+        self._kept = {key: answer for key, answer in self._kept.items() if key[1] != agent}
+        for round in [round for round, waiting in self._waiting.items() if agent in waiting]:
+            self._leave(round, agent)
+        self._gone_on = {(round, other) for round, other in self._gone_on if other != agent}
+
+    def _leave(self, round: int, agent: int) -> Event:
+        waiting = self._waiting[round]
+        informed = waiting.pop(agent)
+        if not waiting:
+            del self._waiting[round]
+        return informed
+
+    def _pass_deadline(self, round: int, agent: int, informed: Event) -> None:
+        if self._waiting.get(round, {}).get(agent) is not informed or self._clock.now > self._clock.end:
+            return  # it has gone on, or has lost its memory meanwhile
+        items = self._holds(round, agent)
+        if len(items) > 1:
+            self.inform(round, agent, items)
+        else:  # it has nothing but its own
+            self.tell(round, agent, None)
+
+
+def only_a_server(round: int, items: Sequence[Item], agent: int) -> Item:
+    """Stand for the conclusions of agents where only a server concludes."""
+    raise RuntimeError("only the server concludes")

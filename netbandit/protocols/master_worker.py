@@ -7,8 +7,7 @@ from simpy import Event
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
-from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
-from netbandit.protocols.patience import Patience, only_a_server
+from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.protocol import SERVER, Aggregation, CallbackRoundProtocol, Item
 from netbandit.protocols.server import Server
 
@@ -33,10 +32,10 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
         super().start(network, aggregation)
         deadline = self.deadline_ns(network.clock.slot)
         self._apart = aggregation.apart
-        self._patience = Patience(
+        self._wait_list = WaitList(
             network.clock, None if deadline is None else 2 * deadline, lambda round, agent: (), only_a_server
         )
-        tell = self._patience.answer if self._apart else None
+        tell = self._wait_list.answer if self._apart else None
         self._server = Server(
             network, aggregation.participants, self._conclude, self.end, tell, deadline=deadline, apart=self._apart
         )
@@ -44,7 +43,7 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
     @property
     def late(self) -> int:
         """Items that came after the server had answered without them, and answers after agents had gone on."""
-        return self._server.late + self._patience.late
+        return self._server.late + self._wait_list.late
 
     def check_with(self, others: Others) -> Checks:
         """Yield a deadline of learners that the server cannot do without."""
@@ -58,16 +57,16 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
         """Upload the item of a participant; everybody waits for the answer."""
         if item is not None:
             self._server.upload(round, agent, item)
-        return self._patience.wait(round, agent) if self._apart else self._server.informed(round, agent)
+        return self._wait_list.wait(round, agent) if self._apart else self._server.informed(round, agent)
 
     def done(self, agent: int, round: int) -> None:
         """Tell the server."""
-        self._patience.done(agent)
+        self._wait_list.done(agent)
         self._server.say_done(agent, round)
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`."""
-        self._patience.forget(agent)
+        self._wait_list.forget(agent)
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
         return self.conclude(round, items, group=SERVER if self._apart else 0)

@@ -9,10 +9,9 @@ from simpy import Event
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import Checks, Mistake, Note, Others, state
-from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
+from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds
 from netbandit.protocols.handlers import HandledRounds, Handlers
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
-from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
 from netbandit.texts import names_used
 
@@ -44,12 +43,12 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         self._apart = aggregation.apart
-        self._patience = Patience(self.clock, self.deadline_ns(self.clock.slot), self._held, self._conclude_apart)
+        self._wait_list = WaitList(self.clock, self.deadline_ns(self.clock.slot), self._held, self._conclude_apart)
         self._informed: dict[int, Event] = {}
         self._answers: dict[int, Item] = {}
         self._over: dict[int, tuple[OpenRound, Labels]] = {}
         self.rounds = self.open_rounds(network, aggregation)
-        self.rounds.ask_who_waits(self._patience.waiting)
+        self.rounds.ask_who_waits(self._wait_list.waiting)
 
     def open_rounds(self, network: Network, aggregation: Aggregation) -> OpenRounds:
         """Return what is to hold the rounds that are open: none yet."""
@@ -111,7 +110,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         afterwards = self._contribute_afterwards(round, agent, item)
         if afterwards is not None:
             return afterwards
-        informed = self._patience.wait(round, agent) if self._apart else self._informed.get(round)
+        informed = self._wait_list.wait(round, agent) if self._apart else self._informed.get(round)
         if informed is None:
             informed = self._informed[round] = Event(self.clock.environment)
         self.rounds.look_who_is_left(self.rounds.contribute(round, agent, item))
@@ -123,7 +122,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`; of rounds that have ended, too."""
-        self._patience.forget(agent)
+        self._wait_list.forget(agent)
         for round, _ in self._over.values():
             round.forget(agent)
         self.rounds.forget(agent)
@@ -131,7 +130,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
-        return self._patience.late + self.rounds.late
+        return self._wait_list.late + self.rounds.late
 
     def _contribute_afterwards(self, number: int, agent: int, item: Item) -> Event | None:
         """Tell *agent* what was concluded of a round that has ended without it; None: the round has not ended."""
@@ -141,7 +140,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
             return None
         round, labels = self._over[number]
         round.contribute(agent, item)
-        informed = self._patience.wait(number, agent)
+        informed = self._wait_list.wait(number, agent)
         self._let_go_on(round, agent, labels)
         return informed
 
@@ -150,7 +149,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self.end(round.number)
         if self._apart:
             self._over[round.number] = round, labels
-            for agent in self._patience.waiting(round.number):
+            for agent in self._wait_list.waiting(round.number):
                 self._let_go_on(round, agent, labels)
             return
         answer = self.conclude(round.number, round.named(labels))
@@ -162,9 +161,9 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         """Let *agent* go on in a round that has ended with those of the items of all that it holds itself."""
         items = round.held(agent, labels)
         if len(items) > 1 or labels == 1 << agent:
-            self._patience.inform(round.number, agent, items)
+            self._wait_list.inform(round.number, agent, items)
         else:  # it was down, or has lost its memory
-            self._patience.tell(round.number, agent, None)
+            self._wait_list.tell(round.number, agent, None)
 
     def _held(self, number: int, agent: int) -> Sequence[Item]:
         """Return the items of an open round that *agent* holds at its deadline, when it goes on."""

@@ -10,9 +10,8 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
-from netbandit.protocols.deadline import DeadlineKey
+from netbandit.protocols.deadline import DeadlineKey, WaitList
 from netbandit.protocols.done import DONE_FLOODED, DoneFlood
-from netbandit.protocols.patience import Patience
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 from netbandit.texts import plain, text
 
@@ -102,7 +101,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     def _start_apart(self, network: Network) -> None:
         deadline = self.broadcasts.deadline_ns(self.clock.slot) if isinstance(self.broadcasts, DeadlineKey) else None
-        self._patience = Patience(self.clock, deadline, self._holds, self._conclude_apart)
+        self._wait_list = WaitList(self.clock, deadline, self._holds, self._conclude_apart)
         agents = range(network.agents)
         self._near = _within(network, self.broadcasts.hops_at_most)
         self._heard: list[dict[int, dict[int, Item]]] = [{} for _ in agents]
@@ -123,7 +122,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
-        return self._patience.late if self._apart else 0
+        return self._wait_list.late if self._apart else 0
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let *agent* tell its item to all others."""
@@ -131,7 +130,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if self._alone:
             return Event(self.clock.environment).succeed(self.conclude(round, [item], group=agent))
         if self._apart:
-            informed = self._patience.wait(round, agent)
+            informed = self._wait_list.wait(round, agent)
             self._heard[agent].setdefault(round, {})[agent] = item
             self.broadcasts.broadcast(round, agent, item)
             self._conclude_if_complete(round, agent)
@@ -156,7 +155,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     def done(self, agent: int, round: int) -> None:
         """Tell all that can hear it."""
         self._heard[agent].clear()
-        self._patience.done(agent)
+        self._wait_list.done(agent)
         if self.broadcasts.out_of_band:
             for other in range(self.network.agents):
                 if other != agent:
@@ -168,7 +167,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         """See `CallbackRoundProtocol.forget`."""
         if not self._apart:
             return
-        self._patience.forget(agent)
+        self._wait_list.forget(agent)
         self._heard[agent].clear()
         self._done[agent].clear()
 
@@ -193,9 +192,9 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         for source, round, item in heard:
             if item is None:
                 self._note_done(agent, source, round)
-            elif self._patience.went_on(round, agent):
-                self._patience.late += 1
-            elif source != agent and not self._patience.is_done(agent):
+            elif self._wait_list.went_on(round, agent):
+                self._wait_list.late += 1
+            elif source != agent and not self._wait_list.is_done(agent):
                 if self.network.forgets:
                     self._done[agent].pop(source, None)  # it has begun anew
                 self._heard[agent].setdefault(round, {}).setdefault(source, item)
@@ -211,13 +210,13 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     def _conclude_if_complete(self, round: int, agent: int) -> None:
         """Let *agent* go on if it waits in *round*, and for nobody."""
-        if not self._patience.waits(round, agent):
+        if not self._wait_list.waits(round, agent):
             return
         heard, done = self._heard[agent][round], self._done[agent]
         if len(heard) + len(done) <= len(self._near[agent]):
             return
         if all(other in heard or done.get(other, round + 1) <= round for other in self._near[agent]):
-            self._patience.inform(round, agent, self._holds(round, agent))
+            self._wait_list.inform(round, agent, self._holds(round, agent))
 
     def _holds(self, round: int, agent: int) -> list[Item]:
         """Return what *agent* has heard of *round*, in order of their agents, and of which it has no more need."""

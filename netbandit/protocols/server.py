@@ -9,8 +9,8 @@ from netbandit.network.clock import ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.done import DONE
-from netbandit.protocols.patience import DEADLINES
 from netbandit.protocols.protocol import Item
 
 UPLOAD = Kind("UPLOAD")

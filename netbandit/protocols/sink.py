@@ -8,12 +8,11 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.part import Checks, Others
-from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
+from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.done import DONE, DoneUpwards
 from netbandit.protocols.gis import SYNCHRONIZATION
 from netbandit.protocols.handlers import HandledRounds
 from netbandit.protocols.open_rounds import Labels, OpenRound
-from netbandit.protocols.patience import DEADLINES, Patience, only_a_server
 from netbandit.protocols.protocol import (
     SERVER,
     Aggregation,
@@ -55,8 +54,8 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         self._sizes = [len(members) for members in topology.components]
         self._deadline = self.deadline_ns(network.clock.slot)
         wait = None if self._deadline is None else 3 * self._deadline
-        self._patience = Patience(network.clock, wait, lambda round, agent: (), only_a_server)
-        tell = self._patience.answer if self._apart else None
+        self._wait_list = WaitList(network.clock, wait, lambda round, agent: (), only_a_server)
+        tell = self._wait_list.answer if self._apart else None
         self._server = Server(
             network,
             lambda round: self._sinks,
@@ -93,7 +92,7 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
     @property
     def late(self) -> int:
         """Items that came after a sink, or the server, had gone on without, and answers after agents had."""
-        return self._late + self._server.late + self._patience.late
+        return self._late + self._server.late + self._wait_list.late
 
     def check_with(self, others: Others) -> Checks:
         """Yield a deadline of learners that the server cannot do without."""
@@ -116,7 +115,7 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
             self._collected(round, component, [item])
         else:
             self._collect(round, agent, item)
-        return self._patience.wait(round, agent) if self._apart else self._server.informed(round, agent)
+        return self._wait_list.wait(round, agent) if self._apart else self._server.informed(round, agent)
 
     def _collect(self, round: int, agent: int, item: Item) -> None:
         """Send the item of an agent that is not alone on its way to the sink of its component."""
@@ -124,14 +123,14 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
 
     def done(self, agent: int, round: int) -> None:
         """Tell the sink of its component, which tells the server when all of them are done."""
-        self._patience.done(agent)
+        self._wait_list.done(agent)
         if isinstance(self._collection, HandledRounds) and self._sizes[self._component[agent]] > 1:
             self._collection.done(agent, round)
         self._done_upwards.say(agent, round)
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`."""
-        self._patience.forget(agent)
+        self._wait_list.forget(agent)
         component = self._component[agent]
         if isinstance(self._collection, HandledRounds):
             self._collection.forget(agent)

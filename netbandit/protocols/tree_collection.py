@@ -9,7 +9,7 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.patience import DEADLINES
+from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.protocol import Item
 from netbandit.texts import plain, text
 

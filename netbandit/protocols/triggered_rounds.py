@@ -12,10 +12,9 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.deadline import DeadlineKey
+from netbandit.protocols.deadline import DEADLINES, DeadlineKey
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releases, Releasing
-from netbandit.protocols.patience import DEADLINES
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")

@@ -1,6 +1,6 @@
 """What can go wrong on the links between agents, drawn at random, and loops that have little room for it."""
 
-from netbandit.simulation.compiled_rounds import faults, links, luck, neighbour_rounds
+from netbandit.simulation.compiled_rounds import faults, link_draws, links, neighbour_rounds
 
 LOSSES = [
     "links.peer.loss = 0.1",
@@ -46,7 +46,7 @@ def with_little_room(monkeypatch):
     monkeypatch.setattr(links, "_EVENTS", 3)
     for module in (links, faults):
         monkeypatch.setattr(module, "_LEAST_ROOM", 1)
-    monkeypatch.setattr(luck, "_WINDOW", 1)
-    monkeypatch.setattr(luck, "_STAYS", 1)
+    monkeypatch.setattr(link_draws, "_WINDOW", 1)
+    monkeypatch.setattr(link_draws, "_STAYS", 1)
     monkeypatch.setattr(neighbour_rounds, "_LISTS", 0)
     monkeypatch.setattr(neighbour_rounds, "_TELLERS", 1)

@@ -11,8 +11,8 @@ from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, repetition_of
 from netbandit.simulation.compiled_rounds.cuts import absences_of, cuts_of
+from netbandit.simulation.compiled_rounds.link_draws import Stays, Windows
 from netbandit.simulation.compiled_rounds.links import doubled, with_unused_rows
-from netbandit.simulation.compiled_rounds.luck import Stays, Windows
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine.heaps import COLUMNS
 from netbandit.simulation.machine.rows import Faults, Machine

@@ -15,7 +15,7 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
-from netbandit.simulation.compiled_rounds.faults import WhatGoesWrong, all_kinds
+from netbandit.simulation.compiled_rounds.faults import FaultArrays, all_kinds
 from netbandit.simulation.compiled_rounds.links import doubled, machine_of, more_entries, more_messages, write_back
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine.compiled import machine_code
@@ -53,7 +53,7 @@ class CompiledLoop(NetworkProtocol):
         """
         self._all_kinds = all_kinds(self.kinds, network)
         self.machine = self.arrays_of(network, self._all_kinds)
-        self._wrong = WhatGoesWrong(network, self.machine, len(self.kinds)) if network.unreliable else None
+        self._wrong = FaultArrays(network, self.machine, len(self.kinds)) if network.unreliable else None
         if self._wrong is not None:
             self.machine = self.machine._replace(faults=self._wrong.faults)
         self._turn = turn

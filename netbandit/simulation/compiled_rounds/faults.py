@@ -27,7 +27,7 @@ def all_kinds(kinds: tuple[Kind, ...], network: Network) -> tuple[Kind, ...]:
     return (*kinds, *map(repetition_of, kinds), ACK) if network.unreliable else kinds
 
 
-class WhatGoesWrong:
+class FaultArrays:
     """All that goes wrong in a network over which a loop sends messages.
 
     Args:

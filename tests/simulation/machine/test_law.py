@@ -19,7 +19,7 @@ FLAGS = {"LOSES_BITS": True, "LOSES_IN_BURSTS": False}
 NAMES = FLAGS | {name: value for name, value in vars(primitives).items() if is_text(value)}
 
 
-class WhatGoesWrong(NamedTuple):
+class FaultArrays(NamedTuple):
     """As `rows.Faults`, but for what has no law."""
 
     law: Any
@@ -30,7 +30,7 @@ class WhatGoesWrong(NamedTuple):
 class Network(NamedTuple):
     """As `rows.Machine`, but for all that does not go wrong."""
 
-    faults: WhatGoesWrong
+    faults: FaultArrays
 
 
 chance = njit(written_out(chance_of, NAMES))
@@ -41,7 +41,7 @@ def network(factors=(), spread=0.0, **faults):
     packets = np.zeros(1, dtype=rows.PACKET_ROW)
     packets["spread"] = spread
     law = law_of(ChannelFaults(**faults), {}, 1)
-    return Network(WhatGoesWrong(law, packets, np.array(factors, dtype=np.float64)))
+    return Network(FaultArrays(law, packets, np.array(factors, dtype=np.float64)))
 
 
 def test_bits_are_lost_with_the_same_probability():

@@ -82,7 +82,7 @@ class Asks(Communication):
         if forgets:
             self._heard = [heard for heard in self._heard if heard[0] != agent]
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learner hear all answers that have come since the last decision, in order."""
         if self._heard:
             agents, sources, told, said = zip(*self._heard, strict=True)

@@ -74,7 +74,7 @@ class BulkBroadcasts(Communication):
             self._told[slot % self._depth] = told
         self._send(slot, told is not None)
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learner hear what takes effect at the boundary that begins *slot*."""
         if self._told is None:
             return

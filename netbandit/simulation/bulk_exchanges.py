@@ -78,7 +78,7 @@ class BulkExchanges(Communication):
         events[:, 3] = self._size
         self.stage.fingerprint.record_all(events)
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let all agents step, if it is time."""
         rows = self._rows
         if rows is None or slot != self._due:

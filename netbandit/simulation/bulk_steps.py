@@ -91,7 +91,7 @@ class BulkSteps(Communication):
         self._ready[agents] = False
         self._times[agents] += 1
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let agents take in what takes effect at the boundary that begins *slot*, and step."""
         if self._rows is None:
             return

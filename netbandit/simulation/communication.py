@@ -74,7 +74,7 @@ class Communication:
         """Return the slot before which agents must stop to talk, if they play from *first* on to before *last*."""
         return last
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learner take in what has reached agents, who decide in *slot* next."""
         return
 
@@ -225,7 +225,7 @@ class Broadcasts(Communication):
                 [said[place] for place in kept],
             )
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
         listeners, sources, told, said = self._heard
         if listeners:
@@ -363,7 +363,7 @@ class Synchronisations(Communication):
     def release(self, agent: int, param_set: int) -> Item:
         """Ask the learner; see `SyncHandler`."""
         now = self.clock.now
-        self.hand_on(now // self.clock.slot)
+        self.deliver(now // self.clock.slot)
         self._released_at[agent, param_set] = now
         self._releases[param_set, agent] += 1
         shared = self.learners[param_set].share(now // self.clock.slot, self.everybody[agent : agent + 1])
@@ -411,7 +411,7 @@ class Synchronisations(Communication):
         if included is not None:
             latest.included.append(included)
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learners adopt what has been concluded since the last decision, in order."""
         if self._adopting:
             adopting, self._adopting = self._adopting, []
@@ -503,7 +503,7 @@ class Exchanges(Communication):
     def _mix(self, agents: NDArray[np.int64], mixed: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
         self._mixed.append((agents, mixed, largest))
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learner take what has been mixed."""
         mixed, self._mixed = self._mixed, []
         for agents, rows, largest in mixed:

@@ -66,7 +66,7 @@ class CompiledBroadcasts(Broadcasts):
             assert isinstance(self._broadcasts, CompiledTrees)  # in rounds agents do not fail
             self._used(self._broadcasts.forget(agent))
 
-    def hand_on(self, slot: int) -> None:
+    def deliver(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
         heard, said = self._used(self._broadcasts.heard())
         if not len(heard):

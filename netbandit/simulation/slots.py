@@ -189,7 +189,7 @@ class Slots(Driver):
         talking, turns, environment = self.talking, self.turns, self._clock.environment
         first = self._played
         slot = turns.slot(first)
-        talking.hand_on(slot)
+        talking.deliver(slot)
         last = turns.before(environment.peek())
         stop = turns.after(talking.last(slot, self._clock.horizon) - 1)
         self._played = self._play(first, max(first + 1, min(last, stop)))

@@ -171,9 +171,14 @@ class Rounds(NetworkLoop):
 
 @dataclass(frozen=True)
 class CalledRounds(Rounds):
-    """Rounds that agents call for."""
+    """Rounds that agents call for; `rounds`: about how many."""
 
     rounds: int = _CALLED_ROUNDS
+
+    @property
+    def where(self) -> str:
+        """See `NetworkLoop.where`."""
+        return f"{super().where}, as many as agents may call for"
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
@@ -250,14 +255,23 @@ class CallsOverLocal(NetworkLoop):
             return NONE_FOR_PROTOCOL
         return _too_many(self.network, _MOST_IN_CLIQUES)
 
+    @property
+    def where(self) -> str:
+        """See `NetworkLoop.where`."""
+        return f"if each agent releases {self._releases:,} times"
+
+    @property
+    def _releases(self) -> int:
+        """About how often an agent releases in the run."""
+        return min(_SYNCHRONISATIONS, self.network.clock.horizon // 10)
+
     def hops(self) -> int:
         """See `NetworkLoop.hops`."""
         network, protocol = self.network, self.protocol
         assert isinstance(protocol, Local)
         channels = 2 * len(network.links)
         degree = max(1, channels // network.agents)
-        once = int(channels * min(network.agents, degree ** min(protocol.ttl - 1, network.agents)))
-        return once * min(_SYNCHRONISATIONS, network.clock.horizon // 10)
+        return int(channels * min(network.agents, degree ** min(protocol.ttl - 1, network.agents))) * self._releases
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""

@@ -182,6 +182,8 @@ class CalledRounds(Rounds):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
+        if type(self.protocol) is Sink:
+            return "rounds that agents call for are few, and one over sink gains too little"
         if not overlaps(self.protocol) and type(self.protocol) is not Relay:
             return NONE_FOR_PROTOCOL
         return _why_nodes(self.network, "where agents call for rounds") or super().unsuited()

@@ -167,8 +167,8 @@ def test_users_are_told_how_decisions_are_played(point, name, changes):
         ),
         (
             [*CALLS, "protocol.kind=sink"],
-            "messages: event by event; not in a compiled loop: rounds that agents call for are few, and one over sink gains "
-            "too little",
+            "messages: event by event; not in a compiled loop: rounds that agents call for are few, and one over sink "
+            "gains too little",
         ),
         ([*CALLS, "protocol.kind=master-worker"], "messages: event by event; there is no other way for these parts"),
     ],

@@ -43,6 +43,8 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_PACKAGE = __name__.partition(".")[0]
+
 Scope = dict[str, ast.expr]
 """What names of a text stand for where it is written out."""
 
@@ -82,6 +84,7 @@ def written_out(
     *,
     objects: Mapping[str, Any] | None = None,
     compiled: Callable[[FunctionType], Any] = lambda made: made,
+    package: str | None = None,
 ) -> FunctionType:
     """Return *function* with all texts that it calls written out, and what cannot happen left out.
 
@@ -96,13 +99,16 @@ def written_out(
             order, as an object's name and a path. All plain functions that are called with such an object are texts.
             Of a list of random generators, one an agent, only that of the argument ``agent`` can be read.
         compiled: With *objects*: what is called in place of a text that ends within a loop.
+        package: Beside this one, whose numbers *names* are about: those of others are their own, by whatever names.
+            None: that of *function*.
 
     Raises:
         TextError: It is none, or a primitive has nothing to stand for, or something is read of an object that is
             neither an array nor a number.
     """
     assert isinstance(function, FunctionType)
-    return _Writer(names, called, objects or {}, compiled).function(function)
+    package = package or function.__module__.partition(".")[0]
+    return _Writer(names, called, objects or {}, compiled, package).function(function)
 
 
 @cache
@@ -139,11 +145,13 @@ class _Writer:
         called: Callable[[FunctionType], Any] | None,
         objects: Mapping[str, Any],
         compiled: Callable[[FunctionType], Any],
+        package: str,
     ) -> None:
         self._names = names
+        self._packages = package, _PACKAGE
         self._values = {id(name): value for name, value in names.items() if not isinstance(name, str)}
         self._objects, self._compiled = objects, compiled
-        self._called_for = called or (lambda text: written_out(text, names))
+        self._called_for = called or (lambda text: written_out(text, names, package=package))
         self._calls_often = called is not None
         self._times: Counter[FunctionType] = Counter()  # how often a text is called
         self._sources: set[str] = set()
@@ -335,8 +343,7 @@ class _Writer:
         own = owner.__globals__.get(name, _NOTHING)
         if id(own) in self._values:
             return self._values[id(own)]
-        others = self._root is not None and owner.__module__ != self._root.__module__
-        if others and isinstance(own, int) and not owner.__module__.startswith("netbandit."):
+        if isinstance(own, int) and owner.__module__.partition(".")[0] not in self._packages:
             return own
         if (is_text(own) and not own.__module__.startswith("netbandit.")) or name not in self._names:
             return own
@@ -411,7 +418,7 @@ class _Writer:
         if text not in self._called:
             self._called[text] = f"{text.__name__}_{len(self._called)}"
             made = (
-                written_out(text, self._names, objects=objects, compiled=self._compiled)
+                written_out(text, self._names, objects=objects, compiled=self._compiled, package=self._packages[0])
                 if objects
                 else self._called_for(text)
             )

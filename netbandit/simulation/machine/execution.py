@@ -152,11 +152,7 @@ class _Writing:
     def made(self, text: Any) -> Any:
         """Return *text* to be called, as it is written here."""
         if text not in self._made:
-            names = self.names
-            if not text.__module__.startswith("netbandit."):  # its own numbers are not the loop's, by whatever names
-                own = text.__globals__
-                names = {name: value for name, value in names.items() if not isinstance(own.get(name), int)}
-            made = self.named(written_out(text, names, self.called))
+            made = self.named(written_out(text, self.names, self.called, package="netbandit"))
             if text in _LONG and self._variant:
                 how: Callable[..., Any] = compiled.apart
             else:

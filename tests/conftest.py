@@ -41,6 +41,12 @@ def _place(group):
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Return one more than there are cores: some tests wait for processes that they have started."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Distribute tests by `group_of`."""
     from xdist.scheduler import LoadScopeScheduling

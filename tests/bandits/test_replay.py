@@ -46,14 +46,14 @@ def z(values):
 
 @pytest.mark.parametrize("combine", ["sum", "product"])
 def test_the_estimate_is_unbiased_on_a_uniform_log(combine):
-    """Over 300 logs of 600 users: the truth is known, and the mean error is 0 up to its standard error.
+    """Over 150 logs of 600 users: the truth is known, and the mean error is 0 up to its standard error.
 
     The error is K / n times the clicks of kept events, less what the chosen arms pay on average: its mean is zero for
     any policy. For one that does not learn so is that of the click-through rate itself.
     """
     policies = (fixed, by_context, learner)
     weighted, plain = ({policy: [] for policy in policies} for _ in range(2))
-    for log in range(300):
+    for log in range(150):
         bandit, streams = replay(log, arms=5, combine=combine)
         contexts, rewards = log_of(bandit, streams, 600)
         for policy in policies:
@@ -83,7 +83,7 @@ class Knowing(MadeLog):
 def test_the_estimate_is_biased_on_a_log_that_is_not():
     """So the test above would tell."""
     errors = []
-    for log in range(300):
+    for log in range(150):
         _, streams = replay(log)
         source = Knowing(ClickLaw.draw(5, "product", streams.generator))
         bandit = Replay(arms=5, combine="product")

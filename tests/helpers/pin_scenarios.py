@@ -13,7 +13,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -138,7 +138,7 @@ def pinned() -> dict[str, dict[str, Any]]:
 def numbers(file: Path, cut: Cut) -> list[dict[str, Any]]:
     """Return parameters, fingerprint and metrics of every point of a scenario, one replication of each."""
     sets = [word for override in cut for word in ("--set", override)]
-    with TemporaryDirectory() as out, _without_pictures():
+    with TemporaryDirectory() as out, _unshown():
         command = ["run", str(file), *sets, "--replications", "1", "--out", out, "--json"]
         done = CliRunner().invoke(main, command)
     if done.exit_code:
@@ -156,14 +156,13 @@ def numbers(file: Path, cut: Cut) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _without_pictures() -> Iterator[None]:
-    """Leave out the pictures, which take many times as long as the runs; should they move, they are drawn after all."""
-    try:
-        plots = importlib.import_module("netbandit.plots")
-    except ImportError:
-        yield
-        return
-    with patch.object(plots, "plot_folder", lambda *_, **__: [], create=True):
+def _unshown() -> Iterator[None]:
+    """Leave out tables and pictures, which take longer than some runs; should they move, they are made after all."""
+    with ExitStack() as stack:
+        for module, name in (("netbandit.plots", "plot_folder"), ("netbandit.results.terminal_table", "show")):
+            with suppress(ImportError):
+                unshown = patch.object(importlib.import_module(module), name, lambda *_, **__: [], create=True)
+                stack.enter_context(unshown)
         yield
 
 

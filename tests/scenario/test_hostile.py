@@ -14,7 +14,7 @@ from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 
 SEED = 15
-COUNT = int(os.environ.get("HOSTILE", "500"))
+COUNT = int(os.environ.get("HOSTILE", "250"))
 """By hand: ``HOSTILE=100000 pytest tests/scenario/test_hostile.py -n0``."""
 
 

@@ -35,11 +35,11 @@ kind = "{protocol}"
 LINEAR = 'kind = "linear"\narms = 5\ndimension = 6'
 VERTICAL = 'kind = "vertical"\ndimension = 12\narms = 4'
 LEARNERS = {
-    "elimination": (2000, 'kind = "bernoulli"\narms = 3', "gis"),
-    "feducb": (60, LINEAR, "relay"),
+    "elimination": (1000, 'kind = "bernoulli"\narms = 3', "gis"),
+    "feducb": (30, LINEAR, "relay"),
     "pfcb": (20, 'kind = "procurement"', "gossip"),
-    "linucb": (60, VERTICAL, "vertical"),
-    "lints": (60, VERTICAL, "vertical"),
+    "linucb": (20, VERTICAL, "vertical"),
+    "lints": (20, VERTICAL, "vertical"),
 }
 
 

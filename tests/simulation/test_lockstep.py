@@ -176,4 +176,4 @@ def test_gis_on_the_bundled_networks_is_as_in_lock_step(name, timing, tmp_path, 
 
 
 FOLDER = Path(__file__).parents[2] / "topologies"
-EXAMPLES = 120
+EXAMPLES = 60

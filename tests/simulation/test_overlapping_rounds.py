@@ -91,9 +91,8 @@ ABSENCES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "protocol", ["gis", *(pytest.param(one, marks=pytest.mark.slow) for one in ("gossip", "flooding"))]
-)
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("seed", range(5))
 def test_agents_go_down_and_come_back_as_event_by_event(point, protocol, seed):
     faults = ABSENCES[seed]
@@ -126,16 +125,18 @@ def test_numbers_of_ones_own_are_not_those_of_the_loop(point):
     same(*both_ways(point(drawn(0, "helpers.own_handlers:Others", faults=""))))
 
 
-@pytest.mark.parametrize(("family", "timing"), [("star", "slotted"), ("complete", "asynchronous")])
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize(("family", "agents", "timing"), [("star", 70, "slotted"), ("complete", 20, "asynchronous")])
 @pytest.mark.parametrize("kind", ["Chatters", "Drawers"])
-def test_there_is_room_for_all_that_a_protocol_of_ones_own_says(point, monkeypatch, kind, family, timing):
+def test_there_is_room_for_all_that_a_protocol_of_ones_own_says(point, monkeypatch, kind, family, agents, timing):
     with_little_room(monkeypatch)
     protocol = f'kind = "helpers.own_handlers:{kind}", timing = "{timing}"'
-    given = {"topology": f'family = "{family}", agents = 70', "latency": '"1 ms"', "horizon": 12, "faults": ""}
+    given = {"topology": f'family = "{family}", agents = {agents}', "latency": '"1 ms"', "horizon": 12, "faults": ""}
     learner = 'kind = "elimination", rounds = 2, gap = 0.9'
     same(*both_ways(point(drawn(0, "own", protocol=protocol, learner=learner, told=True, **given))))
 
 
+@pytest.mark.slow  # for its compilation
 def test_a_sender_that_goes_down_after_the_horizon_waits_for_nothing(point):
     """Its timeout is longer than the run, and it knows ahead whether it is up then."""
     faults = ABSENCES[2].replace("4 ms", "90 ms")

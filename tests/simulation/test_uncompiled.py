@@ -6,7 +6,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FILES = ["test_compiled_calls.py", "test_compiled_gathers.py", "test_compiled_rounds.py", "test_tree_broadcasts.py"]
+FILES = [
+    "../testing/test_checks.py",
+    "../testing/test_swarm.py",
+    "test_compiled_calls.py",
+    "test_compiled_gathers.py",
+    "test_compiled_rounds.py",
+    "test_overlapping_rounds.py",
+    "test_tree_broadcasts.py",
+]
 
 
 def test_what_goes_wrong_is_the_same_before_it_is_compiled():

@@ -19,8 +19,12 @@ UP, DOWN = nb.Kind("UP"), nb.Kind("DOWN")
 STAR = {"topology": {"family": "star", "agents": 4}}
 
 
-def parts(table):
-    return [pytest.param(part_class(table, kind, Path()), small(table, kind), id=kind) for kind in BUILT_IN[table]]
+def parts(table, *compiled_for_long):
+    return [
+        pytest.param(part_class(table, kind, Path()), small(table, kind), id=kind, marks=marks)
+        for kind in BUILT_IN[table]
+        for marks in [[pytest.mark.slow] if kind in compiled_for_long else []]
+    ]
 
 
 def passes(check, keys, kind):
@@ -28,7 +32,7 @@ def passes(check, keys, kind):
     check(kind, exclude=["elsewhere"], **{key: value for key, value in keys.items() if key != "kind"})
 
 
-@pytest.mark.parametrize(("kind", "keys"), parts("protocol"))
+@pytest.mark.parametrize(("kind", "keys"), parts("protocol", "local", "relay", "vertical"))
 def test_shipped_protocols_pass(kind, keys):
     passes(check_protocol, keys, kind)
 

@@ -5,6 +5,7 @@ from netbandit.cli import main
 from netbandit.testing import swarm
 
 
+@pytest.mark.slow  # for its compilation
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_random_scenarios_keep_all_invariants(first):
     failures = {number: swarm.failure(5, number) for number in range(first, first + 20)}

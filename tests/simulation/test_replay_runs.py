@@ -83,7 +83,7 @@ def test_more_columns_are_worth_more(tmp_path):
     found = {}
     for partial in ("0.2", "1.0"):
         common = ["bandit.arms=5", "bandit.combine=product", "protocol.masks=false", "learner.alpha=1.0"]
-        parts = point(tmp_path, *common, "run.horizon=10000", f"bandit.partial={partial}")
+        parts = point(tmp_path, *common, "run.horizon=20000", f"bandit.partial={partial}")
         runs = [parts.simulation(log).run() for log in range(10)]
         names = ("regret", "relative_ctr", "true_ctr")
         found[partial] = {name: np.array([run.metrics[name] for run in runs]) for name in names}

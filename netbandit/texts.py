@@ -107,7 +107,7 @@ def written_out(
             neither an array nor a number.
     """
     assert isinstance(function, FunctionType)
-    package = package or function.__module__.partition(".")[0]
+    package = package or (function.__module__ or "").partition(".")[0]
     return _Writer(names, called, objects or {}, compiled, package).function(function)
 
 

@@ -57,12 +57,20 @@ class SlotLoop(Way):
             return "agents of this learner keep several sets of parameters"
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
-    def unknown(self) -> str | None:
-        """See `Way.unknown`."""
+    def can_run(self) -> str | None:
+        """See `Way.can_run`."""
         try:
-            self.loop()
+            return super().can_run()
         except TextError as error:
             return str(error)
+
+    def unknown(self) -> str | None:
+        """See `Way.unknown`.
+
+        Raises:
+            TextError: The steps cannot be written into a loop, which is a remark of the run.
+        """
+        self.loop()
         return None
 
     def should_run(self) -> str | None:

@@ -110,6 +110,14 @@ def called_by(loop: Any) -> Iterator[Any]:
             yield called
 
 
+def _changed(source: str) -> float:
+    """Return when a file of sources last changed; 0: there is none, as of a notebook's cells, whose text is in names."""
+    try:
+        return Path(source).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def _let_go(loop: Any, known: dict[Any, float]) -> float:
     """Remove what is older than its sources, of *loop* and of all that it calls; return when they last changed.
 
@@ -121,7 +129,7 @@ def _let_go(loop: Any, known: dict[Any, float]) -> float:
         return known[loop]
     function = loop.py_func
     sources = getattr(function, "__written_from__", (function.__code__.co_filename,))
-    changed = known[loop] = max(Path(source).stat().st_mtime for source in sources)
+    changed = known[loop] = max(map(_changed, sources))
     for called in called_by(loop):
         changed = max(changed, _let_go(called, known))
     known[loop] = changed

@@ -19,6 +19,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import click
 from grid.executions import EXECUTIONS, line_of, numbers, run
@@ -48,9 +49,9 @@ def outcomes(scenarios: Iterable[str], executions: Sequence[str], jobs: int) -> 
     for scenario in scenarios:
         kinds.setdefault(protocol_of(scenario), []).append(scenario)
     tasks = [(execution, own) for execution in reversed(executions) for own in kinds.values()]  # the slowest way first
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        for done in pool.imap_unordered(_all_of, tasks):
-            yield from done
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
+        for done in as_completed([pool.submit(_all_of, task) for task in tasks]):
+            yield from done.result()
 
 
 def compare(table: Sequence[Line], done: Iterable[Outcome]) -> Iterator[str]:

@@ -2,6 +2,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 
 from numba import njit
 
@@ -77,3 +78,15 @@ def test_what_is_kept_is_let_go_when_anything_it_calls_has_changed(tmp_path):
     (tmp_path / "called.py").write_text(CALLED.replace("value + 1", "value + 2"))
     assert run() == (3, "it took some s last time\n")
     assert run() == (3, "")
+
+
+def test_a_loop_of_a_notebook_needs_no_file(capsys, tmp_path):
+    """The text of a cell is in the name of what is compiled of it, so that it never grows old."""
+
+    class Loop:
+        signatures = ()
+        py_func = types.FunctionType(compile("0", "/tmp/ipykernel_1/2.py", "exec"), {"__name__": "__main__"})
+        stats = type("Stats", (), {"cache_path": str(tmp_path)})
+
+    announce(Loop(), "a protocol of one's own")
+    assert capsys.readouterr().err.startswith("compiling the loop of a protocol of one's own, ")

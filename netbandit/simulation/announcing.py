@@ -111,7 +111,7 @@ def called_by(loop: Any) -> Iterator[Any]:
 
 
 def _changed(source: str) -> float:
-    """Return when a file of sources last changed; 0: there is none, as of cells of notebooks: their text is in names."""
+    """Return when a file of sources last changed; 0: there is none, as of a notebook: its text is in names."""
     try:
         return Path(source).stat().st_mtime
     except OSError:

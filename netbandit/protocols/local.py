@@ -260,6 +260,10 @@ class Local(LocalKeys, CallProtocol):
         """Return `Word.furthest` of a word that nobody has heard; a compiled loop numbers these."""
         return Furthest()
 
+    def forget_word(self, furthest: Any, agent: int) -> None:
+        """Let *agent* have heard no copy of the word of this `Word.furthest`."""
+        furthest.pop(agent, None)
+
     def say(self, word: Word) -> None:
         """Let its source say *word*."""
         self._say_word(self.network, self, word.source, word)
@@ -300,7 +304,7 @@ class Local(LocalKeys, CallProtocol):
                 self._held.pop((agent, param_set), None)
             for progress in self._meetings.values():
                 for furthest in progress.furthest.values():
-                    furthest.pop(agent, None)
+                    self.forget_word(furthest, agent)
 
     def _release(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now >= self.clock.end:

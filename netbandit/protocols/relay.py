@@ -1,5 +1,6 @@
 """Relay: each agent's message goes to all others along shortest paths."""
 
+from collections.abc import Iterable
 from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -24,6 +25,11 @@ Integers = NDArray[np.int64]
 RELAY = Kind("RELAY")
 
 _SOURCE_AND_ROUND = itemgetter(0, 1)
+
+
+def in_order(heard: Iterable[Heard]) -> list[Heard]:
+    """Return what reaches an agent at once in the order in which it hears it: of sources, then of rounds."""
+    return sorted(heard, key=_SOURCE_AND_ROUND)
 
 
 @text
@@ -148,9 +154,7 @@ class Relay(DeadlineKey, BroadcastProtocol):
     def _hear(self, due: list[tuple[int, list[list[Message]]]]) -> None:
         """Let nodes hear, in order of sources and rounds, and then pass it on in order of arrival."""
         for node, inboxes in due:
-            self.hear(
-                node, sorted((message.value[0] for message in chain.from_iterable(inboxes)), key=_SOURCE_AND_ROUND)
-            )
+            self.hear(node, in_order(message.value[0] for message in chain.from_iterable(inboxes)))
         for node, inboxes in due:
             for message in chain.from_iterable(inboxes):
                 self._pass_on(self.network, self, node, message)

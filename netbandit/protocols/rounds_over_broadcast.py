@@ -189,13 +189,14 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self.broadcasts.receive(node, rest)
 
     def _hear_apart(self, agent: int, heard: list[Heard]) -> None:
+        forgets = self.network.forgets
         for source, round, item in heard:
             if item is None:
                 self._note_done(agent, source, round)
             elif self._wait_list.went_on(round, agent):
                 self._wait_list.late += 1
             elif source != agent and not self._wait_list.is_done(agent):
-                if self.network.forgets:
+                if forgets:
                     self._done[agent].pop(source, None)  # it has begun anew
                 self._heard[agent].setdefault(round, {}).setdefault(source, item)
         for round in sorted({one.round for one in heard}):

@@ -293,7 +293,7 @@ class FloodedCall(Signal):
         _, sender, message = arrival
         if message.round <= self._heard[node]:
             if message.round < self._heard[node] and self._network.agents_fail:
-                self._call(node, self._heard[node], [self._network.channel(node, sender)])
+                self._answer(node, sender, self._heard[node])
             return
         if self._slotted:
             self._steps.at(self._clock.effective_time(message.value, self._clock.now), node, (sender, message.round))
@@ -316,6 +316,10 @@ class FloodedCall(Signal):
     def _pass_on(self, node: int, sender: int, round: int) -> None:
         """Let *node* call all its neighbours but *sender*."""
         self._call(node, round, [channel for channel in self._network.channels[node] if channel.receiver != sender])
+
+    def _answer(self, node: int, caller: int, round: int) -> None:
+        """Let *node* call its neighbour *caller*, which has missed that round."""
+        self._call(node, round, [self._network.channel(node, caller)])
 
     def _call(self, node: int, round: int, channels: Sequence[Channel]) -> None:
         self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), channels)

@@ -12,6 +12,7 @@ from netbandit.protocols.local import Local
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
+from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.simulation.announcing import announce
 from netbandit.simulation.choosing.network_loops import (
@@ -21,6 +22,7 @@ from netbandit.simulation.choosing.network_loops import (
     Rounds,
     RoundsOfBroadcasts,
     Trees,
+    hears_apart,
 )
 from netbandit.simulation.choosing.way import chosen
 
@@ -159,8 +161,11 @@ def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProto
 
         rounds = compiled_neighbour_rounds(type(protocol)).model_validate(protocol.table())
     elif isinstance(protocol, Relay):
-        from netbandit.simulation.compiled_rounds.trees import CompiledTreeRounds
+        from netbandit.simulation.compiled_rounds.trees import CompiledRelay, CompiledTreeRounds
 
+        if hears_apart(protocol, network):
+            _announce(CompiledRelay, network, "relay rounds")
+            return RoundsOverBroadcast.over(CompiledRelay.model_validate(protocol.table()))
         rounds = CompiledTreeRounds.over(protocol)
     else:
         from netbandit.simulation.compiled_rounds.sink import CompiledSink

@@ -6,6 +6,7 @@ import pytest
 
 from netbandit.execution import executed
 from netbandit.network.clock import Environment
+from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import simulation
@@ -31,6 +32,7 @@ PARTS = [
 ]
 MIXES = ["learner.kind=coop-ucb2", "protocol.kind=consensus"]
 NODES = "faults.nodes={ up_for = '50 ms', down_for = '5 ms' }"
+LOST = "faults.nodes={ up_for = '50 ms', down_for = '5 ms', memory = 'lost' }"
 LINKS = "faults.links={ up = 0.9 }"
 LOSS = "links.peer.loss=0.1"
 NARROW = "links.peer.bandwidth=1 Mbit/s"
@@ -67,16 +69,25 @@ OVER = {
         *([*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE], [LINKS, NARROW])),
         [*FIXED, "protocol.kind=gis"],
     ],
-    "CompiledTreeRounds": [[*ROUNDS, "protocol.kind=relay"]],
+    "CompiledTreeRounds": [
+        *([*ROUNDS, "protocol.kind=relay", *more] for more in ([], [NODES], [NODES, ASYNCHRONOUS])),
+    ],
+    "CompiledRelay": [
+        *([*ROUNDS, "protocol.kind=relay", *more] for more in ([DEADLINE], [LOST])),
+        [*FIXED, "protocol.kind=relay", DEADLINE],
+    ],
+    "Relay": [[*talk, "protocol.kind=relay", DEADLINE, ASYNCHRONOUS] for talk in (ROUNDS, CALLS)],
     "CompiledSink": [[*ROUNDS, "protocol.kind=sink"]],
     "PassOn": [[*ROUNDS, "protocol.kind=helpers.own_handlers:PassOn", NODES, NARROW]],
-    "Gis": [[*CALLS, "protocol.kind=gis", NODES]],
     "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"], [*CALLS, "protocol.kind=sink"]],
     "MasterWorker": [[*ROUNDS, "protocol.kind=master-worker"]],
     # rounds that agents call for
-    "TriggeredCompiledRounds": [[*CALLS, f"protocol.kind={kind}"] for kind in ("gis", "relay", "gossip", "flooding")],
-    "CompiledLocal": [CALLS, [*CALLS, LOSS], [*CALLS, DEADLINE], [*CALLS, LINKS, NARROW], [*FIXED]],
-    "Local": [[*CALLS, NODES], [*CALLS, "protocol.ttl=0"]],
+    "TriggeredCompiledRounds": [
+        *([*CALLS, f"protocol.kind={kind}"] for kind in ("gis", "relay", "gossip", "flooding")),
+        *([*CALLS, "protocol.kind=gis", NODES], [*CALLS, "protocol.kind=relay", DEADLINE, LOST]),
+    ],
+    "CompiledLocal": [CALLS, *([*CALLS, one] for one in (LOSS, DEADLINE, NODES, LOST)), [*CALLS, LINKS, NARROW], FIXED],
+    "Local": [[*CALLS, "protocol.ttl=0"]],
     # the parts of a context
     "CompiledVertical": [PARTS, [*PARTS, DEADLINE], [*PARTS, LOSS], [*PARTS, LINKS, NARROW]],
     "Vertical": [[*PARTS, NODES]],
@@ -122,7 +133,9 @@ def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
 def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
     driver = started(*changes)
     protocol = getattr(driver, "talking", driver)._protocol
-    assert type(protocol.rounds if type(protocol) is TriggeredRounds else protocol).__name__ == name
+    if type(protocol) is TriggeredRounds:
+        protocol = protocol.rounds
+    assert type(protocol.broadcasts if type(protocol) is RoundsOverBroadcast else protocol).__name__ == name
 
 
 @each(PLAYED)

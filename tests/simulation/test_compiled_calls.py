@@ -12,6 +12,7 @@ from helpers.some_faults import some_faults, with_little_room
 from netbandit.protocols.local import Local
 from netbandit.simulation.choosing import network_loops
 from netbandit.simulation.compiled_rounds import links
+from netbandit.simulation.compiled_rounds.calls import CompiledCall
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 
 FIXED = [
@@ -248,15 +249,51 @@ def test_meetings_are_compiled_where_links_fail(point, deadline, faults):
         simulation.run()
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"protocol": 'kind = "local", ttl = 0'},
-        {"faults": 'faults.nodes = { up_for = "50 ms", down_for = "5 ms" }'},
-    ],
-)
-def test_meetings_that_no_loop_knows_go_event_by_event(point, monkeypatch, changes):
+def test_meetings_that_no_loop_knows_go_event_by_event(point, monkeypatch):
     monkeypatch.setattr(CompiledLoop, "prepare", None)  # would fail
-    given = {"protocol": 'kind = "local", ttl = 1', "learner": TESTED[0]} | changes
+    given = {"protocol": 'kind = "local", ttl = 0', "learner": TESTED[0]}
     with network_loops.worth_it_from(0):
         assert point(drawn(random.Random(0), **given)).simulation(0).run().metrics["late"] >= 0
+
+
+KEPT = 'faults.nodes = { up_for = "20 ms", down_for = "4 ms" }'
+LOST = 'faults.nodes = { up_for = "20 ms", down_for = "4 ms", memory = "lost" }'
+
+
+def with_absences(protocol, faults, timing, seed=10):
+    changes = {
+        "seed": seed,
+        "horizon": 20,
+        "topology": 'family = "grid", agents = 9',
+        "latency": '"0.4 ms"',
+        "bandwidth": "",
+        "faults": faults,
+        "learner": TESTED[0],
+        "protocol": protocol,
+        "timing": timing,
+    }
+    return drawn(random.Random(0), **changes).replace("arms = 4", 'arms = 4, actions = "fresh"')
+
+
+@pytest.mark.slow  # for its compilation
+@pytest.mark.parametrize(("faults", "timing"), [(KEPT, "slotted"), (LOST, "slotted"), (LOST, "asynchronous")])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "flooding"])
+def test_calls_are_heard_and_answered_in_the_same_way_where_agents_go_down(point, protocol, faults, timing):
+    with patch.object(CompiledCall, "_answer", autospec=True, side_effect=CompiledCall._answer) as answer:
+        same(*both_ways(point(with_absences(f'kind = "{protocol}"', faults, timing))))
+    assert answer.called or protocol != "gis"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults", [KEPT, LOST, "links.peer.loss = 0.1"])
+@pytest.mark.parametrize("deadline", ["", ', deadline = "8 ms"'])
+def test_calls_for_rounds_along_trees_are_the_same_where_agents_go_down_or_on(point, faults, deadline):
+    """Items and calls that take effect at one boundary do so in the order in which they came."""
+    same(*both_ways(point(with_absences(f'kind = "relay"{deadline}', faults, "slotted"))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("faults", "timing"), [(KEPT, "slotted"), (LOST, "slotted"), (LOST, "asynchronous")])
+@pytest.mark.parametrize("deadline", ["", ', deadline = "3 slots"'])
+def test_cliques_synchronise_in_the_same_way_where_agents_go_down(point, faults, timing, deadline):
+    same(*both_ways(point(with_absences(f'kind = "local", ttl = 2{deadline}', faults, timing))))

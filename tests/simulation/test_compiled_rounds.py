@@ -157,6 +157,24 @@ def test_a_collection_that_stops_for_want_of_numbers_goes_on_where_it_was(both, 
     same(*both(collected_over_faults(seed)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", ["kept", "lost"])
+@pytest.mark.parametrize("deadline", ["", ', deadline = "9 ms"'])
+def test_items_along_trees_are_heard_in_the_same_way_where_agents_go_down(both, monkeypatch, deadline, memory):
+    if memory == "lost":
+        with_little_room(monkeypatch)
+    changes = {
+        "protocol": f'kind = "relay"{deadline}, timing = "slotted"',
+        "topology": 'family = "grid", agents = 8',
+        "faults": f'faults.nodes = {{ up_for = "60 ms", down_for = "5 ms", memory = "{memory}" }}',
+        "bandwidth": "",
+        "latency": '{ uniform = ["0 ms", "4 ms"] }',
+        "horizon": 300,
+        "learner": "rounds = 3, gap = 0.3",
+    }
+    same(*both(drawn(0, "relay", **changes)))
+
+
 @pytest.mark.parametrize("seed", range(200, 212))
 def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order(both, seed):
     """Sinks upload while other components still collect, and some begin the next round before others are answered."""

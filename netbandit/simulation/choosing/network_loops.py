@@ -114,7 +114,8 @@ class Rounds(NetworkLoop):
             return NONE_FOR_PROTOCOL
         if getattr(self.protocol, "collect", "sink") == "gis":
             return 'items are collected by gis (collect = "gis")'
-        if self.aggregation is not None and self.aggregation.apart and not overlaps(self.protocol):
+        apart = self.aggregation is not None and self.aggregation.apart
+        if apart and not overlaps(self.protocol) and type(self.protocol) is not Relay:
             return "agents conclude each for itself, what it holds"
         _, most_agents = known
         return _too_many(self.network, most_agents)
@@ -151,10 +152,15 @@ class Rounds(NetworkLoop):
             return _TOO_LARGE
         if self.network.agents_fail and self.network.peer_bandwidth is not None and type(self.protocol) not in _HOPS:
             return "agents are down at times, and how late messages of one's own arrive is not known, given a bandwidth"
-        return _why_not_known(self.network, absences=overlapping is None)
+        return _why_not_known(self.network, absences=overlapping is None or type(self.protocol) is Relay)
 
     def _why_not_together(self) -> str | None:
-        """Return why rounds cannot all end one after the other; None: nobody goes on without the others."""
+        """Return why rounds cannot all end one after the other; None: nobody goes on without the others, or it may."""
+        protocol, network = self.protocol, self.network
+        if type(protocol) is Relay:
+            if hears_apart(protocol, network) and not protocol.slotted:
+                return "agents go on each for itself, so that it would stop for each message"
+            return _why_no_times(network) or _why_no_deadline(protocol.deadline_ns(network.clock.slot), network)
         if getattr(self.protocol, "deadline", None) is not None:
             return "agents go on without others after a deadline"
         return _why_no_times(self.network)
@@ -186,7 +192,7 @@ class CalledRounds(Rounds):
             return "rounds that agents call for are few, and one over sink gains too little"
         if not overlaps(self.protocol) and type(self.protocol) is not Relay:
             return NONE_FOR_PROTOCOL
-        return _why_nodes(self.network, "where agents call for rounds") or super().unsuited()
+        return super().unsuited()
 
 
 @dataclass(frozen=True)
@@ -281,7 +287,7 @@ class CallsOverLocal(NetworkLoop):
         return (
             _why_no_times(network)
             or _why_too_large(self.sync_handler.release_size, network)
-            or _why_not_known(network, absences=False)
+            or _why_not_known(network, absences=True)
         )
 
 
@@ -330,6 +336,11 @@ def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
 def overlaps(protocol: NetworkProtocol) -> bool:
     """Return whether there is a loop for *protocol* that knows rounds that overlap."""
     return isinstance(protocol, NeighbourRounds) and protocol.can_be_compiled()
+
+
+def hears_apart(protocol: Relay, network: Network) -> bool:
+    """Return whether it is not enough to count what agents hear of a round to know when they go on."""
+    return protocol.deadline is not None or network.forgets
 
 
 def _too_many(network: Network, most_agents: int) -> str | None:

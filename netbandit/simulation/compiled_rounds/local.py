@@ -22,7 +22,7 @@ _TEXTS = texts_of(kernel)
 
 
 class CompiledLocal(CompiledLoop, Local):
-    """Stands for `Local` where agents never fail.
+    """Stands for `Local`.
 
     The loop passes words on; who takes part in which meeting, releases and adopts is as there.
     """
@@ -89,6 +89,7 @@ class CompiledLocal(CompiledLoop, Local):
         words.words[numbers, kernel.KIND] = [kernel.SYNC if word.item is None else kernel.RELEASE for word in said]
         words.words[numbers, kernel.SIZE] = [size_of(word) for word in said]
         words.words[numbers, kernel.FURTHEST] = [word.furthest for word in said]
+        self.expect(int(words.words[numbers, kernel.SIZE].max()))
         self.send(lambda: self.run(self.saying, self.machine, words, numbers, self.ttl, self.clock.now))
 
     def heard_by_nobody(self) -> int:
@@ -104,6 +105,10 @@ class CompiledLocal(CompiledLoop, Local):
         row = self._unused_rows.pop()
         self.words.furthest[row] = -1
         return row
+
+    def forget_word(self, furthest: int, agent: int) -> None:
+        """See `Local.forget_word`."""
+        self.words.furthest[furthest, agent] = -1
 
     def _let_go(self, needed: Sequence[Word]) -> None:
         """Let go of words of which nothing is under way, and of meetings that are over, of which nobody can hear.

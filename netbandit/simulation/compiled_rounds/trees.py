@@ -1,5 +1,7 @@
 """What goes along the tree of each source, in compiled loops: broadcasts, and rounds over them."""
 
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +12,13 @@ from netbandit.network.clock import AGENTS
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.broadcast import BroadcastProtocol, Hear
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Aggregation, Item
-from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes
+from netbandit.protocols.relay import RELAY, Relay, in_order, links_of_tree, message_bytes
 from netbandit.protocols.rounds_over_broadcast import CountedRound, RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import CALL
-from netbandit.simulation.compiled_rounds.calls import CalledRounds
+from netbandit.simulation.compiled_rounds.calls import CalledLoop, CalledRounds
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop
 from netbandit.simulation.compiled_rounds.heard import HeardRows
 from netbandit.simulation.compiled_rounds.links import rows_of
@@ -75,8 +78,12 @@ class TreeLoop(CompiledLoop):
             more: and by how much that of each other is more than the one before.
             size: Of each item.
         """
-        self.expect(message_bytes(size))
-        given = agents, first, more, message_bytes(size), self.clock.now
+        self.put_all(agents, first, more, 0, message_bytes(size))
+
+    def put_all(self, agents: Agents, first: int, more: int, kind: int, size: int) -> None:
+        """As `tell_all`, in messages of this *size* and kind."""
+        self.expect(size)
+        given = agents, first, more, kind, size, self.clock.now
         self.send(lambda: self.run(self.telling, self.machine, self.trees, *given))
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
@@ -89,7 +96,39 @@ def _loops(name: str, **constants: Any) -> tuple[Loop, Loop]:
     return Loop(inboxes.play, texts, name), Loop(columns.tell_all, texts, name)
 
 
-class CompiledTrees(TreeLoop, BroadcastProtocol):
+class HeardTreeLoop(TreeLoop, BroadcastProtocol):
+    """What goes along trees, where it is kept who has heard what."""
+
+    hops: int | None = state(default=None)
+    """How many hops a message goes at most; None: as many as there are."""
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self.prepare(network, AGENTS)
+        self.trees = trees_of(network, self.machine, self.hops)
+        self.kept = HeardRows(columns.HEARD_COLUMNS)
+
+    def play(self, arrivals_until: int, steps_until: int) -> int:
+        """See `CompiledLoop.play`."""
+        room = len(self.machine.inbox)
+        if len(self.trees.sorted) < room:  # as many may reach a node at once
+            heard = np.empty((room, columns.HEARD_COLUMNS), dtype=np.int64)
+            self.trees = self.trees._replace(heard=heard, sorted=np.empty(room, dtype=np.int64))
+        return super().play(arrivals_until, steps_until)
+
+    def tell(self) -> None:
+        """See `CompiledLoop.tell`."""
+        super().tell()
+        self.kept.keep(self.trees.heard, self.trees.state, columns.HEARD)
+
+    def make_room(self, why: int) -> None:
+        """See `CompiledLoop.make_room`."""
+        if why != rows.LISTS_FULL:  # else there is room now, as all has been kept
+            super().make_room(why)
+
+
+class CompiledTrees(HeardTreeLoop):
     """Stands for `Relay`, and for `LocalTree`.
 
     What agents hear is kept until it is asked for: nobody hears anything between two decisions that could change what
@@ -100,16 +139,6 @@ class CompiledTrees(TreeLoop, BroadcastProtocol):
     name: ClassVar[str] = "trees"
     loop, telling = _loops("trees", IN_ROUNDS=False)
     compiled_beside: ClassVar[tuple[Loop, ...]] = (telling,)
-
-    hops: int | None = state(default=None)
-    """How many hops a message goes at most; None: as many as there are."""
-
-    def start(self, network: Network, hear: Hear) -> None:
-        """See `BroadcastProtocol.start`."""
-        super().start(network, hear)
-        self.prepare(network, AGENTS)
-        self.trees = trees_of(network, self.machine, self.hops)
-        self._heard = HeardRows(columns.HEARD_COLUMNS)
 
     @property
     def reach(self) -> list[int]:
@@ -134,42 +163,63 @@ class CompiledTrees(TreeLoop, BroadcastProtocol):
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of an item that is under way or not yet asked for; if there is none, *otherwise*."""
         under_way = self.used_messages()["round"]
-        return self._heard.oldest(columns.ITEM, under_way, otherwise)
+        return self.kept.oldest(columns.ITEM, under_way, otherwise)
 
     def heard(self) -> NDArray[np.int64]:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
 
         A row: who, whose, which item, and the first slot boundary at or after the instant.
         """
-        return self._heard.taken()
+        return self.kept.taken()
 
     def forget(self, agent: int) -> NDArray[np.int64]:
         """Let *agent*, which loses its memory, have heard nothing; return what is not heard then, as `heard` does."""
-        return self._heard.without(columns.AGENT, agent)
-
-    def play(self, arrivals_until: int, steps_until: int) -> int:
-        """See `CompiledLoop.play`."""
-        room = len(self.machine.inbox)
-        if len(self.trees.sorted) < room:  # as many may reach a node at once
-            heard = np.empty((room, columns.HEARD_COLUMNS), dtype=np.int64)
-            self.trees = self.trees._replace(heard=heard, sorted=np.empty(room, dtype=np.int64))
-        return super().play(arrivals_until, steps_until)
-
-    def tell(self) -> None:
-        """See `CompiledLoop.tell`."""
-        super().tell()
-        self._heard.keep(self.trees.heard, self.trees.state, columns.HEARD)
+        return self.kept.without(columns.AGENT, agent)
 
     def inform(self) -> None:
         """See `CompiledLoop.inform`; those who hear ask."""
 
-    def make_room(self, why: int) -> None:
-        """See `CompiledLoop.make_room`."""
-        if why != rows.LISTS_FULL:  # else there is room now, as all has been kept
-            super().make_room(why)
+
+class CalledTreeLoop(CalledLoop, TreeLoop):
+    """Rounds along trees, for which agents may call."""
+
+    def appoint_steps(self) -> None:
+        """See `CompiledLoop.appoint_steps`; there may be several."""
+        super().appoint_steps()
+        if self.slotted:
+            self.appoint_each_step()
 
 
-class CompiledTreeRounds(TreeLoop, CalledRounds, RoundsOverBroadcast):
+class CompiledRelay(CalledTreeLoop, HeardTreeLoop, Relay):
+    """Stands for `Relay` where it is for others to say what follows from what is heard."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = (RELAY, DONE, CALL)
+    name: ClassVar[str] = "relay"
+    loop, telling = _loops("relayed", IN_ROUNDS=False, REPORTS=True, CALL=2)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (*CalledLoop.compiled_beside, telling)
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self._told: dict[int, Heard] = {}  # what may be under way, by its number in the loop
+        self._number = self._look_at = 0
+
+    def _tell(self, agent: int, kind: Kind, size: int, heard: Heard) -> None:
+        if len(self._told) >= self._look_at:
+            under_way = set(self.used_messages()["round"].tolist())
+            self._told = {number: told for number, told in self._told.items() if number in under_way}
+            self._look_at = 2 * len(self._told) + self.network.agents
+        self._told[self._number] = heard
+        self.put_all(np.array([agent]), self._number, 0, self.kinds.index(kind), size)
+        self._number += 1
+
+    def inform(self) -> None:
+        """See `CompiledLoop.inform`."""
+        for agent, heard in groupby(self.kept.taken().tolist(), key=itemgetter(columns.AGENT)):
+            self.hear(agent, in_order(self._told[row[columns.ITEM]] for row in heard))
+
+
+class CompiledTreeRounds(CalledTreeLoop, CalledRounds, RoundsOverBroadcast):
     """Stands for `RoundsOverBroadcast` over `Relay`, which is not started: a loop passes items on, and counts them."""
 
     kinds: ClassVar[tuple[Kind, ...]] = (RELAY, CALL)
@@ -216,9 +266,3 @@ class CompiledTreeRounds(TreeLoop, CalledRounds, RoundsOverBroadcast):
         self.trees.state[columns.HEARD] = 0
         for agent, _, number, _ in sorted(heard, key=lambda row: (row[columns.AGENT], row[columns.ITEM])):
             self.go_on(self._rounds[number], agent)
-
-    def appoint_steps(self) -> None:
-        """See `CompiledLoop.appoint_steps`; there may be several."""
-        super().appoint_steps()
-        if self.slotted:
-            self.appoint_each_step()

@@ -586,16 +586,17 @@ def handle(network: Machine, own: Spread) -> int:
     at = state[INBOX_AT]
     end = inbox_of_one(network)
     node = network.channels[inbox[at, CHANNEL]].receiver
-    if hears_call(network, CALL, node, at, end):
+    if hears_call(network, CALL, node, end):
         why = HEARD_CALL
     else:
+        at = state[INBOX_AT]
         why = can_handle(network, own, node, at, end)
         if why == ARRIVED:
             kept[FIRST] = state[STEPS]
             for number in range(at, end):
                 message = inbox[number, MESSAGE]
                 place = place_of(own.rounds, network.messages[message].round)
-                if network.messages[message].kind < CALL and place >= 0:
+                if place >= 0:
                     on_message(network, own, place, node, inbox[number, CHANNEL], message)
                 release(network, message)
             state[INBOX_AT] = end

@@ -6,7 +6,7 @@ is written out for it.
 
 from typing import Any
 
-from netbandit.simulation.machine.calls import hears_call, without_calls
+from netbandit.simulation.machine.calls import hears_call
 from netbandit.simulation.machine.hops import advance, take
 from netbandit.simulation.machine.primitives import release
 from netbandit.simulation.machine.rows import (
@@ -121,9 +121,9 @@ def play(network: Machine, own: Own, arrivals_until: int, steps_until: int, slot
             end = due_of_one(network, at) if state[STEPS_BEGUN] else inbox_of_one(network)
             node = network.channels[inbox[at, CHANNEL]].receiver
             if CALL >= 0 and not state[STEPS_BEGUN]:
-                if hears_call(network, CALL, node, at, end):
+                if hears_call(network, CALL, node, end):
                     return HEARD_CALL
-                at = without_calls(network, CALL, at, end)
+                at = state[INBOX_AT]
             if slotted and not state[STEPS_BEGUN]:
                 if state[STEPS] + end - at > len(network.steps):
                     return STEPS_FULL

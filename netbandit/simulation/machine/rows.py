@@ -108,10 +108,11 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     STEPS_BEGUN,  # whether this instant's have begun
     NEXT_ARRIVAL,  # when it stopped: when it would have gone on
     NEXT_STEP,
-    HEARD_OVER,  # the channel that has brought the call for which it stopped, and when (ns) that was sent
+    HEARD_OVER,  # the channel that has brought the call for which it stopped, when (ns) that was sent, and its round
     HEARD_BEGUN,
-) = range(33)
-STATES = 33
+    HEARD_ROUND,
+) = range(34)
+STATES = 34
 
 # Places in `Faults.state`.
 (
@@ -209,7 +210,8 @@ class Machine(NamedTuple):
         order: Room to sort steps in.
         booked: Links and the slots in which messages are put on them, where bandwidth is limited: a queue books slots
             of the future, so the two directions of a link reach a slot in any order.
-        called: The latest round to which a call has reached each agent; empty: nobody calls.
+        called: The latest round to which a call has reached each agent, or, where agents fail, on which it has acted;
+            empty: nobody calls.
         faults: What goes wrong; None: nothing, which is known when a loop is compiled, so that it costs nothing.
     """
 

@@ -42,7 +42,10 @@ _ITEM_BITS = 40
 MOST_ITEMS = 1 << _ITEM_BITS
 
 IN_ROUNDS = True
-"""Whether agents talk in rounds, in which they are told when they have heard everybody; else what each hears is."""
+"""Whether it is counted here what agents hear of a round, and noted when they have heard everybody; else what each
+hears is noted."""
+REPORTS = False
+"""Whether what is heard is told at once, in order of arrival; else when it is asked for, in order of sources."""
 
 
 class Trees(NamedTuple):
@@ -140,7 +143,8 @@ def note_heard(network: Machine, own: Trees, node: int, at: int, end: int) -> No
     for number in range(at, end):
         message = message_of(network, network.inbox[number, MESSAGE])
         own.sorted[number - at] = (message.labels << _ITEM_BITS) | message.round
-    sort(own.sorted, 0, end - at, state, STATES)
+    if not REPORTS:
+        sort(own.sorted, 0, end - at, state, STATES)
     row = own.state[HEARD]
     for number in range(end - at):
         own.heard[row, AGENT] = node
@@ -166,12 +170,14 @@ def hear(network: Machine, own: Trees, node: int, at: int, end: int) -> None:
 @text
 def reports(own: Trees) -> bool:
     """See `netbandit.simulation.machine.inboxes`."""
-    return IN_ROUNDS and own.state[HEARD] > 0
+    return (IN_ROUNDS or REPORTS) and own.state[HEARD] > 0
 
 
 @text
-def tell_all(network: Machine, own: Trees, agents: Integers, first: int, more: int, size: int, now: int) -> int:
-    """Let *agents* tell all others an item each, in messages of *size* bytes.
+def tell_all(
+    network: Machine, own: Trees, agents: Integers, first: int, more: int, kind: int, size: int, now: int
+) -> int:
+    """Let *agents* tell all others an item each, in messages of a kind and of *size* bytes.
 
     The first item has the number *first*, each that follows so much *more*. Return when (ns) something is due next of
     all that is under way; below zero: there was no room for all, and why; the next call goes on.
@@ -184,7 +190,7 @@ def tell_all(network: Machine, own: Trees, agents: Integers, first: int, more: i
         if why != ARRIVED:
             return -why
         number = first + own.state[TOLD] * more
-        message = write(network, 0, size, number, now, agent, 0)
+        message = write(network, kind, size, number, now, agent, 0)
         pass_on(network, own, agent, message)
         release(network, message)
         if IN_ROUNDS:

@@ -1,4 +1,4 @@
-"""Durations, bandwidths and energies as people write them."""
+"""Durations, bandwidths and energies as people write them; those of links are read by `netbandit.simulation.build`."""
 
 import re
 from fractions import Fraction

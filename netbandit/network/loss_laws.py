@@ -1,4 +1,4 @@
-"""Laws of loss: with what probability a message is lost on its way; it is lost in `hop` (`take`)."""
+"""Laws of loss: with what probability a message is lost on its way; whether it is, `put` in `hop` says."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

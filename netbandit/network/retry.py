@@ -1,4 +1,4 @@
-"""Hop-by-hop retransmission: a message is sent again until the receiver has acknowledged it."""
+"""How long senders wait for acknowledgements, and how often they send again; that they do, `hop` says (`repeat`)."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -13,14 +13,13 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.texts import plain, text
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
 
-_DEADLINES = EventPriority(5)
-"""What arrives at the instant of a deadline is in time."""
 _USERS = EventPriority(6)
 """A user comes after all that a boundary brings: arrivals, decisions, what is passed on, who goes away."""
 
@@ -188,7 +187,7 @@ class Vertical(GatherProtocol):
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
         self._patience = self.deadline_ns(self.clock.slot)
-        self._deadlines: InstantQueue[int] = InstantQueue(self.clock, self._give_up, _DEADLINES)
+        self._deadlines: InstantQueue[int] = InstantQueue(self.clock, self._give_up, DEADLINES)
         self._callbacks: list[Callable[[Event], None]] = [self._user]
 
     def serve(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import values_of
 from netbandit.plots.bands import Band, band, exact
-from netbandit.plots.estimates import failed_of, stalled, with_runs
+from netbandit.plots.estimates import failed_of, with_runs
 from netbandit.plots.marks import draw_points, draw_runs, label_more
 from netbandit.plots.regret import common_grid, draw_ends
 from netbandit.plots.style import (
@@ -25,7 +25,6 @@ from netbandit.plots.style import (
     wrapped,
 )
 from netbandit.plots.subtitles import mark_notes
-from netbandit.results.failures import is_regret
 from netbandit.results.numbers import scaled
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look) -> tu
         for runs in point.by_replication.values()
     ]
     ends = {number: float(each[-1]) for number, each in zip(point.by_replication, samples, strict=True)}
-    estimate = _with_runs(band(samples), point, ends, is_regret(panel.y))
+    estimate = _with_runs(band(samples), point, ends)
     if estimate.known:
         axes.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
     axes.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, zorder=3)
@@ -186,26 +185,21 @@ def _estimate(point: "PointResult", text: str, base: _Base | None = None) -> Ban
     if base is not None:
         found = {number: base.under(number, value) for number, value in found.items() if number in base.values}
     one = band(np.array(list(found.values()) or [float("nan")]))
-    return _with_runs(one, point, found, _of_regret(text))
+    return _with_runs(one, point, found)
 
 
-def _with_runs(one: Band, point: "PointResult", values: dict[int, float], regret: bool) -> Band:
-    """Return *one* with the values of few replications, those that failed, and whether agents stalled."""
+def _with_runs(one: Band, point: "PointResult", values: dict[int, float]) -> Band:
+    """Return *one* with the values of few replications, those that failed, and what some runs did not do."""
     failed = {number for number, runs in point.by_replication.items() if failed_of(runs)}
     named = {(0, number): value for number, value in values.items()}
-    return with_runs(one, named, {(0, number) for number in failed}, regret and stalled(point.finished))
-
-
-def _of_regret(text: str) -> bool:
-    return any(map(is_regret, Expression(text).metrics))
+    return with_runs(one, named, point, {(0, number) for number in failed})
 
 
 def _marks(runs: "FigureRuns") -> list[str]:
     """Return what the subtitle says of dots, crosses and marks in a figure of *runs*."""
-    regret = any(_of_regret(panel.y) for panel in runs.figure.panels)
     numbers = [{number: float(number) for number in point.by_replication} for point in runs.points]
     return mark_notes([
-        _with_runs(exact(0.0), point, found, regret) for point, found in zip(runs.points, numbers, strict=True)
+        _with_runs(exact(0.0), point, found) for point, found in zip(runs.points, numbers, strict=True)
     ])  # fmt: skip
 
 

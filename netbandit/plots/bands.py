@@ -33,7 +33,7 @@ class Band:
         alone: The ends of the interval of the mean by itself, where *low* and *high* are what a comparison needs.
         runs: Of few replications the value of each, which are drawn as dots.
         failed: Those of them that failed.
-        stalled: Whether it is a regret, and agents stalled in some run.
+        shortfalls: What some of the runs did not do, in words (see `netbandit.results.failures.shortfalls`).
     """
 
     mean: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Band:
     alone: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     runs: Mapping[Name, float] = field(default_factory=dict)
     failed: frozenset[Name] = frozenset()
-    stalled: bool = False
+    shortfalls: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:

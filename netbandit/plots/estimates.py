@@ -9,7 +9,7 @@ import numpy as np
 
 from netbandit.plots.bands import MOST_DOTS, Band, Name, side_by_side
 from netbandit.results import which_columns
-from netbandit.results.failures import Failures, failures_of, is_regret
+from netbandit.results.failures import failures_of, shortfalls
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult
 from netbandit.results.which_columns import run_values
@@ -39,8 +39,7 @@ class Estimates:
         known = [(point, found) for point in points if (found := samples(point, metric))]
         bands = side_by_side([found for _, found in known], statistic)
         self._bands = {
-            id(point): with_runs(one, found, failed_of(point.finished), is_regret(metric) and stalled(point.finished))
-            for (point, found), one in zip(known, bands, strict=True)
+            id(point): with_runs(one, found, point) for (point, found), one in zip(known, bands, strict=True)
         }
 
     def of(self, point: PointResult) -> Band | None:
@@ -64,21 +63,24 @@ class Estimates:
         return any(bool(np.any(one.low > one.alone[0])) for one in self._bands.values() if one.alone is not None)
 
 
-def with_runs(one: Band, values: Mapping[Name, float], failed: Collection[Name], stalled: bool) -> Band:
-    """Return *one* with the values of few runs, those that *failed*, and whether agents *stalled*."""
+def with_runs(one: Band, values: Mapping[Name, float], point: PointResult, failed: Collection[Name] = ()) -> Band:
+    """Return *one* with the values of few runs of *point*, those that failed, and what some runs did not do.
+
+    Args:
+        one: What stands for the runs.
+        values: The value of each run.
+        point: Whose runs they are.
+        failed: The names in *values* of runs that failed, if these are not seed and number of a run.
+    """
+    one = replace(one, shortfalls=shortfalls([run.metrics for run in point.finished], len(point.runs)))
     if len(values) > MOST_DOTS or len(set(values.values())) < 2:  # equal ones lie where their mean is
-        return replace(one, stalled=stalled)
-    return replace(one, runs=values, failed=frozenset(failed), stalled=stalled)
+        return one
+    return replace(one, runs=values, failed=frozenset(failed or failed_of(point.finished)))
 
 
 def failed_of(runs: Sequence[RunResult]) -> set[Name]:
     """Return which of *runs* failed, by seed and number."""
     return {(run.seed, run.replication) for run in runs if failures_of(run.metrics)}
-
-
-def stalled(runs: Sequence[RunResult]) -> bool:
-    """Tell whether agents stalled in one of *runs*."""
-    return Failures.of([run.metrics for run in runs]).stalled
 
 
 def samples(point: PointResult, metric: str) -> dict[tuple[int, int], float]:

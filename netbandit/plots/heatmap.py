@@ -11,7 +11,7 @@ from netbandit.plots.estimates import Estimates
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.marks import label_more
 from netbandit.plots.style import drawing, figure, head, readable, wrapped
-from netbandit.plots.subtitles import STALLED_NOTE, left_out_note, privacy_note, replications_note
+from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note, shortfall_note
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.failures import MARK
 from netbandit.results.metrics import axis_label
@@ -94,7 +94,7 @@ def draw_heatmap(
         f"{whole.statistic.name}s of {most:,} replications{f' {width}' if one_map else ''}"
         if most > 1
         else replications_note(points),
-        STALLED_NOTE if any(one.stalled for _, cells in tables for one in cells.values()) else "",
+        shortfall_note([one for _, cells in tables for one in cells.values()]),
         described(maps[0][0]) if len(maps) == 1 else "one scale of colours for all maps",
         f"{len(maps)} of {of} combinations" if of > len(maps) else "",
         f"{' and '.join(idle)} made no difference" if idle else "",
@@ -143,7 +143,7 @@ def _map(panel: "Axes", table: NDArray[np.float64], cells: Cells, norm: Any, map
     for (row, column), one in cells.items():
         value = float(one.mean)
         texts = [scaled(rounded(value, 3))] if written else []
-        if one.stalled:
+        if one.shortfalls:
             texts = [" ".join([*texts, MARK])]
         if written and maps == 1 and one.known and float(one.widest[1]) > float(one.widest[0]):
             ends = [scaled(rounded(float(end), 2)) for end in one.widest]

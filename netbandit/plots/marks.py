@@ -268,7 +268,7 @@ def draw_points(
 
 
 def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: float = 0.0, **how: Any) -> None:
-    """Draw the runs of a point as dots, those that failed as crosses, and beside it the mark of stalled agents.
+    """Draw the runs of a point as dots, those that failed as crosses, and beside it the mark of runs that fell short.
 
     Args:
         panel: Where to draw.
@@ -297,7 +297,7 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
             **how,
         )
         panel.update_datalim(places)  # what is moved aside is not taken for data
-    if upward.stalled:
+    if upward.shortfalls:
         panel.annotate(
             MARK,
             (float(across.mean), float(upward.mean)),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, exact, side_by_side
-from netbandit.plots.estimates import failed_of, measured, partly_absent, partly_served, stalled, with_runs
+from netbandit.plots.estimates import measured, partly_absent, partly_served, with_runs
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.grouping import Arrangement, described, evenly
 from netbandit.plots.marks import draw_runs
@@ -27,7 +27,6 @@ from netbandit.plots.style import (
 )
 from netbandit.plots.subtitles import mark_notes, privacy_note, title_of
 from netbandit.plots.values import shown, words
-from netbandit.results.failures import is_regret
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
 from netbandit.results.statistic import Statistic
@@ -163,10 +162,7 @@ def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str, 
         {(run.seed, run.replication): float(run.curves[curve].at(slots[-1:])[0]) for run in point.finished}
         for point in points
     ]
-    return [
-        with_runs(one, values, failed_of(point.finished), is_regret(curve) and stalled(point.finished))
-        for one, values, point in zip(found, ends, points, strict=True)
-    ]
+    return [with_runs(one, values, point) for one, values, point in zip(found, ends, points, strict=True)]
 
 
 def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -> bool:
@@ -328,7 +324,7 @@ def _few_lines(panel: Panel) -> bool:
 
 
 def draw_ends(panel: "Axes", lines: Sequence[tuple[int, Band, Look]]) -> None:
-    """Draw where each of few runs ends, as dots beside the ends of their lines, and the marks of stalled agents.
+    """Draw where each of few runs ends, as dots beside the ends of their lines, and the marks of runs that fell short.
 
     The dots of different lines stand side by side, where they hide neither one another nor the curves.
 

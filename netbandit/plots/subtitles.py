@@ -30,14 +30,16 @@ def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
 
 
 def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
-    """Return what a subtitle says of *dots*, crosses and the marks of stalled agents in what is *drawn*."""
+    """Return what a subtitle says of *dots*, crosses and the marks of runs that fell short in what is *drawn*."""
     crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
     told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
-    return told + ([STALLED_NOTE] if any(one.stalled for one in drawn) else [])
+    return [*told, *filter(None, [shortfall_note(drawn)])]
 
 
-STALLED_NOTE = f"{MARK} agents stalled, which may lower regret"
-"""What a subtitle says of points at which agents stalled."""
+def shortfall_note(drawn: Sequence[Band]) -> str:
+    """Return what a subtitle says of the mark of points whose runs did not do all; nothing where there is none."""
+    names = sorted({kind for one in drawn for kind in one.shortfalls})
+    return f"{MARK} {' or '.join(names)}: a lower value there is no gain" if names else ""
 
 
 def title_of(point: PointResult, keys: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ Metrics = Mapping[str, Metric]
 """The metrics of a run, by name."""
 
 BEST_LOST, _STALLED, _NONE_ENDED = "an agent dropped the best arm", "agents stalled", "no round ended"
+_MISSING = "runs are missing"
 
 
 def failures_of(metrics: Metrics) -> tuple[str, ...]:
@@ -115,8 +116,22 @@ MEDIANS = f", medians (--statistic median) from {least_for(0.5, CONFIDENCE)}"
 """What else may be compared."""
 
 
+def shortfalls(runs: Sequence[Metrics], planned: int) -> tuple[str, ...]:
+    """Return what some of the runs of a point did not do, in words; nothing if they did all.
+
+    Who does less spends less, and may lose less: such a point is no winner where its values are lower.
+
+    Args:
+        runs: The metrics of the runs that came to their end.
+        planned: How many runs the point has, those that failed or have not been run among them.
+    """
+    found = Failures.of(runs).kinds
+    names = tuple(name for name in (_STALLED, _NONE_ENDED) if name in found)
+    return names + ((_MISSING,) if len(runs) < planned else ())
+
+
 MARK = "*"
-"""What stands beside the regret of a point at which agents stalled."""
+"""What stands beside the regret of a point at which agents stalled, and in pictures at points with `shortfalls`."""
 
 STALLED = (
     "agents stalled: they hear nothing more, and those that wait pull the arm that looked best instead of exploring. "

@@ -1,5 +1,7 @@
 """Dots of few runs, crosses of those that failed, the mark of stalled agents, and pictures of medians."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.made_up_runs import arranged, curves, made_up, study_of
@@ -76,15 +78,38 @@ def test_axes_hold_all_dots():
 @pytest.mark.parametrize(
     "draw", [draw_regret, lambda some: draw_against_parameter(some, LATENCY), draw_regret_against_cost]
 )
-def test_regrets_of_points_at_which_agents_stalled_are_marked(draw):
+def test_points_at_which_agents_stalled_are_marked(draw):
     figure = draw(arranged(sweep(stalled=("2 ms", "3 ms"))))
-    assert len(marks(figure.axes[0])) == 2
-    assert "* agents stalled, which may lower regret" in subtitle(figure)
-    if len(figure.axes) > 1:
-        assert not marks(figure.axes[1])  # they do wait longer, or send less
+    assert [len(marks(panel)) for panel in figure.axes] == [2] * len(figure.axes)
+    assert "* agents stalled: a lower value there is no gain" in subtitle(figure)
     plain = draw(arranged(sweep()))
     assert not marks(plain.axes[0])
     assert "stalled" not in subtitle(plain)
+
+
+@pytest.mark.parametrize(("x", "y"), [("energy_j", "regret"), ("regret", "energy_j"), (LATENCY, "energy_j")])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ({"stalled": 2}, "* agents stalled: "),
+        ({"rounds": 0, "waiting_slots": 9.0}, "* no round ended: "),
+        (None, "* runs are missing: "),
+    ],
+)
+def test_points_whose_runs_fell_short_are_marked_whatever_is_drawn(x, y, what, said):
+    runs = sweep()
+    for place, run in enumerate(runs):
+        run.metrics["energy_j"] = 1.0 + place
+    if what is not None:
+        runs[7].metrics.update(what)
+    study = study_of(runs)
+    if what is None:
+        point = study.points[1]
+        study.points[1] = replace(point, runs=[*point.runs[:-1], None])
+    drawn = draw_asked(study, Asked(x, y)).figure
+    assert len(marks(drawn.axes[0])) == 1
+    assert said in subtitle(drawn)
+    assert not marks(draw_asked(study_of(sweep()), Asked(LATENCY, "regret")).figure.axes[0])
 
 
 def test_structures_are_marked_too():

@@ -18,7 +18,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-LONG = "test_uncompiled.py", "test_blas_threads.py", "running/test_faults.py"
+LONG = (
+    *("test_uncompiled.py", "test_blas_threads.py", "running/test_faults.py", "cli/test_processes.py"),
+    *("test_documentation.py", "test_readme.py", "testing/test_checks.py", "test_scenario_numbers.py"),
+)
 LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay", "sink", "vertical"
 
 

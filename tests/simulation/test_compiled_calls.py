@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.compiled_for_long import compiled_for_long
 from helpers.some_faults import some_faults, with_little_room
 
 from netbandit.protocols.local import Local
@@ -81,10 +82,6 @@ def drawn(rng, **given):
     return SCENARIO.format(**(values | given))
 
 
-def for_its_compilation(protocol):
-    return pytest.param(protocol, marks=pytest.mark.slow)
-
-
 @pytest.mark.parametrize("seed", range(7))
 @pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay", "sink"])
 def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
@@ -96,7 +93,7 @@ def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
 
 
 @pytest.mark.parametrize("faults", FAULTS)
-@pytest.mark.parametrize("protocol", ["gis", *map(for_its_compilation, ("flooding", "gossip", "relay"))])
+@pytest.mark.parametrize("protocol", ["gis", *compiled_for_long("flooding", "gossip", "relay")])
 def test_sums_name_what_is_in_them_in_the_same_way_where_messages_may_be_lost(point, protocol, faults):
     rng = random.Random(f"{faults}/{protocol}")
     changes = {"protocol": f'kind = "{protocol}"', "learner": rng.choice(FIXED), "bandwidth": "", "faults": faults}
@@ -112,14 +109,14 @@ def called_for(protocol, seed, *, fails=False):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 6, 13, 21, 22])
-@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", for_its_compilation("flooding")])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", *compiled_for_long("flooding")])
 def test_rounds_that_agents_call_for_are_the_same(point, protocol, seed):
     """With the last seeds agents hear a call and pass on items at one boundary, in the order in which these came."""
     same(*both_ways(point(called_for(protocol, seed))))
 
 
 @pytest.mark.parametrize("seed", range(100, 103))
-@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", for_its_compilation("flooding")])
+@pytest.mark.parametrize("protocol", ["gis", "gossip", "relay", *compiled_for_long("flooding")])
 def test_a_loop_that_stops_for_room_among_calls_goes_on_where_it_was(point, monkeypatch, protocol, seed):
     with_little_room(monkeypatch)
     same(*both_ways(point(called_for(protocol, seed))))

@@ -102,6 +102,7 @@ def test_agents_go_down_and_come_back_as_event_by_event(point, protocol, seed):
     same(*both_ways(point(drawn(seed, protocol, **given))))
 
 
+@pytest.mark.slow  # for its compilation
 @pytest.mark.parametrize("seed", range(3))
 def test_an_agent_may_be_down_when_what_has_queued_arrives_long_after_the_horizon(point, seed):
     wrong = 'links.peer.bandwidth = "100 kbit/s"\nfaults.nodes = { up_for = "20 ms", down_for = "9 ms" }'

@@ -18,10 +18,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-LONG = (
-    *("test_uncompiled.py", "test_blas_threads.py", "running/test_faults.py", "cli/test_processes.py"),
-    *("test_documentation.py", "test_readme.py", "testing/test_checks.py", "test_scenario_numbers.py"),
-)
+LONG = "test_uncompiled.py", "test_blas_threads.py", "running/test_faults.py", "cli/test_processes.py"
+OF_ALL_PARTS = "testing/test_checks.py", "test_scenario_numbers.py", "test_documentation.py", "test_readme.py"
 LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay", "sink", "vertical"
 
 
@@ -35,12 +33,13 @@ def group_of(nodeid):
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with what takes long, so that all workers end together; random scenarios come when most loops are there."""
+    """Begin with what takes long, so that all workers end together; what needs all loops comes when most are there."""
     items.sort(key=lambda item: _place(group_of(item.nodeid)))
 
 
 def _place(group):
-    return [group.endswith(LONG), group in LOOPS, group.endswith("test_swarm.py"), True].index(True)
+    order = group.endswith(LONG), group in LOOPS, group.endswith("test_combinations.py"), group.endswith(OF_ALL_PARTS)
+    return [*order, True].index(True)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from helpers.both_ways import both_ways, same
+from helpers.compiled_for_long import compiled_for_long
 from helpers.some_faults import with_little_room
 
 from netbandit.simulation.choosing import network_loops
@@ -18,7 +19,7 @@ FAULTS = [
     'links.peer.jitter = "3 ms"\nlinks.peer.overtaking = true\nlinks.peer.duplicate = 0.2',
     'links.peer.loss = 0.1\nfaults.links = { up_for = "9 ms", down_for = "4 ms" }',
 ]
-PROTOCOLS = ["gis", "gossip", "flooding"]
+PROTOCOLS = ["gis", *compiled_for_long("gossip", "flooding")]
 
 BANDIT = 'bandit = { kind = "bernoulli", arms = 6, seed = 1 }'
 

@@ -138,7 +138,7 @@ def between_neighbours():
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize(("family", "ttl", "hop", "members"), between_neighbours())
+@pytest.mark.parametrize(("family", "ttl", "hop", "members"), list(between_neighbours()))
 def test_between_neighbours_agents_choose_what_the_reference_chooses(
     tmp_path, monkeypatch, family, ttl, hop, learner, members
 ):

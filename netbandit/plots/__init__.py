@@ -15,6 +15,7 @@
 | the network, its links coloured by use, its sinks | `network` |
 | a round in time, from a trace | `timeline` |
 | which series and colours do the points have? | `grouping` |
+| which panels are there, and where do they stand? | `facets` |
 | what is known of a metric, and how surely? | `estimates`, `bands` |
 | what does a subtitle say? | `subtitles` |
 | how are points drawn, and how told apart? | `marks`, `shapes` |

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band
 from netbandit.plots.estimates import Estimates
+from netbandit.plots.facets import Part, facets
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.marks import label_more
 from netbandit.plots.style import drawing, figure, head, readable, wrapped
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST = 6
-"""So many maps stand side by side in one picture."""
-
 _LEAST = 3
 _WRITTEN = 60
 _DARK = 0.55
@@ -31,9 +29,6 @@ _FAR_APART = 10.0
 
 Cells = dict[tuple[int, int], Band]
 """What is known in each cell, by row and column."""
-
-Part = tuple[dict[str, Any], Arrangement]
-"""Values that are held fixed, and the points that have them."""
 
 
 def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
@@ -62,7 +57,6 @@ def draw_heatmap(
     upward: str,
     metric: str = "regret",
     parts: Sequence[Part] = (),
-    of: int = 1,
 ) -> "Figure":
     """Draw *metric* as the colour of a cell for each pair of values; a pair that was not run is left white.
 
@@ -72,19 +66,17 @@ def draw_heatmap(
         upward: The key along the vertical one.
         metric: What the colours say.
         parts: The points of each map, in which only *across* and *upward* vary, with the values they hold fixed; all
-            points, if there are none. At most six, which share one scale of colours.
-        of: How many such parts there are, drawn or not.
+            points, if there are none. At most six are drawn (see `facets`), which share one scale of colours.
     """
     from matplotlib.colors import LogNorm, Normalize
 
-    maps = list(parts) or [({}, whole)]
+    layout = facets(whole, list(parts) or [({}, whole)])
+    maps = layout.parts
     tables = [_means(part, across, upward, metric) for _, part in maps]
     known = np.concatenate([table[np.isfinite(table)] for table, _ in tables])
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     logarithmic = low > 0 and high >= _FAR_APART * low
     norm = LogNorm(low, high) if logarithmic else Normalize(low, high if high > low else low + 1)
-    columns = (1, 2, 3, 2, 3, 3)[len(maps) - 1]
-    rows = -(-len(maps) // columns)
     points = [point for _, part in maps for point in part.points]
     most = max(len(point.finished) for point in points)
     idle = [name(key) for key, turn in ((across, False), (upward, True)) if _idle([one for one, _ in tables], turn)]
@@ -96,28 +88,36 @@ def draw_heatmap(
         else replications_note(points),
         shortfall_note([one for _, cells in tables for one in cells.values()]),
         described(maps[0][0]) if len(maps) == 1 else "one scale of colours for all maps",
-        f"{len(maps)} of {of} combinations" if of > len(maps) else "",
+        layout.left_out,
         f"{' and '.join(idle)} made no difference" if idle else "",
         left_out_note(points, metric, whole.keys),
         privacy_note(points),
     )
     title = f"{whole.name}: {axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
+    several = len(maps) > 1
     drawn, panels = figure(
-        title, "; ".join(filter(None, notes)), rows=rows, columns=columns, sharex=len(maps) > 1, sharey=len(maps) > 1
+        title,
+        "; ".join(filter(None, notes)),
+        rows=layout.rows,
+        columns=layout.columns,
+        sharex=several,
+        sharey=several,
     )
-    for panel in panels[len(maps) :]:
-        panel.set_visible(False)
-    for place, (panel, (fixed, part), (table, cells)) in enumerate(zip(panels, maps, tables, strict=False)):
+    for place, panel in enumerate(panels):
+        panel.set_visible(place in layout.places)
+    for place, (fixed, part), (table, cells) in zip(layout.places, maps, tables, strict=True):
+        panel = panels[place]
         mesh = _map(panel, table, cells, norm, len(maps), whole.statistic.is_mean)
         panel.tick_params(length=0)
         if len(maps) > 1:
-            head(panel, described(fixed), columns)
-        if place + columns >= len(maps):
-            _name_axis(panel.xaxis, part, across, columns)
+            head(panel, described(fixed), layout.columns)
+        if layout.is_lowest(place):
+            _name_axis(panel.xaxis, part, across, layout.columns)
             panel.tick_params(labelbottom=True)
-        if place % columns == 0:
-            _name_axis(panel.yaxis, part, upward, rows)
-    bar = drawn.colorbar(mesh, ax=panels[: len(maps)], aspect=28, pad=0.02)
+        if layout.is_leftmost(place):
+            _name_axis(panel.yaxis, part, upward, layout.rows)
+            panel.tick_params(labelleft=True)
+    bar = drawn.colorbar(mesh, ax=[panels[place] for place in layout.places], aspect=28, pad=0.02)
     bar.set_label(axis_label(metric))
     bar.outline.set_visible(False)
     if logarithmic:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from netbandit.plots.bands import Band, exact, side_by_side
 from netbandit.plots.estimates import measured, partly_absent, partly_served, with_runs
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
+from netbandit.plots.facets import Facets, Part, facets
 from netbandit.plots.grouping import Arrangement, described, evenly
 from netbandit.plots.marks import draw_runs
 from netbandit.plots.shapes import Shapes
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GRID = 600
-_PANELS = 6
 _ENTRIES = 14
 _BANDS = 12
 _SIMILAR = 4.0
@@ -88,14 +88,20 @@ class Panel:
 
 
 def panels_of(arrangement: Arrangement) -> list[Panel]:
-    """Return what the picture of regret shows: at most six panels, evenly spread over the combinations."""
+    """Return what the picture of regret shows: at most six panels, row by row (see `facets`)."""
     curve = _curve(arrangement)
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     shapes = _shapes(arrangement)
-    if shapes is not None:
-        return [Panel({}, arrangement, _lines(arrangement, logarithmic, curve, shapes))]
-    chosen = evenly(list(arrangement.slices(arrangement.keys[1:])), _PANELS)
-    return [Panel(fixed, part, _lines(part, logarithmic, curve)) for fixed, part in chosen]
+    return [
+        Panel(fixed, part, _lines(part, logarithmic, curve, shapes))
+        for fixed, part in _facets(arrangement, shapes).parts
+    ]
+
+
+def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
+    """Return a panel for each combination of all keys but the series'; one alone where *shapes* tell lines apart."""
+    one: list[Part] = [({}, arrangement)]
+    return facets(arrangement, list(arrangement.slices(arrangement.keys[1:])) if shapes is None else one)
 
 
 def _shapes(arrangement: Arrangement) -> Shapes | None:
@@ -188,8 +194,8 @@ def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -
 def draw_regret(arrangement: Arrangement) -> "Figure":
     """Draw regret over the slots: a series per value of the series' key, a panel per combination of the other keys.
 
-    With more than six combinations, six of them evenly spread are drawn, and the title says so. Where nobody knows the
-    regret it is what is measured in its place, such as the relative click-through rate.
+    Panels of two keys or more stand in rows and columns (see `facets`); the title says which have no room. Where nobody
+    knows the regret it is what is measured in its place, such as the relative click-through rate.
 
     Raises:
         ValueError: The runs have no curve in common.
@@ -197,10 +203,8 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     curve = _curve(arrangement)
     chosen = panels_of(arrangement)
     shapes = _shapes(arrangement)
-    parts = 1 if shapes is not None else len(list(arrangement.slices(arrangement.keys[1:])))
+    layout = _facets(arrangement, shapes)
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
-    columns = 1 if len(chosen) == 1 else 2 if len(chosen) in (2, 4) else 3
-    rows = -(-len(chosen) // columns)
     steep = _decades_apart(arrangement.points, curve, logarithmic, one_panel=shapes is not None)
     together = _on_common_axes([_highest(one.part, curve) for one in chosen])
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
@@ -208,7 +212,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         _what_is_shaded(arrangement, chosen),
         "who is not served adds none" if curve == "regret" and partly_served(arrangement.points) else "",
         "who is absent adds none" if curve == "regret" and partly_absent(arrangement.points) else "",
-        f"{len(chosen)} of {parts} combinations" if parts > len(chosen) else "",
+        layout.left_out,
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
         events_note(changes, down),
         "large dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
@@ -220,30 +224,31 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     drawn, panels = figure(
         f"{arrangement.name}: {title_name(curve)} over time",
         "; ".join(filter(None, notes)),
-        rows=rows,
-        columns=columns,
+        rows=layout.rows,
+        columns=layout.columns,
         sharex=together,
         sharey=together,
     )
-    for panel in panels[len(chosen) :]:
-        panel.set_visible(False)
+    for place, panel in enumerate(panels):
+        panel.set_visible(place in layout.places)
     if arrangement.series is not None:
         legend_beside(drawn, *_legend(arrangement, shapes))
-    for panel, one in zip(panels, chosen, strict=False):
+    for place, one in zip(layout.places, chosen, strict=True):
+        panel = panels[place]
         if _few_lines(one):
             draw_ends(panel, [(int(line.slots[-1]), line.estimate, line.look) for line in one.lines])
-        _panel(panel, one, logarithmic, (7, 3, 2)[columns - 1])
+        _panel(panel, one, logarithmic, (7, 3, 2)[layout.columns - 1])
         if steep:
             _bend_upward(panel)
         draw_events(panel, changes, down)
         if len(chosen) > 1:
-            head(panel, described(one.fixed), columns)
-    for place, panel in enumerate(panels[: len(chosen)]):
-        if place + columns >= len(chosen):
+            head(panel, described(one.fixed), layout.columns)
+        if layout.is_lowest(place):
             panel.set_xlabel("time (slots)")
             panel.tick_params(labelbottom=True)
-        if place % columns == 0:
-            panel.set_ylabel(upward.replace(" (", "\n(") if rows > 1 else upward)
+        if layout.is_leftmost(place):
+            panel.set_ylabel(upward.replace(" (", "\n(") if layout.rows > 1 else upward)
+            panel.tick_params(labelleft=True)
     return drawn
 
 

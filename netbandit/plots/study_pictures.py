@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
+from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
-from netbandit.plots.heatmap import MOST as MOST_MAPS
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.parameter import MOST as MOST_COLUMNS
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 _SLICES = 6
 _NETWORKS = 12
 _SHAPING = ("topology.", "protocol.")
-
-Part = tuple[dict[str, Any], Arrangement]
-"""Values that are held fixed, and the points that have them."""
 
 
 @dataclass(frozen=True)
@@ -195,10 +192,9 @@ def _heatmaps(arrangement: Arrangement) -> list[Planned]:
     metric = compared(arrangement.points)
     rest = [key for key in arrangement.keys if key not in pair]
     parts = _parts(arrangement, rest, lambda part: is_map(part, *pair, metric))
-    few = evenly(parts, MOST_MAPS)
     if not parts:
         return []
-    together = Planned("heatmap", lambda: draw_heatmap(arrangement, *pair, metric, few, len(parts)), answers=True)
+    together = Planned("heatmap", lambda: draw_heatmap(arrangement, *pair, metric, parts), answers=True)
     return [
         together,
         *_one_by_one("heatmap", parts, lambda part: draw_heatmap(arrangement, *pair, metric, [part])),

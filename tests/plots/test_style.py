@@ -115,7 +115,7 @@ def test_maps_side_by_side_do_not_touch():
         for arms in (5, 10, 20)
     ]
     arrangement = arranged(runs)
-    drawn = draw_heatmap(arrangement, *axis_keys(arrangement), "regret", list(arrangement.slices(["protocol.kind"])), 5)
+    drawn = draw_heatmap(arrangement, *axis_keys(arrangement), "regret", list(arrangement.slices(["protocol.kind"])))
     assert overlaps(drawn) == []
 
 

@@ -1,0 +1,99 @@
+"""Where the panels of a picture stand: rows by columns of the keys they hold fixed, or one after the other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netbandit.plots.grouping import Arrangement, evenly
+from netbandit.plots.values import identity, name
+
+MOST_ROWS, MOST_COLUMNS = 2, 3
+"""So many panels have room in a picture."""
+
+Part = tuple[dict[str, Any], Arrangement]
+"""Values that are held fixed, and the points that have them."""
+
+
+@dataclass(frozen=True)
+class Facets:
+    """The panels of a picture and where they stand.
+
+    Attributes:
+        parts: What each panel shows, row by row.
+        places: The place of each panel, counted row by row.
+        rows: How many rows there are.
+        columns: How many columns there are.
+        left_out: What a subtitle says of parts without a panel; empty if there are none.
+    """
+
+    parts: list[Part]
+    places: list[int]
+    rows: int
+    columns: int
+    left_out: str = ""
+
+    def is_lowest(self, place: int) -> bool:
+        """Tell whether no panel stands below *place*."""
+        return place + self.columns not in self.places
+
+    def is_leftmost(self, place: int) -> bool:
+        """Tell whether no panel stands at the left of *place*."""
+        return place % self.columns == 0 or place - 1 not in self.places
+
+
+def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
+    """Return at most six of *parts* with their places.
+
+    Parts that hold two keys or more fixed stand in a grid: a column has one value of the key with the most values, a
+    row one combination of the others. Where there are too many, whole columns and rows are left out, evenly spread, so
+    that all panels of a column share its value. Parts of one key, or of combinations that would fill no more than half
+    of the grid, follow one another.
+
+    Args:
+        whole: All points, whose values are in order.
+        parts: What there is to show, all with the same keys held fixed.
+    """
+    return _grid(whole, parts) or _in_turn(parts)
+
+
+def _in_turn(parts: Sequence[Part]) -> Facets:
+    chosen = evenly(parts, MOST_ROWS * MOST_COLUMNS)
+    columns = 2 if len(chosen) == 4 else max(1, min(len(chosen), MOST_COLUMNS))
+    left_out = f"{len(chosen)} of {len(parts)} combinations" if len(chosen) < len(parts) else ""
+    return Facets(chosen, list(range(len(chosen))), max(1, -(-len(chosen) // columns)), columns, left_out)
+
+
+def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
+    """Return the grid of *parts*; None if they hold fewer than two keys fixed, or fill no more than half of it."""
+    keys = list(parts[0][0]) if parts else []
+    values = {key: _values(whole, key, parts) for key in keys}
+    if len(keys) < 2:
+        return None
+    across = max(reversed(keys), key=lambda key: len(values[key]))  # numbers, which have an order, come last
+    others = [key for key in keys if key != across]
+    cells = {(_row(fixed, others), identity(fixed[across])): (fixed, part) for fixed, part in parts}
+    ranks = {_row(fixed, others): [values[key].index(identity(fixed[key])) for key in others] for fixed, _ in parts}
+    rows, columns = sorted(ranks, key=lambda row: ranks[row]), values[across]
+    if min(len(rows), len(columns)) < 2 or 2 * len(cells) <= len(rows) * len(columns):
+        return None
+    few_rows, few_columns = evenly(rows, MOST_ROWS), evenly(columns, MOST_COLUMNS)
+    pairs = [(row, column) for row in few_rows for column in few_columns]
+    places = [place for place, pair in enumerate(pairs) if pair in cells]
+    down = f"values of {name(others[0])}" if len(others) == 1 else f"combinations of {', '.join(map(name, others))}"
+    left_out = [
+        f"{len(few)} of {len(every)} {what}"
+        for few, every, what in ((few_columns, columns, f"values of {name(across)}"), (few_rows, rows, down))
+        if len(few) < len(every)
+    ]
+    chosen = [cells[pairs[place]] for place in places]
+    return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(left_out)) if chosen else None
+
+
+def _values(whole: Arrangement, key: str, parts: Sequence[Part]) -> list[str]:
+    """Return the values of *key* that *parts* hold fixed, in the order of the study, as identities."""
+    present = {identity(fixed[key]) for fixed, _ in parts}
+    return [one for one in map(identity, whole.values[key]) if one in present]
+
+
+def _row(fixed: Mapping[str, Any], keys: Sequence[str]) -> str:
+    return identity([fixed[key] for key in keys])

@@ -72,7 +72,7 @@ def with_runs(one: Band, values: Mapping[Name, float], point: PointResult, faile
         point: Whose runs they are.
         failed: The names in *values* of runs that failed, if these are not seed and number of a run.
     """
-    one = replace(one, shortfalls=shortfalls([run.metrics for run in point.finished], len(point.runs)))
+    one = replace(one, shortfalls=shortfalls(point.finished, len(point.runs)))
     if len(values) > MOST_DOTS or len(set(values.values())) < 2:  # equal ones lie where their mean is
         return one
     return replace(one, runs=values, failed=frozenset(failed or failed_of(point.finished)))

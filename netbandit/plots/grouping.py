@@ -37,6 +37,7 @@ class Arrangement:
         points: The points with a finished run, ordered by the values of the keys.
         values: The values of each key, in order.
         statistic: What stands for the replications of a point.
+        missing: The points of which no run has come to its end: they are in no picture.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Arrangement:
     points: tuple[PointResult, ...]
     values: dict[str, list[Any]]
     statistic: Statistic = MEAN
+    missing: tuple[PointResult, ...] = ()
 
     @property
     def series(self) -> str | None:
@@ -131,7 +133,9 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
     ordered = _series_first(keys, values)
     ranks = {key: [identity(value) for value in values[key]] for key in keys}
     points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
-    return Arrangement(study.name, tuple(ordered), tuple(points), {key: values[key] for key in ordered}, statistic)
+    missing = tuple(point for point in study.points if not point.finished)
+    in_order = {key: values[key] for key in ordered}
+    return Arrangement(study.name, tuple(ordered), tuple(points), in_order, statistic, missing)
 
 
 def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:

@@ -12,7 +12,7 @@ from netbandit.plots.facets import Part, facets
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.marks import label_more
 from netbandit.plots.style import drawing, figure, head, readable, wrapped
-from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note, shortfall_note
+from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, shortfall_note
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.failures import MARK
 from netbandit.results.metrics import axis_label
@@ -91,6 +91,7 @@ def draw_heatmap(
         layout.left_out,
         f"{' and '.join(idle)} made no difference" if idle else "",
         left_out_note(points, metric, whole.keys),
+        missing_note(whole),
         privacy_note(points),
     )
     title = f"{whole.name}: {axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"

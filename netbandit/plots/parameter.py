@@ -9,7 +9,7 @@ from netbandit.plots.estimates import EPSILONS, Estimates, compared, lateness, p
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.marks import bend, draw_points
 from netbandit.plots.style import PLAIN, drawing, figure, from_zero, head, legend_below, readable, wrapped
-from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note
+from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
@@ -77,6 +77,7 @@ def draw_against_parameter(
         fixed,
         f"{len(columns)} of {of} combinations" if of > len(columns) else "",
         *(left_out_note(points, metric, whole.keys) for metric in metrics),
+        missing_note(whole),
         "" if key in EPSILONS else privacy_note(points),
     )
     what = f"{title_name(first)} and {_SHORT[second]}"

@@ -26,7 +26,7 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
-from netbandit.plots.subtitles import mark_notes, privacy_note, title_of
+from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note, title_of
 from netbandit.plots.values import shown, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
@@ -216,6 +216,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
         events_note(changes, down),
         "large dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
+        missing_note(arrangement),
         privacy_note(arrangement.points),
     )
     upward = axis_label(curve)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from netbandit.plots.bands import Band
 from netbandit.plots.estimates import EITHER_DELAY, Estimates, distinct, exists, samples
-from netbandit.plots.grouping import ABSENT, value_of
+from netbandit.plots.grouping import ABSENT, Arrangement, value_of
 from netbandit.plots.values import identity, shown
 from netbandit.results.failures import MARK
 from netbandit.results.metrics import title_name
@@ -46,6 +46,14 @@ def title_of(point: PointResult, keys: Sequence[str]) -> str:
     """Return what tells *point* from others, as short as it can be said."""
     values = [value_of(point, key) for key in keys]
     return ", ".join(shown(value) for value in values if value != ABSENT) or "the only point"
+
+
+def missing_note(arrangement: Arrangement) -> str:
+    """Return what a subtitle says of the points of which no run has come to its end; nothing if there are none."""
+    keys = arrangement.keys
+    names = list(dict.fromkeys(title_of(point, keys or list(point.parameters)) for point in arrangement.missing))
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return f"not drawn, as no run has come to its end: {'; '.join([*names[:_NAMED], *more])}" if names else ""
 
 
 def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from netbandit.plots.marks import (
 )
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import drawing, figure, from_zero, legend_below, legend_beside, readable
-from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note, title_of
+from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import identity, name, shown
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
@@ -107,6 +107,7 @@ def draw_panels(
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
         described(fixed or {}),
         *(left_out_note(points, metric, arrangement.keys) for metric in estimates),
+        missing_note(arrangement),
         shapes.note,
         privacy_note(points),
     )

@@ -27,7 +27,7 @@ from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.structure import PROTOCOL
 from netbandit.plots.style import FAINT, drawing, figure, from_zero, legend_beside, readable, wrapped
-from netbandit.plots.subtitles import left_out_note, privacy_note, replications_note, title_of
+from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import Scale, identity, name, shown, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
@@ -322,4 +322,5 @@ def _remarks(arrangement: Arrangement, view: View) -> list[str]:
     points = arrangement.points
     metrics = [view.y] if view.x in (*arrangement.keys, *UNBOUNDED) else [view.x, view.y]
     private = "" if {view.x, view.y} & {*EPSILONS, *UNBOUNDED} else privacy_note(points)
-    return [*(left_out_note(points, metric, arrangement.keys) for metric in metrics), private]
+    left_out = [left_out_note(points, metric, arrangement.keys) for metric in metrics]
+    return [*left_out, missing_note(arrangement), private]

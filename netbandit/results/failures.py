@@ -14,7 +14,7 @@ from netbandit.plural import counted
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.results.statistic import least_for
-from netbandit.simulation.result import Metric
+from netbandit.simulation.result import STILL_EXPLORING, Metric, RunResult
 
 _RARE = 0.1
 
@@ -116,18 +116,22 @@ MEDIANS = f", medians (--statistic median) from {least_for(0.5, CONFIDENCE)}"
 """What else may be compared."""
 
 
-def shortfalls(runs: Sequence[Metrics], planned: int) -> tuple[str, ...]:
+def shortfalls(runs: Sequence[RunResult], planned: int) -> tuple[str, ...]:
     """Return what some of the runs of a point did not do, in words; nothing if they did all.
 
     Who does less spends less, and may lose less: such a point is no winner where its values are lower.
 
     Args:
-        runs: The metrics of the runs that came to their end.
+        runs: The runs that came to their end.
         planned: How many runs the point has, those that failed or have not been run among them.
     """
-    found = Failures.of(runs).kinds
-    names = tuple(name for name in (_STALLED, _NONE_ENDED) if name in found)
-    return names + ((_MISSING,) if len(runs) < planned else ())
+    kinds = Failures.of([run.metrics for run in runs]).kinds
+    found = {
+        _STALLED: _STALLED in kinds,
+        _NONE_ENDED: _NONE_ENDED in kinds or any(STILL_EXPLORING in run.remarks for run in runs),
+        _MISSING: len(runs) < planned,
+    }
+    return tuple(name for name, there in found.items() if there)
 
 
 MARK = "*"

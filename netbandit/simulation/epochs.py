@@ -24,7 +24,7 @@ from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.presence import Presence
 from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.regret import PhaseAccount
-from netbandit.simulation.result import Metric
+from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.returned import checked
 
 EXPLORE = Kind("explore")
@@ -194,7 +194,9 @@ class Epochs(Driver):
             metrics["recovery_slots"] = self._recovery.slots(since for _, since, _ in self._waiting.values())
         if getattr(self.stage.point.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(self._protocol, "late", 0)
-        return DriverResult(regret, {"regret": curve}, metrics, spent, self._remarks())
+        over = self._exploring and not self._waiting and not self._contributions.any()
+        remarks = (*self._remarks(), *([STILL_EXPLORING] if over else []))
+        return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     def _ended_rounds(self) -> list[int]:
         """Return the rounds that have ended by the horizon."""

@@ -14,6 +14,12 @@ from netbandit import __version__
 Metric = float | int | None
 """A figure of a run; None where it does not exist or is infinite."""
 
+STILL_EXPLORING = (
+    "no agent had come to the end of its first phase of exploration by the horizon: no round began, and regret is that "
+    "of exploring all arms; a longer run.horizon, or fewer arms, end that phase"
+)
+"""The remark of a run that was over before anybody had anything to tell."""
+
 
 @dataclass(frozen=True)
 class Curve:

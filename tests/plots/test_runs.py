@@ -1,5 +1,6 @@
 """Dots of few runs, crosses of those that failed, the mark of stalled agents, and pictures of medians."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,9 @@ from netbandit.plots.structure import draw_structures
 from netbandit.plots.study_pictures import Asked, draw_asked
 from netbandit.plots.style import subtitle
 from netbandit.plots.tradeoff import draw_regret_against_cost
+from netbandit.plots.xy import View, draw_against
 from netbandit.results.statistic import Statistic
+from netbandit.simulation.result import STILL_EXPLORING
 
 LATENCY = "links.peer.latency"
 
@@ -93,6 +96,7 @@ def test_points_at_which_agents_stalled_are_marked(draw):
     [
         ({"stalled": 2}, "* agents stalled: "),
         ({"rounds": 0, "waiting_slots": 9.0}, "* no round ended: "),
+        (STILL_EXPLORING, "* no round ended: "),
         (None, "* runs are missing: "),
     ],
 )
@@ -100,7 +104,9 @@ def test_points_whose_runs_fell_short_are_marked_whatever_is_drawn(x, y, what, s
     runs = sweep()
     for place, run in enumerate(runs):
         run.metrics["energy_j"] = 1.0 + place
-    if what is not None:
+    if what == STILL_EXPLORING:
+        runs[7] = replace(runs[7], remarks=(what,))
+    elif what is not None:
         runs[7].metrics.update(what)
     study = study_of(runs)
     if what is None:
@@ -110,6 +116,28 @@ def test_points_whose_runs_fell_short_are_marked_whatever_is_drawn(x, y, what, s
     assert len(marks(drawn.axes[0])) == 1
     assert said in subtitle(drawn)
     assert not marks(draw_asked(study_of(sweep()), Asked(LATENCY, "regret")).figure.axes[0])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        draw_regret,
+        draw_regret_against_cost,
+        lambda some: draw_against_parameter(some, LATENCY),
+        lambda some: draw_heatmap(some, LATENCY, "learner.rounds"),
+        lambda some: draw_against(some, View(LATENCY)),
+    ],
+)
+def test_points_without_a_run_are_named(draw):
+    runs = [run for rounds in (1, 2, 3) for run in sweep(2)]
+    for place, run in enumerate(runs):
+        runs[place] = replace(run, parameters={**run.parameters, "learner.rounds": place // 6})
+    study = study_of(runs)
+    assert "not drawn" not in subtitle(draw(arrange(study)))
+    lost = study.points[4]
+    study.points[4] = replace(lost, runs=[None, None])
+    assert "not drawn, as no run has come to its end: " in subtitle(draw(arrange(study)))
+    assert {"1", "2 ms"} <= set(re.split("[,;:] ", subtitle(draw(arrange(study)))))
 
 
 def test_structures_are_marked_too():

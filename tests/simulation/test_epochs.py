@@ -9,6 +9,7 @@ from helpers.scenes import run, run_logged, study
 
 from netbandit.results.portable_json import as_text
 from netbandit.scenario.errors import ScenarioError
+from netbandit.simulation.result import STILL_EXPLORING
 
 CENTRAL = ["protocol.kind=master-worker", "learner.rounds=2", "learner.gap=0.5", "bandit.means=[1.0, 0.0]"]
 
@@ -179,7 +180,7 @@ def test_who_is_drawn_among_agents_that_differ_is_remarked_where_the_width_leave
     assert remarks() == ()  # all are alike
     assert remarks("bandit.heterogeneity=0.3", "learner.difference=0.6") == ()
     assert remarks("bandit.heterogeneity=0.3", "learner.participation=1.0") == ()
-    assert remarks("bandit.heterogeneity=0.3", "protocol.kind=silent") == ()
+    assert remarks("bandit.heterogeneity=0.3", "protocol.kind=silent") == (STILL_EXPLORING,)
 
 
 def test_the_best_arm_stays_where_the_width_covers_who_is_drawn(tmp_path):

@@ -10,6 +10,7 @@ import netbandit as nb
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.simulation.result import STILL_EXPLORING
 
 BASE = """
 run = { horizon = 400, seed = 3 }
@@ -101,6 +102,14 @@ def test_what_is_lost_stalls_a_round_and_the_run_says_so():
     assert (result.metrics["rounds"], result.metrics["round_slots"], result.metrics["stalled"]) == (0, None, 4)
     assert any("links.peer.retry" in line and "protocol.deadline ends" in line for line in result.remarks)
     assert any("no round had ended" in line for line in result.remarks)
+
+
+@pytest.mark.parametrize("kind", ["flooding", "gis", "local", "silent"])
+def test_a_run_that_is_over_before_its_first_round_says_so(kind):
+    short = run(f'protocol.kind="{kind}"', "run.horizon=20")
+    assert short.metrics["rounds"] == short.metrics["messages"] == 0
+    assert STILL_EXPLORING in short.remarks
+    assert STILL_EXPLORING not in run(f'protocol.kind="{kind}"', "run.horizon=2000").remarks
 
 
 def test_retries_bring_what_a_healed_cut_has_lost():

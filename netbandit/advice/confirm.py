@@ -104,5 +104,5 @@ def write(topology: Topology, file: Path) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    data = networkx.node_link_data(topology.graph, edges="edges")
+    data = {**networkx.node_link_data(topology.graph, edges="edges"), "graph": {}}
     file.write_text(json.dumps(data, default=float), encoding="utf-8")

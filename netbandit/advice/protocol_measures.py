@@ -1,6 +1,6 @@
 """What links are judged by under each protocol: by its own round, or not at all."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from netbandit.advice.flooding_time import FloodingTime
@@ -109,13 +109,18 @@ def _why_not_local(point: "RunnablePoint", protocol: "Local") -> str | None:
     return "with stop > 0 who passes items on is drawn" if protocol.stop else None
 
 
-def left_out(point: "RunnablePoint") -> Iterator[str]:
-    """Yield what has a part in what a round takes in runs, and none in what links are judged by: keys, and calls."""
+def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) -> Iterator[str]:
+    """Yield what has a part in what a round takes in runs, and none in what links are judged by: keys, and calls.
+
+    Args:
+        point: The point of the scenario.
+        used_links: Which of ``peer`` and ``uplink`` rounds use; None: those that its protocol does.
+    """
     from netbandit.simulation.drivers import talk_of
 
     links, protocol = point.scenario.links, point.protocol
     for table, settings in (("peer", links.peer), ("uplink", links.uplink)):
-        if table in protocol.used_links:
+        if table in (protocol.used_links if used_links is None else used_links):
             changed = settings.model_dump(exclude_unset=True, exclude_defaults=True)
             yield from (f"links.{table}.{key}" for key in changed if key not in _CONSIDERED)
     if point.scenario.faults:

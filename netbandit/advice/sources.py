@@ -12,8 +12,11 @@ from netbandit.advice.describe import Graph, graph_of, names_family, own_family
 from netbandit.advice.measure import Measure, MeasureName
 from netbandit.advice.protocol_measures import left_out, measure_of, measure_of_any
 from netbandit.advice.timed_graph import TimedGraph
+from netbandit.network.edge_latencies import NOT_TAKEN, any_given
+from netbandit.network.files import unused
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import TopologyError
+from netbandit.scenario.links import UniformLatency
 from netbandit.scenario.load import Document, load
 from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
@@ -54,8 +57,27 @@ class Source:
 
     @property
     def left_out(self) -> list[str]:
-        """What has a part in what a round takes in runs, and none in what links are judged by."""
-        return [*left_out(self.point)]
+        """What has a part in what a round takes in runs, and none in what links are judged by.
+
+        Where no protocol is named, rounds of several are shown, over links of both kinds.
+        """
+        return [*left_out(self.point, None if self.named else ("peer", "uplink"))]
+
+    @property
+    def unused(self) -> list[str]:
+        """What links of the graph say of themselves and nothing here takes, a sentence each."""
+        topology = self.timed.topology
+        own = any_given(topology) and self.point.scenario.links.peer.latency != "edges"
+        return [*filter(None, [f"links.peer.latency: {NOT_TAKEN}" if own else "", unused(topology.graph)])]
+
+    @property
+    def new_links(self) -> str:
+        """What latency a link is given that does not exist yet, in words; empty where all have the same."""
+        latency = self.point.scenario.links.peer.latency
+        if latency == "geographic":
+            return "the latency of its length"
+        differ = latency == "edges" or isinstance(latency, UniformLatency)
+        return "the mean latency of the links there are" if differ else ""
 
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what links that do not exist would take, shape (k,): -1 where that is not known.

@@ -43,13 +43,19 @@ def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
         yield name, f"{len(points)}: {worst}{more}"
 
 
-def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str]) -> Iterator[str]:
+def left_out_line(left_out: list[str]) -> str:
+    """Return what is said of what has a part in runs, and none in the times shown."""
+    return f"left out here, but not in runs: {', '.join(left_out)}"
+
+
+def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str], new_links: str) -> Iterator[str]:
     """Yield the advice step by step, a line each change.
 
     Args:
         topology: The network.
         steps: The advice.
         left_out: What has a part in runs, and none in what links are judged by.
+        new_links: What latency a link is given that does not exist yet, in words; empty where all have the same.
     """
     for number, step in enumerate(steps, start=1):
         what = "lost" if step.lose else "more"
@@ -61,7 +67,9 @@ def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str]) -
         how = "" if number == 1 else ", with the best of the step before in place (greedy: each step is the best alone)"
         yield f"{head}: {step.subject}, {before} without it; all {scaled(step.tried)} tried, exactly{how}"
         if left_out and number == 1 and step.measure != "resilience":
-            yield f"  left out here, but not in runs: {', '.join(left_out)}"
+            yield f"  {left_out_line(left_out)}"
+        if new_links and number == 1 and not step.lose:
+            yield f"  a new link is given {new_links}"
         if not step.best:
             yield "  none makes it better"
         for place, change in enumerate(step.best, start=1):

@@ -98,6 +98,10 @@ def topology(
         width = max(len(name) for name, _ in lines)
         for name, value in lines:
             click.echo(f"{name:<{width}}  {value}")
+        for line in network.unused:
+            click.echo(line)
+        if network.left_out and count is None:
+            click.echo(tables.left_out_line(network.left_out))
         placements = _placements(network, server, sinks)
         steps = []
         if judged_by is not None and count is not None:
@@ -144,7 +148,7 @@ def _advice(network: "Source", count: int, measure: "Measure", lose: bool, repli
     shape = network.timed.topology
     if not steps:
         click.echo("there is no link to lose" if lose else "every link is there already")
-    for line in tables.advice_lines(shape, steps, network.left_out):
+    for line in tables.advice_lines(shape, steps, network.left_out, network.new_links):
         click.echo(line)
     if network.scenario and replications and steps and steps[0].best:
         with console.status("running the scenario") if console.is_terminal else nullcontext():

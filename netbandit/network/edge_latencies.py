@@ -11,6 +11,8 @@ LONGEST = 2**62
 """In nanoseconds: as much cannot be added up."""
 NAMED = 5
 """How many of the links without a latency an error names."""
+NOT_TAKEN = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
+"""What is said where any are given and links.peer.latency says another."""
 
 
 def any_given(topology: Topology) -> bool:

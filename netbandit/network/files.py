@@ -39,6 +39,11 @@ ENDINGS = {
 
 NEUTRAL = ("", ".txt", ".dat", ".xml")
 
+_LATENCY = "latency"
+_FIGURES = (_LATENCY, "delay", "bandwidth", "capacity", "throughput", "loss", "jitter")
+"""How attributes begin that say of a link what a scenario can say of it, too."""
+_UNUSED = "unused figures of links"
+
 
 def read(path: Path, component: str | None = None) -> "networkx.Graph[int]":
     """Return the graph in the file at *path*, with nodes 0..n-1 in the order of their sorted ids.
@@ -98,6 +103,17 @@ def of_graph(given: Any, component: str | None = None) -> "networkx.Graph[int]":
         raise TopologyError([(("graph",), str(error))]) from error
 
 
+def unused(graph: "networkx.Graph[int]") -> str:
+    """Return what of a link's figures *graph* was read with and does not take, in words; empty if there are none.
+
+    Args:
+        graph: What `read` or `of_graph` returned.
+    """
+    names = ", ".join(graph.graph.get(_UNUSED, ()))
+    taken = f'of what links say of themselves only {_LATENCY}, such as "10 ms", is taken (links.peer.latency = "edges")'
+    return f"{taken}; not used: {names}" if names else ""
+
+
 def _network(path: Path) -> Network:
     try:
         if path.exists() and not path.is_file():
@@ -150,7 +166,7 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
             pair, speed = (ends[0], ends[1]), _number(attributes, "linkspeedraw")
             known = links.get(pair)
             links[pair] = speed if known is None or (speed is not None and speed > known) else known
-            latency = _value(attributes, "latency")
+            latency = _value(attributes, _LATENCY)
             if latency is not None:
                 latencies.setdefault(pair, str(latency))
     edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
@@ -163,6 +179,10 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     position = {node: new for new, node in enumerate(kept)}
     names = _names([ids[node] for node in kept], [network.nodes[ids[node]] for node in kept])
     graph: networkx.Graph[int] = networkx.Graph()
+    attributes_of_links = {str(key) for *_, attributes in network.links for key in attributes}
+    unused_names = [*network.skipped, *sorted(filter(_is_unused, attributes_of_links))]
+    if unused_names:
+        graph.graph[_UNUSED] = list(map(_readable, unused_names))
     for node, name in zip(kept, names, strict=True):
         graph.add_node(position[node], name=name, **_place(ids[node], network.nodes[ids[node]]))
     for first_end, second_end in edges.tolist():
@@ -173,6 +193,11 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
             known_latency = {} if text is None else {"latency": text}
             graph.add_edge(position[first_end], position[second_end], **known_speed, **known_latency)
     return graph
+
+
+def _is_unused(attribute: str) -> bool:
+    """Tell whether an attribute of a link says what a scenario could take, but does not by this name."""
+    return attribute.lower() != _LATENCY and attribute.lower().startswith(_FIGURES)
 
 
 def _sorted(ids: list[str]) -> list[str]:

@@ -33,10 +33,12 @@ class Network:
     Attributes:
         nodes: The attributes of each node by its id.
         links: Both ends and the attributes of each link; direction, repetition and loops as in the file.
+        skipped: Columns that were passed over, by name.
     """
 
     nodes: dict[str, Attributes] = field(default_factory=dict)
     links: list[tuple[str, str, Attributes]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
 
 
 def graphml(content: bytes) -> Network:
@@ -120,9 +122,11 @@ def _id(entry: object, key: str) -> str | None:
 def edge_list(content: bytes) -> Network:
     """Read a link a line: two ids, then perhaps a number or ``{...}``, divided by blanks, commas or semicolons.
 
-    What follows a ``#`` or ``%`` is a comment; a first line of column names (source, target or from, to) is skipped.
+    What follows a ``#`` or ``%`` is a comment; a first line of column names (source, target or from, to) only names the
+    number, which is passed over.
     """
     network = Network()
+    third = "the third column"
     for number, line in enumerate(_text(content).splitlines(), start=1):
         line = re.split(r"[#%]", line, maxsplit=1)[0].strip()
         if not line:
@@ -130,6 +134,7 @@ def edge_list(content: bytes) -> Network:
         line, _, attributes = line.partition("{")
         fields = [part for part in re.split(r"[\s,;]+", line.strip()) if part]
         if not network.links and [part.lower() for part in fields[:2]] in (["source", "target"], ["from", "to"]):
+            third = " ".join(fields[2:]) or third
             continue
         if attributes and not attributes.rstrip().endswith("}"):
             raise NotAGraphError(f"line {number} is not a link: its {{ is not closed")
@@ -137,6 +142,8 @@ def edge_list(content: bytes) -> Network:
             raise NotAGraphError(f"line {number} is not a link: two ids and at most a number")
         for end in fields[:2]:
             network.nodes.setdefault(end, {})
+        if len(fields) == 3 and not network.skipped:
+            network.skipped.append(third)
         network.links.append((fields[0], fields[1], _attributes(attributes)))
     return network
 

@@ -10,9 +10,10 @@ from typing import Any
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.memory import affordable, shown
-from netbandit.network.edge_latencies import any_given
+from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
+from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import ReturnedError, is_ours
 from netbandit.own_identity import UnstableError, identity_of
@@ -347,8 +348,9 @@ class PointCheck:
                 self.notes += switch_notes(faults, graph.links, graph.agents, scenario.run.horizon * slot, way)
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
-            said = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
-            self.notes.append((("links", "peer", "latency"), said))
+            self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
+        if said := unused(graph.graph):
+            self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
         if latency in FROM_GRAPH:
             try:
                 streams = topology_streams(parts.family, scenario.run.seed, 0)

@@ -94,6 +94,30 @@ def test_consensus_is_judged_by_its_gap_and_master_worker_by_its_uplinks():
     assert "round of master-worker, 14 ms: it goes over uplinks alone, no link between agents changes it; all" in said
 
 
+def test_what_has_no_part_in_the_times_shown_is_named(tmp_path):
+    (tmp_path / "net.csv").write_text("source,target,latency_ms\na,b,3\nb,c,4\nc,d,2\n")
+    slow = "--set", "links.peer.bandwidth=20 kbit/s"
+    for more in ((), ("--what-if", 1)):
+        said = call(tmp_path / "net.csv", *slow, *more)
+        assert "not used: latency_ms\n" in said
+        assert said.count("left out here, but not in runs: links.peer.bandwidth\n") == 1
+    said = call("path", "--agents", 5, "--what-if", 1)
+    assert "left out" not in said
+    assert "not used" not in said
+    assert "a new link" not in said  # all links have the same latency
+
+
+def test_where_the_latency_of_new_links_comes_from_is_said(tmp_path):
+    file = tmp_path / "net.edgelist"
+    file.write_text("a b {'latency': '10 ms'}\nb c {'latency': '20 ms'}\nc d {'latency': '60 ms'}\n")
+    said = call(file, "--what-if", 1, "--set", "links.peer.latency=edges")
+    assert "  a new link is given the mean latency of the links there are\n" in said
+    assert "(30 ms)" in said
+    assert '"edges" takes them' not in said
+    assert "a new link" not in call(file, "--what-if", 1, "--lose", "--set", "links.peer.latency=edges")
+    assert '"edges" takes them' in call(file)
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

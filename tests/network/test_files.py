@@ -432,3 +432,38 @@ class TestTopologyZoo:
             return sorted(sorted(topology.names[end] for end in link) for link in topology.edges.tolist())
 
         assert named(load(ROOT / "topologies" / "abilene.graphml")) == named(load(ZOO / "Abilene.graphml"))
+
+
+class TestFiguresThatAreNotTaken:
+    """Whatever a link says of itself that a scenario could say of it, and that is not taken, is named."""
+
+    @pytest.mark.parametrize(
+        ("name", "text", "named"),
+        [
+            ("n.csv", "source,target,latency_ms\na,b,3\nb,c,4\n", "latency_ms"),
+            ("n.csv", "from;to;weight\na;b;3\n", "weight"),
+            ("n.edgelist", "a b 3.5\nb c 4\n", "the third column"),
+            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth, latency_ms"),
+            (
+                "n.gml",
+                "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 delay 4 label 7 ] ]",
+                "delay",
+            ),
+        ],
+    )
+    def test_of_files(self, tmp_path, name, text, named):
+        said = files.unused(files.read(write(tmp_path, name, text)))
+        assert said.endswith(f"; not used: {named}")
+        assert 'links.peer.latency = "edges"' in said
+
+    @pytest.mark.parametrize(
+        "text", ["source,target\na,b\n", "a b\n", 'a b {"latency": "3 ms"}\n', 'a b {"colour": "red"}\n']
+    )
+    def test_there_are_none(self, tmp_path, text):
+        assert files.unused(files.read(write(tmp_path, "n.edgelist", text))) == ""
+
+    def test_of_graphs(self):
+        graph = networkx.path_graph(3)
+        networkx.set_edge_attributes(graph, 3, "latency_ms")
+        assert files.unused(files.of_graph(graph)).endswith("not used: latency_ms")
+        assert files.unused(files.of_graph(networkx.path_graph(3))) == ""

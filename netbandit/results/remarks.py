@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from netbandit.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, too_few
 from netbandit.results.numbers import shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
@@ -128,6 +129,12 @@ def failure_lines(study: StudyResult) -> list[str]:
     if len(points) > 1 and any(one.stalled for one in found.values()):
         lines.append(MARKED)
     return lines
+
+
+def exploration_lines(study: StudyResult) -> list[str]:
+    """Return a line where learners are compared whose bonuses differ."""
+    tables = [point.resolved.get("learner", {}) for point in study.points if point.finished]
+    return [*filter(None, [unequal_exploration(tables)])]
 
 
 def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:

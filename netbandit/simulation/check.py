@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Watch
+from netbandit.exploration import unequal_exploration
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import ReturnedError, complaint, kept_alive, place
 from netbandit.own_identity import UnstableError
@@ -28,7 +29,7 @@ class RunPlan:
     Attributes:
         document: The scenario as it was written.
         points: The points of its sweep, in order; one without a sweep.
-        notes: What is valid, but has no effect; one line each.
+        notes: What is valid, but has no effect or is hardly meant; one line each.
     """
 
     document: Document
@@ -84,6 +85,10 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
     idle_notes += idle_link_notes(document, link_keys)
+    if differ := unequal_exploration(point.resolved["learner"] for point in points):
+        swept = document.data.get("sweep", {})
+        places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
+        idle_notes.append((next(iter(places), ("learner", "kind")), differ))
     return RunPlan(document, points, document.error([*everywhere, *idle_notes]).lines)
 
 

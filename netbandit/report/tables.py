@@ -180,7 +180,7 @@ def details(study: StudyResult) -> list[Detail]:
             metrics=_metrics("Metrics over the replications", estimates(point)),
             messages=_messages(point),
             runs=_runs(point),
-            scenario=toml_text({key: value for key, value in point.finished[0].resolved.items() if key not in LABELS}),
+            scenario=toml_text({key: value for key, value in point.resolved.items() if key not in LABELS}),
         )
         for place, point in enumerate(study.points)
         if point.finished

@@ -244,6 +244,8 @@ def _point(
             runs.append(None)
             tell_damage(f"{folder}: {error}")
     resolved = next((run.resolved for run in runs if run is not None), {})
+    if "run" in resolved:  # a run keeps how many there were to be when it was done
+        resolved = {**resolved, "run": {**resolved["run"], "replications": len(keys)}}
     return PointResult(parameters=parameters, resolved=resolved, keys=keys, runs=runs)
 
 

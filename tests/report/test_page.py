@@ -220,6 +220,13 @@ def test_regrets_of_points_with_stalled_agents_are_marked_and_medians_stand_besi
     assert {row[3]: row[4] for table in found.tables for row in table if row[0] == "regret"} == {"200": "40 to 360"}
 
 
+def test_scenarios_with_every_default_say_how_many_replications_there_are_now(tmp_path):
+    runs = sweep(3)
+    assert all(run.resolved["run"]["replications"] == 10 for run in runs)  # as many as there were to be once
+    text = report(tmp_path, runs)
+    assert set(re.findall(r"^replications = (\d+)$", text, re.MULTILINE)) == {"3"}
+
+
 def test_privacy_is_told_where_it_was_asked_for(tmp_path):
     from dataclasses import replace
 

@@ -119,6 +119,10 @@ class Gathers(Driver):
         users = self._protocol.under_way
         return [self.stage.clock.horizon - min(users)] if users and self.stage.network.faults.may_lose else []
 
+    def stalled(self) -> list[int]:
+        """See `Driver.stalled`: at a deadline users go away, if agent 0 was down then as soon as it is back."""
+        return self.waiting() if self._protocol.deadline_ns(self.stage.clock.slot) is None else []
+
     def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""
         self._flush()

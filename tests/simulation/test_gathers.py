@@ -396,3 +396,14 @@ def test_a_deadline_that_all_parts_keep_changes_nothing(tmp_path, timing):
 def test_a_deadline_is_a_duration_above_zero(tmp_path, deadline):
     with pytest.raises(ScenarioError, match=r"protocol\.deadline: must be above 0, a duration such as"):
         point(tmp_path, f"protocol.deadline={deadline}")
+
+
+def test_nobody_waits_for_ever_where_a_deadline_ends_it_once_agent_0_is_back(tmp_path):
+    """Parts of the users of slots 5 to 9 never come, and agent 0 is down from before their deadlines to the end."""
+    from_5 = '[{ nodes = [1], from = "4.5 ms" }, { nodes = [0], from = "10.5 ms" }]'
+    keys = ["run.horizon=40", "topology.agents=3", "bandit.dimension=6", f"faults.outages={from_5}"]
+    waits = point(tmp_path, *keys).simulation(0).run()
+    ends = point(tmp_path, *keys, 'protocol.deadline="6 ms"').simulation(0).run()
+    assert (waits.metrics["stalled"], ends.metrics["stalled"]) == (1, 0)
+    assert any("waited at the horizon for what" in remark for remark in waits.remarks)
+    assert not any("waited at the horizon for what" in remark for remark in ends.remarks)

@@ -4,6 +4,7 @@ What follows from a call is decided by `netbandit.protocols.triggered_rounds.Flo
 the first one to a round that reaches an agent; where agents fail, for all but those that have no effect.
 """
 
+from netbandit.network.hop import NODES_FAIL
 from netbandit.simulation.machine.hops import move_to, next_due, put_message, room
 from netbandit.simulation.machine.primitives import release, write
 from netbandit.simulation.machine.rows import (
@@ -20,9 +21,6 @@ from netbandit.simulation.machine.rows import (
     Machine,
 )
 from netbandit.texts import text
-
-NODES_FAIL = True
-"""Whether nodes may be down at times."""
 
 
 @text

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.hop import NODES_FAIL
 from netbandit.network.primitives import Channel, Message
 from netbandit.protocols.primitives import FORGETS, act, note_news, on_message
 from netbandit.simulation.machine.bits import WORD_BITS, lowest, ones
@@ -118,9 +119,6 @@ HOLDS = True
 """Whether its lists may be longer than those that messages tell."""
 ACT_TELLS = ACT_TELLS_ONE = ACT_STEPS = ACT_LISTS = 1
 """How much `act` says, at most."""
-
-NODES_FAIL = True
-"""Whether nodes may be down at times."""
 
 
 class Spread(NamedTuple):

@@ -6,6 +6,7 @@ is written out for it.
 
 from typing import Any
 
+from netbandit.network.hop import NODES_FAIL
 from netbandit.simulation.machine.calls import hears_call
 from netbandit.simulation.machine.hops import advance, take
 from netbandit.simulation.machine.primitives import release
@@ -42,8 +43,6 @@ from netbandit.texts import primitive, text
 
 CALL = -1
 """The number of the kind of calls; -1: nobody calls."""
-NODES_FAIL = True
-"""Whether nodes may be down at times."""
 
 Own = Any
 

@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.grouping import Arrangement, evenly
+from netbandit.plots.style import figure
 from netbandit.plots.values import identity, name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_ROWS, MOST_COLUMNS = 2, 3
 """So many panels have room in a picture."""
@@ -31,6 +36,26 @@ class Facets:
     rows: int
     columns: int
     left_out: str = ""
+
+    def figure(self, title: str, notes: Sequence[str], *, shared: bool) -> "tuple[Figure, list[Axes]]":
+        """Return a figure with a panel at each place, of which those that nothing stands at are not to be seen.
+
+        Args:
+            title: See `style.figure`.
+            notes: What the subtitle says; empty ones are passed over.
+            shared: Whether the panels share their axes.
+        """
+        drawn, panels = figure(
+            title,
+            "; ".join(filter(None, notes)),
+            rows=self.rows,
+            columns=self.columns,
+            sharex=shared,
+            sharey=shared,
+        )
+        for place, panel in enumerate(panels):
+            panel.set_visible(place in self.places)
+        return drawn, panels
 
     def is_lowest(self, place: int) -> bool:
         """Tell whether no panel stands below *place*."""

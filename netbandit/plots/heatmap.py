@@ -11,7 +11,7 @@ from netbandit.plots.estimates import Estimates
 from netbandit.plots.facets import Part, facets
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.marks import label_more
-from netbandit.plots.style import drawing, figure, head, readable, wrapped
+from netbandit.plots.style import drawing, head, readable, wrapped
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, shortfall_note
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.failures import MARK
@@ -95,17 +95,7 @@ def draw_heatmap(
         privacy_note(points),
     )
     title = f"{whole.name}: {axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
-    several = len(maps) > 1
-    drawn, panels = figure(
-        title,
-        "; ".join(filter(None, notes)),
-        rows=layout.rows,
-        columns=layout.columns,
-        sharex=several,
-        sharey=several,
-    )
-    for place, panel in enumerate(panels):
-        panel.set_visible(place in layout.places)
+    drawn, panels = layout.figure(title, notes, shared=len(maps) > 1)
     for place, (fixed, part), (table, cells) in zip(layout.places, maps, tables, strict=True):
         panel = panels[place]
         mesh = _map(panel, table, cells, norm, len(maps), whole.statistic.is_mean)

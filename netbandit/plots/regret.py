@@ -19,7 +19,6 @@ from netbandit.plots.style import (
     Look,
     Section,
     drawing,
-    figure,
     from_zero,
     head,
     legend_beside,
@@ -222,16 +221,7 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    drawn, panels = figure(
-        f"{arrangement.name}: {title_name(curve)} over time",
-        "; ".join(filter(None, notes)),
-        rows=layout.rows,
-        columns=layout.columns,
-        sharex=together,
-        sharey=together,
-    )
-    for place, panel in enumerate(panels):
-        panel.set_visible(place in layout.places)
+    drawn, panels = layout.figure(f"{arrangement.name}: {title_name(curve)} over time", notes, shared=together)
     if arrangement.series is not None:
         legend_beside(drawn, *_legend(arrangement, shapes))
     for place, one in zip(layout.places, chosen, strict=True):

@@ -61,13 +61,11 @@ class Simulation:
         point = self._point
         scenario = point.scenario
         topology = point.topology(self._replication)
-        streams = self._streams or Streams(scenario.run.seed, self._replication)
-        clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
-            stage = self._stage(topology, streams, clock, fingerprint, writer)
-            network = stage.network
+            stage = self._stage(topology, fingerprint, writer)
+            network, clock = stage.network, stage.clock
             driver = driver_for(stage)
             driver.start()
             waits: list[int] = []
@@ -142,19 +140,17 @@ class Simulation:
         Raises:
             TopologyError: This replication's random graph cannot be drawn.
         """
-        topology, run = self._point.topology(self._replication), self._point.scenario.run
-        clock = Clock(Environment(), run.slot_nanoseconds, run.horizon)
-        streams = self._streams or Streams(run.seed, self._replication)
+        topology = self._point.topology(self._replication)
         with paused_collection(), one_blas_thread(), explained() as choices:
-            driver_for(self._stage(topology, streams, clock, Fingerprint(), None)).start()
+            driver_for(self._stage(topology, Fingerprint(), None)).start()
         return choices
 
-    def _stage(
-        self, topology: Topology, streams: Streams, clock: Clock, fingerprint: Fingerprint, writer: Trace | None
-    ) -> ReplicationContext:
+    def _stage(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
         point = self._point
         scenario = point.scenario
+        streams = self._streams or Streams(scenario.run.seed, self._replication)
+        clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
         network = build_network(
             scenario.links,
             topology,

@@ -161,9 +161,9 @@ class Rounds(NetworkLoop):
             if hears_apart(protocol, network) and not protocol.slotted:
                 return "agents go on each for itself, so that it would stop for each message"
             return _why_no_times(network) or _why_no_deadline(protocol.deadline_ns(network.clock.slot), network)
-        if getattr(self.protocol, "deadline", None) is not None:
+        if getattr(protocol, "deadline", None) is not None:
             return "agents go on without others after a deadline"
-        return _why_no_times(self.network)
+        return _why_no_times(network)
 
     def _why_not_overlapping(self) -> str | None:
         """Return why several rounds cannot be open at once; None: they can."""
@@ -203,7 +203,9 @@ class RoundsOfBroadcasts(Rounds):
         """See `Way.unsuited`."""
         if not overlaps(self.protocol):
             return NONE_FOR_PROTOCOL
-        return _why_nodes(self.network, "where agents hear each item") or super().unsuited()
+        if self.network.nodes_fail:
+            return "it does not know agents or a server that are down at times, where agents hear each item"
+        return super().unsuited()
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
@@ -348,11 +350,6 @@ def _too_many(network: Network, most_agents: int) -> str | None:
     if network.agents <= most_agents:
         return None
     return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {most_agents:,})"
-
-
-def _why_nodes(network: Network, where: str) -> str | None:
-    """Return why a loop does not know what goes wrong at nodes; None: nothing does. *where*: it does not."""
-    return f"it does not know agents or a server that are down at times, {where}" if network.nodes_fail else None
 
 
 def _why_not_known(network: Network, *, absences: bool) -> str | None:

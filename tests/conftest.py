@@ -43,9 +43,11 @@ def _place(group):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """Return one more than there are cores: some tests wait for processes that they have started."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config):
+    """Return one more than xdist would, as many as there are cores: some tests wait for processes they have started."""
+    from xdist.plugin import pytest_xdist_auto_num_workers
+
+    return pytest_xdist_auto_num_workers(config) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -55,6 +55,7 @@ from netbandit.network.primitives import (
     now_of,
     originate,
     packet_of,
+    queue_of,
     record,
     repeating_channel,
     repeats_on,
@@ -176,6 +177,8 @@ def put(
     if QUEUES:
         sent = start + duration
         row.free_at = sent
+        if duration > 0:  # else its bandwidth is unlimited, and nothing is kept of it
+            queue(network, channel, start - now, min(sent, end_of(network)) - start)
     place = row.messages
     row.messages = place + 1
     row.bytes += size
@@ -246,6 +249,16 @@ def put_copy(
         tally_of(network).lost += 1
     else:
         deliver_at(network, arrival, channel, kind, size, message, packet, LATE)
+
+
+@text
+def queue(network: Network, channel: Channel, wait: int, busy: int) -> None:
+    """Count how long (ns) a message has waited for *channel*, and for how much of the run it occupies it."""
+    row = queue_of(network, channel)
+    row.busy += busy
+    if wait > 0:
+        row.waited += wait
+        row.longest_wait = max(row.longest_wait, wait)
 
 
 @text

@@ -86,6 +86,21 @@ class Link:
             self.activations += 1
 
 
+@dataclass(slots=True)
+class Queue:
+    """The queue for a channel whose bandwidth is limited, and how long the channel is occupied.
+
+    Attributes:
+        busy: For how long (ns) of the run messages occupied the channel.
+        waited: How long (ns) messages waited for those before them, all of them together.
+        longest_wait: How long (ns) the one that waited longest did.
+    """
+
+    busy: int = 0
+    waited: int = 0
+    longest_wait: int = 0
+
+
 NOTHING_YET: deque[Arrival] = cast(deque[Arrival], ())
 """What is under way on a channel that was never used: a deque takes 600 bytes, and most channels of a large network
 are never used."""
@@ -106,6 +121,7 @@ class Channel:
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
         lost: How many of these were lost.
+        queue: What is known of its queue; None: nothing has been put on it, or its bandwidth is unlimited.
     """
 
     __slots__ = (
@@ -117,6 +133,7 @@ class Channel:
         "link",
         "lost",
         "messages",
+        "queue",
         "rank",
         "receiver",
         "sender",
@@ -133,6 +150,7 @@ class Channel:
         self.messages = 0
         self.bytes = 0
         self.lost = 0
+        self.queue: Queue | None = None
 
 
 class FaultyChannel(Channel):

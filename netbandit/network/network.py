@@ -422,15 +422,14 @@ class Network:
             "uplink": uplinks if faults.uplink.retry is None else on_uplinks,
         }
 
-    def lost_on(self, link: Link) -> int:
-        """Return how many messages a peer *link* lost in both directions."""
-        return self._out[link.first][link.second].lost + self._out[link.second][link.first].lost
+    def link_pairs(self) -> Iterator[tuple[Channel, Channel]]:
+        """Yield the two channels of each peer link, from its first end and from its second."""
+        return ((self._out[link.first][link.second], self._out[link.second][link.first]) for link in self.links)
 
-    def carried(self, link: Link) -> tuple[int, int]:
-        """Return messages and bytes that a peer *link* carried in both directions."""
-        there = self._out[link.first][link.second]
-        back = self._out[link.second][link.first]
-        return there.messages + back.messages, there.bytes + back.bytes
+    def uplink_pairs(self) -> Iterator[tuple[Channel, Channel]]:
+        """Yield the two channels of each uplink in use, by agent, from its agent and the server."""
+        pairs = ((self._up[agent], self._down[agent]) for agent in sorted(self._up))
+        return ((up, down) for up, down in pairs if up.messages or down.messages)
 
     def peer_totals(self) -> Totals:
         """Return what the peer links carried so far."""

@@ -22,7 +22,7 @@ from netbandit.network import hop
 from netbandit.network.faults import ChannelFaults, Law
 from netbandit.network.hop import LATE, REPEATS, repeat, take
 from netbandit.network.ledger import Tally
-from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass
+from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass, Queue
 from netbandit.network.message import Kind, Message
 from netbandit.network.retry import ACK, Packet, repetition_of
 from netbandit.texts import is_text, text, written_out
@@ -44,6 +44,14 @@ _RANK_AND_SERIAL = itemgetter(0, 1)
 @text
 def channel_of(network: "Network", channel: FaultyChannel) -> FaultyChannel:
     return channel
+
+
+@text
+def queue_of(network: "Network", channel: FaultyChannel) -> Queue:
+    queue = channel.queue
+    if queue is None:
+        channel.queue = queue = Queue()
+    return queue
 
 
 @text

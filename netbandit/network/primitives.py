@@ -45,6 +45,12 @@ def channel_of(network: Network, channel: Channel) -> Row:
 
 
 @primitive
+def queue_of(network: Network, channel: Channel) -> Row:
+    """Return the row of the queue for *channel*, whose bandwidth is limited; see `netbandit.network.link.Queue`."""
+    raise NotImplementedError
+
+
+@primitive
 def link_of(network: Network, channel: Channel) -> Row:
     """Return the row of the link that *channel* is one direction of; see `netbandit.network.link.Link`."""
     raise NotImplementedError

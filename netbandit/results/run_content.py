@@ -112,21 +112,39 @@ def curves(value: Any) -> dict[str, Curve]:
     return {name: _curve(curve, f"the curve {name}") for name, curve in table(value, "curves").items()}
 
 
+_TOLD = ("first", "second", "messages", "bytes", "activations")
+"""What every version tells of a link."""
+
+
+def links_to_write(use: LinkUse, uplinks: LinkUse | None) -> dict[str, object]:
+    """Return what links carried, ready for JSON: what is not known is left out."""
+    found: dict[str, object] = {
+        name: getattr(use, name).tolist() for name in LinkUse.__dataclass_fields__ if getattr(use, name) is not None
+    }
+    return found if uplinks is None else {**found, "uplinks": links_to_write(uplinks, None)}
+
+
 def links(value: Any) -> LinkUse:
     """Return what the links of a run carried."""
     columns = table(value, "links")
-    names = [name for name in LinkUse.__dataclass_fields__ if name != "lost" or name in columns]
+    names = [name for name in LinkUse.__dataclass_fields__ if name in _TOLD or name in columns]
     arrays = {name: _integers(columns.get(name), name) for name in names}
     if len({array.shape for array in arrays.values()}) != 1:
         raise ContentError("a link needs one entry in each column")
-    if (arrays["first"] >= arrays["second"]).any() or (arrays["second"] >= _MOST_AGENTS).any():
+    if (arrays["first"] >= arrays["second"]).any() or (arrays["second"] > _MOST_AGENTS).any():
         raise ContentError("a link has no two ends, the lower one first")
     return LinkUse(**arrays)
 
 
+def uplinks(value: Any) -> LinkUse | None:
+    """Return what the uplinks of a run carried, if it tells."""
+    columns = table(value, "links").get("uplinks")
+    return None if columns is None else links(columns)
+
+
 def no_links() -> LinkUse:
     """Return the use of links of a run whose details are not read."""
-    return LinkUse(**{name: np.array([], dtype=np.int64) for name in LinkUse.__dataclass_fields__ if name != "lost"})
+    return LinkUse(**{name: np.array([], dtype=np.int64) for name in _TOLD})
 
 
 def nodes_to_write(nodes: Nodes) -> dict[str, object]:
@@ -154,10 +172,14 @@ def nodes(value: Any, agents: Metric) -> Nodes:
     return Nodes(names=names, coordinates=places)
 
 
-def consistent(agents: Metric, use: LinkUse) -> None:
+def consistent(agents: Metric, use: LinkUse, uplinks: LinkUse | None) -> None:
     """Raise `ContentError` where links have other ends than there are *agents*; None: nobody knows how many."""
-    if agents is not None and len(use.second) and use.second.max() >= agents:
+    if agents is None:
+        return
+    if len(use.second) and use.second.max() >= agents:
         raise ContentError(f"there are {agents} agents, and links of others")
+    if uplinks is not None and (uplinks.second != agents).any():
+        raise ContentError(f"there are {agents} agents, and uplinks to something else than the server")
 
 
 def _is_figure(value: Any) -> bool:

@@ -15,7 +15,7 @@ from netbandit.results.portable_json import as_text
 from netbandit.results.run_content import ContentError
 from netbandit.results.safe_files import make_folder, remove_leftovers, storage, write_whole
 from netbandit.results.sealed_json import SealError, digest, digest_of, integer, sealed, unsealed
-from netbandit.simulation.result import LinkUse, RunResult
+from netbandit.simulation.result import RunResult
 
 FORMAT = 2
 """The version of the files in a results folder."""
@@ -57,8 +57,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     curves = {
         name: {"slots": curve.slots.tolist(), "values": curve.values.tolist()} for name, curve in result.curves.items()
     }
-    known = {name: getattr(result.links, name) for name in LinkUse.__dataclass_fields__}
-    links = {name: column.tolist() for name, column in known.items() if column is not None}
+    links = run_content.links_to_write(result.links, result.uplinks)
     files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = run_content.nodes_to_write(result.nodes)
@@ -126,8 +125,10 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
                 raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
             topology = run_content.counts(whole["topology"])
             nodes = details and NODES in _names(whole)
-            use = run_content.links(_json(folder, LINKS, whole)) if details else run_content.no_links()
-            run_content.consistent(topology.get("agents"), use)
+            links = _json(folder, LINKS, whole) if details else None
+            use = run_content.links(links) if details else run_content.no_links()
+            uplinks = run_content.uplinks(links) if details else None
+            run_content.consistent(topology.get("agents"), use, uplinks)
             return RunResult(
                 name=run_content.text(whole["name"], "the name"),
                 parameters=run_content.keys(whole["parameters"], "the parameters"),
@@ -145,6 +146,7 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
                     for name, version in run_content.table(whole["versions"], "versions").items()
                 },
                 nodes=run_content.nodes(_json(folder, NODES, whole), topology.get("agents")) if nodes else None,
+                uplinks=uplinks,
                 privacy_unit=run_content.text(whole.get("privacy_unit", ""), "the unit of privacy"),
                 privacy_accountant=run_content.text(whole.get("privacy_accountant", ""), "the accountant"),
                 privacy_caveats=run_content.texts(whole.get("privacy_caveats", []), "the caveats"),

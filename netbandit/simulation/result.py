@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class LinkUse:
-    """What each peer link carried; all arrays have one entry per undirected link, shape (links,).
+    """What each link of a class carried; all arrays have one entry per undirected link, shape (links,).
 
     Attributes:
         first: The lower-numbered end of each link.
@@ -49,6 +49,12 @@ class LinkUse:
         bytes: Bytes sent over it, both directions together.
         activations: Slots in which at least one message was put on it.
         lost: Messages lost on it, both directions together; None in results of versions that lost none.
+        messages_back: Those of its messages that the second end sent; None in results of versions that did not tell.
+        bytes_back: Their bytes; likewise.
+        busy: How long (ns) messages from the first end to the second occupied it; None where bandwidth is unlimited.
+        busy_back: The same from the second end to the first.
+        waited: How long (ns) messages waited for those before them, all of them together, both directions.
+        longest_wait: How long (ns) the one that waited longest did.
     """
 
     first: NDArray[np.int64]
@@ -57,6 +63,12 @@ class LinkUse:
     bytes: NDArray[np.int64]
     activations: NDArray[np.int64]
     lost: NDArray[np.int64] | None = None
+    messages_back: NDArray[np.int64] | None = None
+    bytes_back: NDArray[np.int64] | None = None
+    busy: NDArray[np.int64] | None = None
+    busy_back: NDArray[np.int64] | None = None
+    waited: NDArray[np.int64] | None = None
+    longest_wait: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,8 @@ class RunResult:
         topology: ``agents``, ``links``, ``diameter`` and ``radius`` of this replication's graph.
         curves: Curves by name; ``regret`` is there unless nobody knows what the best arm pays.
         links: The use of each peer link.
+        uplinks: The use of each uplink over which something was sent: from an agent to the server, which is numbered
+            behind all agents; None in results of versions that did not tell.
         fingerprint: A hash over time, node, kind and size of every event.
         versions: The versions of netbandit, Python and the libraries that make the numbers.
         nodes: Names and coordinates of the nodes, None where the topology has neither.
@@ -111,6 +125,7 @@ class RunResult:
     fingerprint: str
     versions: dict[str, str]
     nodes: Nodes | None = None
+    uplinks: LinkUse | None = None
     privacy_unit: str = ""
     privacy_accountant: str = ""
     privacy_caveats: tuple[str, ...] = ()

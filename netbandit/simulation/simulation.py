@@ -1,7 +1,7 @@
 """One replication, from its parts to its result."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import chain
@@ -15,6 +15,7 @@ from netbandit.garbage import paused_collection
 from netbandit.installed_parts import packages_of
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
@@ -124,6 +125,7 @@ class Simulation:
             },
             curves=outcome.curves,
             links=_link_use(network, topology),
+            uplinks=_use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point.resolved)),
             nodes=_nodes(topology),
@@ -242,12 +244,39 @@ def _absent_slots(network: Network, agents: int, clock: Clock) -> int:
 
 
 def _link_use(network: Network, topology: Topology) -> LinkUse:
-    use = np.zeros((4, topology.links), dtype=np.int64)
-    if network.links:  # in the order of topology.edges; none if the protocol uses no peer links
-        # Not as a list of rows: Python would look for garbage among them again and again.
-        rows = ((*network.carried(link), link.activations, network.lost_on(link)) for link in network.links)
-        use = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=4 * topology.links).reshape(-1, 4).T
-    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *use)
+    if network.links:  # in the order of topology.edges
+        return _use_of(network.link_pairs(), network.peer_class)
+    # The protocol uses no peer links.
+    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((6, topology.links), dtype=np.int64))
+
+
+def _use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:
+    """Return the use of *links* of a class, given the two channels of each, the first that of its first end."""
+    queues = link_class.bandwidth is not None
+    # Not as a list of rows: Python would look for garbage among them again and again.
+    rows = np.fromiter(chain.from_iterable(map(_with_queues if queues else _counts, links)), dtype=np.int64)
+    columns = rows.reshape(-1, 12 if queues else 8).T
+    return LinkUse(*map(np.ascontiguousarray, columns))
+
+
+def _counts(link: tuple[Channel, Channel]) -> tuple[int, ...]:
+    there, back = link
+    return (
+        there.sender,
+        there.receiver,
+        there.messages + back.messages,
+        there.bytes + back.bytes,
+        there.link.activations,
+        there.lost + back.lost,
+        back.messages,
+        back.bytes,
+    )
+
+
+def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
+    there, back = (channel.queue or Queue() for channel in link)
+    longest = max(there.longest_wait, back.longest_wait)
+    return *_counts(link), there.busy, back.busy, there.waited + back.waited, longest
 
 
 def _nodes(topology: Topology) -> Nodes | None:

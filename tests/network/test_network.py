@@ -4,7 +4,7 @@ import pytest
 
 from netbandit.network.clock import SENDS, Clock, Environment, InstantQueue
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.link import Link, LinkClass
+from netbandit.network.link import Link, LinkClass, Queue
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 
@@ -73,6 +73,20 @@ def test_propagation_does_not_occupy_a_link():
     lab.send(0, 0, 1, 40)
     lab.send(0, 0, 1, 100)
     assert lab.run() == [(110, 1, [(0, 100)]), (150, 1, [(0, 40)]), (250, 1, [(0, 100)])]
+
+
+def test_a_channel_counts_how_long_it_is_busy_and_messages_wait():
+    lab = Lab(bandwidth=8_000_000_000)
+    for size in (100, 40, 100):
+        lab.send(0, 0, 1, size)
+    lab.send(1_000, 0, 1, 10)
+    lab.send(lab.network.end - 30, 0, 1, 50)  # is still on the channel when the run ends
+    lab.send(0, 1, 0, 7)
+    lab.run()
+    there, back = next(lab.network.link_pairs())
+    assert there.queue == Queue(busy=250 + 30, waited=100 + 140, longest_wait=140)
+    assert back.queue == Queue(busy=7)
+    assert Lab().network.channel(0, 1).queue is None
 
 
 def test_the_two_directions_do_not_queue_behind_each_other():

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.link import Queue
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.machine import rows
@@ -61,6 +62,7 @@ def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3)
     machine = Machine(
         state=state,
         channels=channels,
+        queues=np.zeros(len(channels) if network.peer_bandwidth else 0, dtype=rows.QUEUE_ROW),
         links=links,
         kinds=counts,
         starts=starts,
@@ -97,7 +99,8 @@ def with_uplinks(machine: Machine, network: Network) -> Machine:
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     channels["reverse"] = places[channels["reverse"]]
-    machine = machine._replace(channels=channels[order], out=places[machine.out])
+    queues = np.zeros(len(channels) if len(machine.queues) else 0, dtype=rows.QUEUE_ROW)
+    machine = machine._replace(channels=channels[order], queues=queues, out=places[machine.out])
     _fit_keys(machine)
     return machine
 
@@ -206,3 +209,7 @@ def write_back(machine: Machine, network: Network) -> None:
         channel.lost += lost
     for link, activations in zip(network.links, machine.links["activations"].tolist(), strict=True):
         link.activations += activations
+    if len(machine.queues):
+        leaving = (channel for near in network.channels for channel in near)
+        for channel, kept in zip(leaving, machine.queues[machine.out].tolist(), strict=True):
+            channel.queue = Queue(*kept)

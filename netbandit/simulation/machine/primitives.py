@@ -43,6 +43,11 @@ def channel_of(network: Network, channel: Channel) -> Any:
 
 
 @text
+def queue_of(network: Network, channel: Channel) -> Any:
+    return network.queues[channel]
+
+
+@text
 def link_of(network: Network, channel: Channel) -> Any:
     return network.links[network.channels[channel].link]
 

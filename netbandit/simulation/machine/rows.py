@@ -32,6 +32,9 @@ that was added last, due at `last_due` (ns), -1 if it is due no more; `reverse` 
 slot for which it is booked where bandwidth is limited; `drawn` for how many of its messages there are numbers. What is
 needed for each message comes first, in one line of a cache."""
 
+QUEUE_ROW = _row(*_all(np.int64, "busy", "waited", "longest_wait"))
+"""As `netbandit.network.link.Queue`."""
+
 LINK_ROW = _row(*_all(np.int64, "latest", "activations"))
 KIND_ROW = _row(*_all(np.int64, "code", "messages", "bytes"))
 
@@ -195,6 +198,7 @@ class Machine(NamedTuple):
     Attributes:
         state: Numbers by the places above, and room to sort in.
         channels: A row a channel.
+        queues: A row a channel where bandwidth is limited, else none.
         links: A row a link.
         kinds: A row a kind of message: its code, messages and bytes so far.
         starts, out: The channels that leave node v, by receiver: ``out[starts[v]:starts[v + 1]]``.
@@ -217,6 +221,7 @@ class Machine(NamedTuple):
 
     state: Integers
     channels: Rows
+    queues: Rows
     links: Rows
     kinds: Rows
     starts: Integers

@@ -1,7 +1,7 @@
 """Results as a pandas table that shows in a notebook what a study found."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from os import PathLike
@@ -23,6 +23,7 @@ from netbandit.wording import show
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from netbandit.api.tables import PaperTable
     from netbandit.report.tables import Table
 
 
@@ -146,7 +147,46 @@ class Results(pandas.DataFrame):
         try:
             return plots.draw_asked(study, asked).figure
         except plots.UnknownNameError as error:
-            raise ValueError(re.sub(r"--(\w+)", r"\1=...", str(error))) from None
+            raise ValueError(_in_python(error)) from None
+
+    def table(
+        self,
+        rows: str | Sequence[str] | None = None,
+        columns: str | Sequence[str] | None = None,
+        metric: str | Sequence[str] | None = None,
+        *,
+        compare: str | None = None,
+        statistic: str = "mean",
+        where: Mapping[str, Any] | None = None,
+    ) -> "PaperTable":
+        """Return a table for a paper: means with their intervals, and the best in bold where that is decided.
+
+        ``print`` shows it as Markdown; it has ``to_latex()``, ``to_markdown()``, ``to_csv()``, ``to_frame()``, and the
+        ``caption`` that says what is in it.
+
+        Args:
+            rows: The keys whose values are the rows, such as ``learner.kind`` or its end, ``learner``; all that are no
+                columns if not given.
+            columns: The keys whose values are the columns; those that are no rows, if rows are given.
+            metric: One metric, or several side by side; the regret if not given, or that of a decision where users or
+                agents stay away.
+            compare: The key whose values are compared, among which one is the best; if not given, the label of a case,
+                the learner or the protocol, the first that varies, else the last of the rows.
+            statistic: ``mean``, ``median`` or a quantile such as ``q90``, of which no difference is decided.
+            where: Keys that vary, with the value of the points to take.
+
+        Raises:
+            ValueError: There is no such key, value, metric or statistic, or an entry would be several points.
+        """
+        from netbandit.api.tables import table_of
+        from netbandit.results.paired import CompareError
+
+        where = None if where is None else by_name("where", where, "keys that vary with a value each")
+        rows, columns, metric = _texts("rows", rows), _texts("columns", columns), _texts("metric", metric)
+        try:
+            return table_of(self, self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)
+        except CompareError as error:
+            raise ValueError(_in_python(error)) from None
 
     def report(self, path: str | PathLike[str] | None = None) -> Path:
         """Write one HTML page about the results that needs nothing but itself, and return where it is.
@@ -173,6 +213,19 @@ class Results(pandas.DataFrame):
         found = findings(self.study)
         lines = [*cost_lines(self.study), *failure_lines(self.study)]
         return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))
+
+
+def _in_python(error: Exception) -> str:
+    """Return what *error* says with the command's options as arguments."""
+    return re.sub(r"--(\w+)", r"\1=...", str(error))
+
+
+def _texts(name: str, given: str | Sequence[str] | None) -> list[str] | None:
+    """Return *given*, one text or several, as a list."""
+    found = [given] if isinstance(given, str) else given
+    if found is not None and not (isinstance(found, Sequence) and all(isinstance(one, str) for one in found)):
+        raise ValueError(f"{name} must be a text, or several, not {show(given)}")
+    return None if found is None else list(found)
 
 
 def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:

@@ -22,6 +22,7 @@ from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
 from netbandit.cli.running import run
 from netbandit.cli.swarm import swarm
+from netbandit.cli.tables import table
 from netbandit.cli.topologies import topology
 
 
@@ -38,5 +39,6 @@ def main() -> None:
         raise click.UsageError(str(error)) from None
 
 
-for command in (run, check, schema, parts, plot, compare, report, trace, topology, reproduce, bench, audit, swarm):
+commands = (run, check, schema, parts, plot, table, compare, report, trace, topology, reproduce, bench, audit, swarm)
+for command in commands:
     main.add_command(command)

@@ -92,8 +92,9 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     from rich.console import Console
 
     from netbandit.api.results import Results
-    from netbandit.results.compare import CompareError, as_json, comparison, corrected_together, show_comparison
-    from netbandit.results.remarks import cost_lines, unequal_privacy
+    from netbandit.results.compare import as_json, comparison, corrected_together, show_comparison
+    from netbandit.results.paired import CompareError
+    from netbandit.results.remarks import comparison_notes
     from netbandit.results.which_columns import main_metric, run_values
 
     study = results_of(folder, details=False)
@@ -108,7 +109,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
         else:
             for each in found:
                 show_comparison(each, Console(highlight=False))
-        for line in [*(cost_lines(study) if "cost" in metrics else []), *unequal_privacy(study)]:
+        for line in comparison_notes(study, metrics):
             click.echo(line, err=as_object)
     except CompareError as error:
         click.echo(f"Error: {error}", err=True)
@@ -118,13 +119,17 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
 @click.command()
 @folder_argument
 def report(folder: Path) -> None:
-    """Write report.html, one page about a folder of results that needs nothing but itself."""
+    """Write report.html, one page about a folder of results that needs nothing but itself.
+
+    Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were run.
+    """
     study = results_of(folder)
-    from netbandit.report import write_report
+    from netbandit.report import CITATION, write_report
 
     _tell_of_traces(folder, study)
     with plain_errors():
         click.echo(str(write_report(folder, study)))
+        click.echo(str(folder / CITATION))
 
 
 def _tell_of_traces(folder: Path, study: "StudyResult") -> None:

@@ -12,13 +12,10 @@ from netbandit.results.columns import class_names
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
-from netbandit.results.varied_keys import parameter_names, without_case_keys
+from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, without_case_keys
 
 ABSENT = "–"
 """What stands for the value of a key that a point does not have."""
-
-_NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
-"""Keys in which two replications of one point may differ."""
 
 
 def value_of(point: PointResult, key: str) -> Any:
@@ -121,7 +118,7 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
     keys = [
         key
         for key in parameter_names(study)
-        if key not in _NOT_A_POINT and len({identity(value_of(point, key)) for point in finished}) > 1
+        if key not in NOT_A_POINT and len({identity(value_of(point, key)) for point in finished}) > 1
     ]
     keys = without_case_keys(keys, [[identity(value_of(point, key)) for key in keys] for point in finished])
     grouped: dict[str, list[PointResult]] = {}

@@ -6,6 +6,7 @@
 | `pictures` | the pictures of the results as drawings inside the page |
 | `curves` | what the pointer reads off the curves of regret |
 | `recipe` | the scenario, the commands and the versions that make the results again |
+| `citation` | what a paper about the results cites, from ``references.bib`` |
 | `hot_spots` | each network, and the links and nodes that carried, waited, cost and spent most |
 | `losses` | what went wrong: how much was lost, where, and what it cost |
 | `page` | the page, from all of these and the files in ``templates`` |
@@ -15,6 +16,7 @@ The page refers to nothing outside itself, and the same results give the same by
 """
 
 from netbandit.report.age import outdate
+from netbandit.report.citation import CITATION
 from netbandit.report.page import REPORT, write_report
 
-__all__ = ["REPORT", "outdate", "write_report"]
+__all__ = ["CITATION", "REPORT", "outdate", "write_report"]

@@ -5,6 +5,7 @@ from typing import Any
 
 from netbandit.report.age import mark_of
 from netbandit.report.animation import animated
+from netbandit.report.citation import CITATION, citation
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.losses import losses
 from netbandit.report.pictures import drawn
@@ -19,7 +20,7 @@ REPORT = "report.html"
 
 
 def write_report(folder: Path, study: StudyResult | None = None) -> Path:
-    """Write the report of the results in *folder* into it, by a rename, and return its path.
+    """Write the report of the results in *folder* into it, with ``citation.bib``, and return its path.
 
     Args:
         folder: A results folder.
@@ -30,7 +31,9 @@ def write_report(folder: Path, study: StudyResult | None = None) -> Path:
         ValueError: It is damaged, or has no finished run.
         StorageError: The folder cannot be written.
     """
-    write_whole(folder / REPORT, page(folder, load_finished(folder) if study is None else study))
+    study = load_finished(folder) if study is None else study
+    write_whole(folder / REPORT, page(folder, study))
+    write_whole(folder / CITATION, citation(study))
     return folder / REPORT
 
 
@@ -68,6 +71,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "units": units,
         "privacy_notes": privacy_notes(study),
         "recipe": recipe(study),
+        "citation": citation(study),
         "details": details(study),
     }
 

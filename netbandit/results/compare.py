@@ -13,58 +13,38 @@ all that were made together. Intervals are not widened for it.
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netbandit.arguments import by_name, inside
-from netbandit.key_paths import CASE
-from netbandit.nesting import read_json
 from netbandit.plural import counted
 from netbandit.results.columns import cell, column, marked, parameter_cells
-from netbandit.results.failures import MARKED, MEDIANS, Failures, is_regret, too_few
-from netbandit.results.intervals import CONFIDENCE, Interval
-from netbandit.results.levels import holm, p_value
+from netbandit.results.failures import MARKED
+from netbandit.results.intervals import CONFIDENCE
+from netbandit.results.levels import holm
 from netbandit.results.numbers import level_text
+from netbandit.results.paired import (
+    STATISTICS,
+    CompareError,
+    Difference,
+    chosen_text,
+    distinguishing_keys,
+    paired_difference,
+    pairs_of,
+    parameters_of,
+    samples_by_point,
+    value_text,
+    values_by_key,
+    whole_keys,
+)
 from netbandit.results.statistic import Statistic
 from netbandit.results.summary import Estimate, finite
-from netbandit.results.tables import FIXED
-from netbandit.results.varied_keys import short_names, without_case_keys
+from netbandit.results.varied_keys import short_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import Console
     from rich.table import Table
-
-
-class CompareError(ValueError):
-    """What is to be compared is not among the results."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A point beside the one it is compared with.
-
-    Attributes:
-        parameters: What the sweep varied, key -> value.
-        value: The statistic of the metric over the pairs.
-        baseline: The same at the point it is compared with.
-        interval: That of their differences, *value* minus *baseline* for means, with its interval; without one where
-            there is one pair.
-        p: The smallest level at which that interval leaves out zero; None where the pairs decide nothing.
-        why_open: Why they decide nothing; empty where they do.
-        stalled: Whether it is regret, and agents stalled at this point, and at the one it is compared with.
-        p_holm: The same of all comparisons that were made together.
-    """
-
-    parameters: dict[str, Any]
-    value: float
-    baseline: float
-    interval: Interval
-    p: float | None
-    why_open: str
-    stalled: tuple[bool, bool]
-    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,15 +83,6 @@ class Comparison:
         """What must be known to read the differences, a line each."""
         why = dict.fromkeys(each.why_open for each in self.differences if each.why_open)
         return [*why, *([MARKED] if any(any(each.stalled) for each in self.differences) else [])]
-
-
-@dataclass(frozen=True)
-class _Samples:
-    """What a table of results says of one point: its values of a metric, and of those that tell failures, by run."""
-
-    parameters: dict[str, Any]
-    values: dict[tuple[Any, ...], float]
-    failing: dict[tuple[Any, ...], dict[str, float | None]]
 
 
 def compare(
@@ -176,28 +147,6 @@ def compare(
     return table
 
 
-def parameters_of(results: "DataFrame") -> list[str]:
-    """Return the columns of *results* that are keys of the scenario."""
-    return [str(name) for name in results.columns if name not in FIXED]
-
-
-def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return *against* with whole keys, of which the user may have written the end alone, as for a picture.
-
-    Raises:
-        CompareError: Of *names*, the keys that tell points apart, none or several end so.
-    """
-    from netbandit.results.varied_keys import UnknownNameError, resolve
-
-    whole: dict[str, Any] = {}
-    for name, value in against.items():
-        try:
-            whole[resolve(name, f"{name}={cell(value)}", names)] = value
-        except UnknownNameError as error:
-            raise CompareError(str(error)) from None
-    return whole
-
-
 def comparison(
     results: "DataFrame",
     metric: str,
@@ -218,10 +167,10 @@ def comparison(
     if metric not in metrics:
         raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
     whole = None if against is None else whole_keys(against, names)
-    names = _distinguishing(results, names, whole or {})
-    points = _points(results, names, metric)
+    names = distinguishing_keys(results, names, whole or {})
+    points = samples_by_point(results, names, metric)
     first = next(each.parameters for each in points.values() if each.values)
-    chosen = {name: _chosen(name, value, points, names) for name, value in (whole or first).items()}
+    chosen = {name: chosen_text(name, value, points, names) for name, value in (whole or first).items()}
     found: list[Difference] = []
     left_out: list[LeftOut] = []
     for identity, point in points.items():
@@ -229,51 +178,22 @@ def comparison(
         if other == identity:
             continue
         if other not in points:
-            left_out.append(LeftOut(point.parameters, f"no point with {_places(chosen)} is like it in all other keys"))
+            left_out.append(
+                LeftOut(point.parameters, f"no point with {values_by_key(chosen)} is like it in all other keys")
+            )
             continue
-        base = points[other].values
-        pairs = {key: (value, base[key]) for key, value in point.values.items() if key in base}
-        pairs = {key: pair for key, pair in pairs.items() if all(map(math.isfinite, pair))}
+        pairs = pairs_of(point, points[other])
         if not pairs:
             why = f"no replication has a {metric} both there and where it is compared with"
             left_out.append(LeftOut(point.parameters, why))
             continue
-        found.append(_difference(point, points[other], pairs, metric, how, confidence))
+        found.append(paired_difference(point, points[other], pairs, metric, how, confidence))
     if not found:
         raise CompareError(
-            f"no point differs from another in nothing but {_places(chosen) or 'the only point'}: "
+            f"no point differs from another in nothing but {values_by_key(chosen) or 'the only point'}: "
             "nothing can be compared"
         )
     return corrected_together([Comparison(metric, how, whole, found, left_out)])[0]
-
-
-STATISTICS = ("mean", "median")
-"""What differences are compared by."""
-
-
-def _difference(
-    point: _Samples,
-    other: _Samples,
-    pairs: Mapping[tuple[Any, ...], tuple[float, float]],
-    metric: str,
-    statistic: Statistic,
-    confidence: float,
-) -> Difference:
-    """Return how *point* differs from *other* in the *pairs* of both."""
-    differences = [value - baseline for value, baseline in pairs.values()]
-    sides = [statistic.of(side, confidence).value for side in zip(*pairs.values(), strict=True)]
-    failures = [Failures.of([one.failing.get(key, {}) for key in pairs]) for one in (point, other)]
-    short = next((one for one in failures if statistic.is_mean and one.leave_open(metric)), None)
-    p = None if short else p_value(lambda confidence: statistic.of(differences, confidence))
-    return Difference(
-        parameters=point.parameters,
-        value=sides[0],
-        baseline=sides[1],
-        interval=statistic.of(differences, confidence),
-        p=p,
-        why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
-        stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
-    )
 
 
 def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -285,17 +205,6 @@ def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     ]
 
 
-def _distinguishing(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
-    """Return the keys that tell points apart: the label of a case, or what it sets where *whole* asks for that."""
-    rows = results[names].drop_duplicates()
-    labelled = without_case_keys(names, [[_text(value) for value in row] for row in rows.itertuples(index=False)])
-    return labelled if set(whole) <= set(labelled) else [name for name in names if name != CASE]
-
-
-def _places(chosen: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} = {text}" for name, text in chosen.items())
-
-
 _MOST_NAMED = 10
 
 
@@ -305,7 +214,7 @@ def left_out_lines(found: Comparison) -> list[str]:
     names = _names(found)
     for why in dict.fromkeys(each.why for each in found.left_out):
         alike = [each.parameters for each in found.left_out if each.why == why]
-        texts = [_places({name: cell(each[name]) for name in names if each[name] is not None}) for each in alike]
+        texts = [values_by_key({name: cell(each[name]) for name in names if each[name] is not None}) for each in alike]
         more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
         lines.append(f"{counted(len(alike), 'point')} left out, {why}: {'; '.join(texts[:_MOST_NAMED])}{more}")
     return lines
@@ -445,53 +354,5 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
     return table
 
 
-_FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")
-"""The metrics that tell whether a run failed, and whether it can."""
-
-
-def _points(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], _Samples]:
-    """Return each point under its parameters as text, with its values of *metric* by seed and replication."""
-    points: dict[tuple[str, ...], _Samples] = {}
-    columns = [results[name].tolist() for name in (*names, "metric", "seed", "replication", "value")]
-    for *values, own, seed, replication, value in zip(*columns, strict=True):
-        identity = tuple(_text(one) for one in values)
-        if identity not in points:
-            points[identity] = _Samples(dict(zip(names, map(_parameter, values), strict=True)), {}, {})
-        point, run = points[identity], (seed, replication)
-        if own == metric:
-            point.values[run] = float(value)
-        if own in _FAILING:
-            point.failing.setdefault(run, {})[own] = None if math.isnan(value) else float(value)
-    return points
-
-
-def _parameter(value: Any) -> Any:
-    """Return a value of a key as it was before pandas: None for none, and a list for the text of one."""
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        with suppress(ValueError):
-            return read_json(value)
-    return value
-
-
-def _chosen(name: str, value: Any, points: Mapping[tuple[str, ...], _Samples], names: Sequence[str]) -> str:
-    """Return the text of *value* among those of the key *name*."""
-    texts = list(dict.fromkeys(identity[names.index(name)] for identity in points))
-    if _text(value) not in texts:
-        raise CompareError(f"no point has {name} = {cell(value)}; there are {', '.join(texts)}")
-    return _text(value)
-
-
-def _text(value: Any) -> str:
-    """Return what tells values apart: a number is the same with a point and without, and as a text."""
-    if isinstance(value, str):
-        with suppress(ValueError):
-            value = float(value)
-    if isinstance(value, float) and math.isnan(value):
-        return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else cell(value)
-
-
 def _several(found: Sequence[Difference], name: str) -> bool:
-    return len({_text(each.parameters[name]) for each in found}) > 1
+    return len({value_text(each.parameters[name]) for each in found}) > 1

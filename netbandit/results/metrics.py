@@ -271,3 +271,23 @@ def axis_label(metric: str) -> str:
 def title_name(metric: str) -> str:
     """Return what a title calls a metric."""
     return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
+
+
+_HIGHEST = frozenset(
+    {"reward", "ctr", "true_ctr", "relative_ctr", "kept", "decisions", "decisions_per_s", "availability"}
+)
+_LOWEST = frozenset(
+    {
+        *("cost", "activations", "messages", "bytes", "items", "energy_j", "wall_s", "context_bytes", "mask_bytes"),
+        *("round_slots", "round_slots_median", "round_slots_max", "recovery_slots", "delay_slots", "waiting_slots"),
+        *("unserved", "violations", "parameter_error", "best_lost", "stalled", "lost", "late", "given_up", "unseen"),
+        *("epsilon", "epsilon_claimed", "slot_operations", "retransmissions", "absent_slots", "uploads", "downloads"),
+    }
+)
+
+
+def best_is(metric: str) -> str:
+    """Return which value of *metric* is the best, ``lowest`` or ``highest``; nothing where neither is."""
+    if metric.startswith("regret") or metric in _LOWEST:
+        return "lowest"
+    return "highest" if metric in _HIGHEST else ""

@@ -13,7 +13,7 @@ from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, STUDY, load_study, study_name
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE
 
-_DERIVED = (TABLE, SUMMARY, PARQUET, "report.html")
+_DERIVED = (TABLE, SUMMARY, PARQUET, "report.html", "citation.bib")
 _PICTURES = "pictures.json"  # in which the plots note what they have drawn
 _KEY = re.compile(r"[0-9a-f]{20}")
 

@@ -137,6 +137,12 @@ def exploration_lines(study: StudyResult) -> list[str]:
     return [*filter(None, [unequal_exploration(tables)])]
 
 
+def comparison_notes(study: StudyResult, metrics: Sequence[str]) -> list[str]:
+    """Return what must be known to compare *metrics* of points."""
+    priced = cost_lines(study) if "cost" in metrics else []
+    return [*priced, *unequal_privacy(study)]
+
+
 def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:
     """Return *line* with which points it is of, if they are not all, and in how many *runs*, if not in all of them."""
     where = which_points(study, points)

@@ -7,6 +7,9 @@ from netbandit.key_paths import CASE
 from netbandit.results.columns import cell
 from netbandit.results.store import PointResult, StudyResult
 
+NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
+"""Keys in which two replications of one point may differ."""
+
 
 def parameter_names(study: StudyResult) -> list[str]:
     """Return the keys that the sweep or ``--set`` varied, in their order."""

@@ -17,8 +17,9 @@ from scipy import stats
 import netbandit
 from netbandit.cli import main
 from netbandit.plots.grouping import arrange
-from netbandit.results.compare import CompareError, compare, comparison, corrected_together, show_comparison
+from netbandit.results.compare import compare, comparison, corrected_together, show_comparison
 from netbandit.results.numbers import level_text
+from netbandit.results.paired import CompareError
 from netbandit.running import sweeps as sweep
 
 

@@ -1,0 +1,96 @@
+"""``netbandit table``: a table for a paper."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netbandit.cli.common import folder_argument, results_of, statistic_option, values_of
+from netbandit.cli.exit_codes import MISTAKE
+
+if TYPE_CHECKING:
+    from netbandit.results.statistic import Statistic
+
+
+@click.command()
+@folder_argument
+@click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--rows", metavar="KEY[,KEY]", help="Keys whose values are the rows.  [default: all that are no columns]")
+@click.option(
+    "--columns",
+    metavar="KEY[,KEY]",
+    help="Keys whose values are the columns.  [default: with --rows, all that are no rows]",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="What to show; several stand side by side.  [default: regret; regret_per_decision where users or agents stay "
+    "away]",
+)
+@click.option(
+    "--compare",
+    "compared",
+    metavar="KEY",
+    help="The key whose values are compared.  [default: case, learner or protocol, the first that varies, else the "
+    "last of the rows]",
+)
+@click.option("--differences", is_flag=True, help="Show differences from the best, with their p-values.")
+@statistic_option
+@click.option("--markdown", "layout", flag_value="markdown", default=True, help="Print Markdown.  [default]")
+@click.option("--latex", "layout", flag_value="latex", help="Print LaTeX, for the packages booktabs and multirow.")
+@click.option(
+    "--csv", "layout", flag_value="csv", help="Print a row for each entry, with its difference from the best."
+)
+def table(
+    folder: Path,
+    where: tuple[str, ...],
+    rows: str | None,
+    columns: str | None,
+    metrics: tuple[str, ...],
+    compared: str | None,
+    differences: bool,
+    statistic: "Statistic",
+    layout: str,
+) -> None:
+    """Print a table for a paper: means with their intervals, and the best in bold where that is decided.
+
+    The best is the lowest (of rewards the highest) among the values of a key, such as the learner, that share all other
+    keys. It is in bold where its differences from all others are decided at the 5 % level: each pair is compared over
+    replications with the same seed, and Holm's correction is for all comparisons of the table. With KEY=VALUE only the
+    points are taken that have these values. The caption is printed with the table, what else must be known on stderr.
+    """
+    from netbandit.api.tables import table_of
+    from netbandit.results.dataframe import dataframe
+    from netbandit.results.paired import CompareError
+
+    if differences and layout == "csv":
+        raise click.UsageError("--csv prints entries and differences side by side: leave out --differences.")
+    study = results_of(folder, details=False)
+    try:
+        found = table_of(
+            dataframe(study),
+            study,
+            None if rows is None else _keys(rows),
+            None if columns is None else _keys(columns),
+            metrics,
+            compared=compared,
+            statistic=statistic.key,
+            where=values_of(where, "which points to show"),
+        )
+    except CompareError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(MISTAKE)
+    if layout == "csv":
+        click.echo(found.to_csv(), nl=False)
+    else:
+        print_as = found.to_latex if layout == "latex" else found.to_markdown
+        click.echo(print_as(differences=differences), nl=False)
+    for line in found.notes:
+        click.echo(line, err=True)
+
+
+def _keys(text: str) -> list[str]:
+    return [key.strip() for key in text.split(",") if key.strip()]

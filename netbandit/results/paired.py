@@ -1,0 +1,178 @@
+"""Points of a study as they are compared: their values by replication, and how two of them differ pair by pair.
+
+The same replication has the same seed at both. What two points have in common, such as an instance that is hard for
+everybody, is no part of the interval of their difference.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netbandit.key_paths import CASE
+from netbandit.nesting import read_json
+from netbandit.results.columns import cell
+from netbandit.results.failures import MEDIANS, Failures, is_regret, too_few
+from netbandit.results.intervals import Interval
+from netbandit.results.levels import p_value
+from netbandit.results.statistic import Statistic
+from netbandit.results.tables import FIXED
+from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+STATISTICS = ("mean", "median")
+"""What differences are compared by."""
+
+
+class CompareError(ValueError):
+    """What is to be compared is not among the results."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A point beside the one it is compared with.
+
+    Attributes:
+        parameters: What the sweep varied, key -> value.
+        value: The statistic of the metric over the pairs.
+        baseline: The same at the point it is compared with.
+        interval: That of their differences, *value* minus *baseline* for means, with its interval; without one where
+            there is one pair.
+        p: The smallest level at which that interval leaves out zero; None where the pairs decide nothing.
+        why_open: Why they decide nothing; empty where they do.
+        stalled: Whether it is regret, and agents stalled at this point, and at the one it is compared with.
+        p_holm: The same of all comparisons that were made together.
+    """
+
+    parameters: dict[str, Any]
+    value: float
+    baseline: float
+    interval: Interval
+    p: float | None
+    why_open: str
+    stalled: tuple[bool, bool]
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a table of results says of one point: its values of a metric, and of those that tell failures, by run."""
+
+    parameters: dict[str, Any]
+    values: dict[tuple[Any, ...], float]
+    failing: dict[tuple[Any, ...], dict[str, float | None]]
+
+
+def parameters_of(results: "DataFrame") -> list[str]:
+    """Return the columns of *results* that are keys of the scenario."""
+    return [str(name) for name in results.columns if name not in FIXED]
+
+
+def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return *against* with whole keys, of which the user may have written the end alone, as for a picture.
+
+    Raises:
+        CompareError: Of *names*, the keys that tell points apart, none or several end so.
+    """
+    whole: dict[str, Any] = {}
+    for name, value in against.items():
+        try:
+            whole[resolve(name, f"{name}={cell(value)}", names)] = value
+        except UnknownNameError as error:
+            raise CompareError(str(error)) from None
+    return whole
+
+
+def pairs_of(point: Samples, other: Samples) -> dict[tuple[Any, ...], tuple[float, float]]:
+    """Return the values of both in each replication in which both have one."""
+    pairs = {key: (value, other.values[key]) for key, value in point.values.items() if key in other.values}
+    return {key: pair for key, pair in pairs.items() if all(map(math.isfinite, pair))}
+
+
+def paired_difference(
+    point: Samples,
+    other: Samples,
+    pairs: Mapping[tuple[Any, ...], tuple[float, float]],
+    metric: str,
+    statistic: Statistic,
+    confidence: float,
+) -> Difference:
+    """Return how *point* differs from *other* in the *pairs* of both."""
+    differences = [value - baseline for value, baseline in pairs.values()]
+    sides = [statistic.of(side, confidence).value for side in zip(*pairs.values(), strict=True)]
+    failures = [Failures.of([one.failing.get(key, {}) for key in pairs]) for one in (point, other)]
+    short = next((one for one in failures if statistic.is_mean and one.leave_open(metric)), None)
+    p = None if short else p_value(lambda confidence: statistic.of(differences, confidence))
+    return Difference(
+        parameters=point.parameters,
+        value=sides[0],
+        baseline=sides[1],
+        interval=statistic.of(differences, confidence),
+        p=p,
+        why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
+        stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
+    )
+
+
+def distinguishing_keys(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
+    """Return the keys that tell points apart: the label of a case, or what it sets where *whole* asks for that."""
+    rows = results[names].drop_duplicates()
+    labelled = without_case_keys(names, [[value_text(value) for value in row] for row in rows.itertuples(index=False)])
+    return labelled if set(whole) <= set(labelled) else [name for name in names if name != CASE]
+
+
+_FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")
+"""The metrics that tell whether a run failed, and whether it can."""
+
+
+def samples_by_point(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], Samples]:
+    """Return each point under its parameters as text, with its values of *metric* by seed and replication."""
+    points: dict[tuple[str, ...], Samples] = {}
+    columns = [results[name].tolist() for name in (*names, "metric", "seed", "replication", "value")]
+    for *values, own, seed, replication, value in zip(*columns, strict=True):
+        identity = tuple(value_text(one) for one in values)
+        if identity not in points:
+            points[identity] = Samples(dict(zip(names, map(_parameter, values), strict=True)), {}, {})
+        point, run = points[identity], (seed, replication)
+        if own == metric:
+            point.values[run] = float(value)
+        if own in _FAILING:
+            point.failing.setdefault(run, {})[own] = None if math.isnan(value) else float(value)
+    return points
+
+
+def _parameter(value: Any) -> Any:
+    """Return a value of a key as it was before pandas: None for none, and a list for the text of one."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        with suppress(ValueError):
+            return read_json(value)
+    return value
+
+
+def chosen_text(name: str, value: Any, points: Mapping[tuple[str, ...], Samples], names: Sequence[str]) -> str:
+    """Return the text of *value* among those of the key *name*."""
+    texts = list(dict.fromkeys(identity[names.index(name)] for identity in points))
+    if value_text(value) not in texts:
+        raise CompareError(f"no point has {name} = {cell(value)}; there are {', '.join(texts)}")
+    return value_text(value)
+
+
+def value_text(value: Any) -> str:
+    """Return what tells values apart: a number is the same with a point and without, and as a text."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    if isinstance(value, float) and math.isnan(value):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else cell(value)
+
+
+def values_by_key(chosen: Mapping[str, str]) -> str:
+    """Return values as ``key = value``, listed."""
+    return ", ".join(f"{name} = {text}" for name, text in chosen.items())

@@ -1,0 +1,324 @@
+"""A table for a paper: rows by columns of the keys that vary, with the best entries where they are decided.
+
+An entry is the best of those that differ from it in one key alone. Which one that is, the data say: so each pair of
+them is a comparison, and all comparisons of a table are one family for Holm's correction. An entry is called the best
+where its difference from every other is decided at 5 % by these.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from netbandit.key_paths import CASE
+from netbandit.results.columns import column
+from netbandit.results.failures import MARKED, Failures, is_regret
+from netbandit.results.intervals import CONFIDENCE
+from netbandit.results.levels import holm
+from netbandit.results.metrics import best_is
+from netbandit.results.paired import (
+    STATISTICS,
+    CompareError,
+    Difference,
+    Samples,
+    chosen_text,
+    distinguishing_keys,
+    paired_difference,
+    pairs_of,
+    parameters_of,
+    samples_by_point,
+    value_text,
+    values_by_key,
+    whole_keys,
+)
+from netbandit.results.statistic import Statistic
+from netbandit.results.summary import Estimate
+from netbandit.results.varied_keys import NOT_A_POINT, UnknownNameError, resolve, short_names
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LEVEL = 1 - CONFIDENCE
+"""All comparisons of a table together err as often as this."""
+
+_METHODS = (CASE, "learner.kind", "protocol.kind")
+"""The keys that are compared if nobody says which, the first that varies."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a table: a metric at a point.
+
+    Attributes:
+        values: The values of the keys of the table, by key.
+        metric: The metric.
+        estimate: Its statistic over the replications, with its interval.
+        replications: How many replications it is of.
+        best: Whether it is better than every entry that it is compared with, each difference decided.
+        from_best: Its difference from the entry that looks best among these; None of that one, and where nothing is
+            compared.
+        stalled: Whether it is a regret, and agents stalled.
+    """
+
+    values: dict[str, Any]
+    metric: str
+    estimate: Estimate
+    replications: int
+    best: bool = False
+    from_best: Difference | None = None
+    stalled: bool = False
+
+
+@dataclass(frozen=True)
+class PaperEntries:
+    """Entries in rows and columns.
+
+    Attributes:
+        name: What the study is called.
+        rows: The keys whose values are the rows.
+        columns: The keys whose values are the columns.
+        metrics: The metrics, in their order.
+        compared: The key whose values are compared; None where there is nothing to compare.
+        statistic: What stands for the replications.
+        entries: All entries.
+        comparisons: How many pairs were compared.
+        open_pairs: Why some of them decide nothing, in words.
+        notes: What else must be known to read the numbers, a line each.
+    """
+
+    name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    metrics: tuple[str, ...]
+    compared: str | None
+    statistic: Statistic
+    entries: list[Entry]
+    comparisons: int
+    open_pairs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each key is called."""
+        keys = [*self.rows, *self.columns]
+        return dict(zip(keys, short_names(keys), strict=True))
+
+    @property
+    def caption(self) -> str:
+        """The sentences that say what the entries are, and which of them are in bold."""
+        return self._sentences(f"{self._metrics}: {self._statistic}", self._bold())
+
+    @property
+    def caption_of_differences(self) -> str:
+        """The same for the table of differences."""
+        what = f"{self._metrics}: difference from the best {self._called} in the same setting, {self._statistic}"
+        bold = f"Bold: decided at the 5 % level ({self._test}). Intervals are not corrected."
+        return self._sentences(what, bold)
+
+    def _sentences(self, what: str, bold: str) -> str:
+        why_open = [f"{each[0].upper()}{each[1:]}." for each in self.open_pairs]
+        stalls = [f"{MARKED}."] if any(each.stalled for each in self.entries) else []
+        return " ".join(filter(None, [f"{what}.", bold, *why_open, *stalls]))
+
+    @property
+    def _metrics(self) -> str:
+        named = [metric_heading(metric, self.entries) for metric in self.metrics]
+        text = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+        return f"{text[0].upper()}{text[1:]}"
+
+    @property
+    def _called(self) -> str:
+        return self.names[self.compared] if self.compared is not None else "entry"
+
+    @property
+    def _statistic(self) -> str:
+        counts = sorted({each.replications for each in self.entries})
+        if counts[-1] < 2:
+            return "one replication"
+        many = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+        spread = " ± half-width of its 95 % interval" if self.statistic.is_mean else " [ends of its 95 % interval]"
+        known = any(each.estimate.ends for each in self.entries)
+        return f"{self.statistic.name}{spread * known} over {many} replications"
+
+    @property
+    def _test(self) -> str:
+        every = f"all {self.comparisons:,} comparisons" if self.comparisons > 1 else "the only comparison"
+        return f"pairs of replications with the same seed, Holm's correction for {every}"
+
+    def _bold(self) -> str:
+        if not self.comparisons:
+            return ""
+        which = " or ".join(dict.fromkeys(filter(None, map(best_is, self.metrics))))
+        where = f"the {which} among the values of {self._called} in the same setting"
+        if any(each.best for each in self.entries):
+            return f"Bold: {where}, where it differs from every other at the 5 % level ({self._test})."
+        return f"No entry is bold: none is decided to be {where} at the 5 % level ({self._test})."
+
+
+def paper_entries(
+    results: "DataFrame",
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    metrics: Sequence[str] = ("regret",),
+    *,
+    compared: str | None = None,
+    statistic: str = "mean",
+    where: Mapping[str, Any] | None = None,
+    name: str = "results",
+    notes: Sequence[str] = (),
+) -> PaperEntries:
+    """Return a table of *metrics*.
+
+    Args:
+        results: A table of results: a row for each point, replication and metric.
+        rows: The keys whose values are the rows; all that are not in *columns* if not given.
+        columns: The keys whose values are the columns; those that are not in *rows*, if rows are given.
+        metrics: The metrics; several are columns side by side.
+        compared: The key whose values are compared; if not given, the label of a case, the learner or the protocol,
+            the first that varies, else the last of the rows, or of the columns.
+        statistic: ``mean``, ``median`` or a quantile such as ``q90``, of which no differences are decided.
+        where: Keys with a value each: which points are taken.
+        name: What the study is called.
+        notes: What else must be known to read the numbers.
+
+    Raises:
+        CompareError: There is no such metric, key, value or statistic, or an entry would be several points.
+        StatisticError: There is no such statistic.
+    """
+    how = Statistic.named(statistic)
+    known = list(dict.fromkeys(map(str, results["metric"])))
+    missing = [metric for metric in metrics if metric not in known]
+    if missing or not metrics:
+        raise CompareError(f"there is no metric {', '.join(missing)}; there are {', '.join(known)}")
+    names = [key for key in parameters_of(results) if key not in NOT_A_POINT]
+    fixed = whole_keys(where or {}, names)
+    down = [_whole(key, "--rows", names) for key in rows or ()]
+    across = [_whole(key, "--columns", names) for key in columns or ()]
+    twice = [key for key in dict.fromkeys([*down, *across]) if [*down, *across].count(key) > 1]
+    if twice:
+        raise CompareError(f"{', '.join(twice)} stands twice in --rows and --columns: name a key once")
+    names = distinguishing_keys(results, names, dict.fromkeys([*fixed, *down, *across]))
+    found = {metric: _chosen(samples_by_point(results, names, metric), fixed, names) for metric in metrics}
+    points = found[metrics[0]]
+    varying = [key for place, key in enumerate(names) if len({identity[place] for identity in points}) > 1]
+    left = [key for key in varying if key not in (*down, *across)]
+    if left and rows is not None and columns is not None:
+        more = f"{left[0]} varies too: name it" if len(left) == 1 else f"{', '.join(left)} vary too: name them"
+        raise CompareError(f"{more} in --rows or --columns, or choose one value, as KEY=VALUE")
+    down, across = (down + left, across) if rows is None else (down, across + left)
+    method = _method(compared, down, across)
+    entries = [
+        Entry(
+            {key: point.parameters[key] for key in (*down, *across)},
+            metric,
+            _estimate(point, how),
+            len(point.values),
+            stalled=is_regret(metric) and Failures.of(list(point.failing.values())).stalled,
+        )
+        for metric in metrics
+        for point in found[metric].values()
+        if point.values
+    ]
+    samples = [point for metric in metrics for point in found[metric].values() if point.values]
+    entries, comparisons, why_open = _compared(entries, samples, method, how)
+    return PaperEntries(
+        name, tuple(down), tuple(across), tuple(metrics), method, how, entries, comparisons, why_open, tuple(notes)
+    )
+
+
+def _whole(key: str, option: str, names: Sequence[str]) -> str:
+    try:
+        return resolve(key, option, names)
+    except UnknownNameError as error:
+        raise CompareError(str(error)) from None
+
+
+def _chosen(
+    points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Any], names: Sequence[str]
+) -> dict[tuple[str, ...], Samples]:
+    """Return the points that have the values of *fixed*."""
+    texts = {key: chosen_text(key, value, points, names) for key, value in fixed.items()}
+    found = {
+        identity: point
+        for identity, point in points.items()
+        if all(identity[names.index(key)] == text for key, text in texts.items())
+    }
+    if not found:
+        raise CompareError(f"no point has {values_by_key(texts)}")
+    return found
+
+
+def _method(compared: str | None, rows: Sequence[str], columns: Sequence[str]) -> str | None:
+    """Return the key whose values are compared."""
+    keys = [*rows, *columns]
+    if compared is not None:
+        return _whole(compared, "--compare", keys)
+    last = (list(rows) or list(columns))[-1:]
+    return next((key for key in (*_METHODS, *last) if key in keys), None)
+
+
+def _estimate(point: Samples, statistic: Statistic) -> Estimate:
+    values = list(point.values.values())
+    if not all(map(math.isfinite, values)):
+        return Estimate(None)
+    return Estimate.of(statistic.of(values, CONFIDENCE), values, around=statistic.is_mean)
+
+
+def _compared(
+    entries: Sequence[Entry], samples: Sequence[Samples], method: str | None, statistic: Statistic
+) -> tuple[list[Entry], int, tuple[str, ...]]:
+    """Return *entries* with their differences from the best, how many pairs were compared, and why some are open."""
+    if method is None or statistic.key not in STATISTICS:
+        return list(entries), 0, ()
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, entry in enumerate(entries):
+        if best_is(entry.metric) and entry.estimate.value is not None:
+            others = [value_text(value) for key, value in entry.values.items() if key != method]
+            groups.setdefault((entry.metric, *others), []).append(place)
+    differences: dict[tuple[int, int], Difference] = {}
+    for group in groups.values():
+        for pair in combinations(group, 2):
+            one, other = (samples[place] for place in pair)
+            pairs = pairs_of(one, other)
+            if pairs:
+                metric = entries[pair[0]].metric
+                differences[pair] = paired_difference(one, other, pairs, metric, statistic, CONFIDENCE)
+    levels = holm([each.p for each in differences.values()])
+    for pair, level in zip(list(differences), levels, strict=True):
+        differences[pair] = replace(differences[pair], p_holm=level)
+        differences[pair[::-1]] = _reversed(differences[pair])
+    found = list(entries)
+    for group in groups.values():
+        sign = 1 if best_is(entries[group[0]].metric) == "lowest" else -1
+        first = min(group, key=lambda place: sign * (entries[place].estimate.value or 0.0))
+        rest = [differences.get((place, first)) for place in group if place != first]
+        best = bool(rest) and not entries[first].stalled and all(map(decided, rest))
+        found[first] = replace(found[first], best=best)
+        for place in group:
+            found[place] = replace(found[place], from_best=differences.get((place, first)))
+    why_open = dict.fromkeys(each.why_open for each in differences.values() if each.why_open)
+    return found, sum(level is not None for level in levels), tuple(why_open)
+
+
+def _reversed(difference: Difference) -> Difference:
+    """Return the same difference from the other side; its parameters stay those of the first."""
+    found = difference.interval
+    return replace(
+        difference,
+        value=difference.baseline,
+        baseline=difference.value,
+        interval=replace(found, value=-found.value, low=-found.high, high=-found.low),
+        stalled=difference.stalled[::-1],
+    )
+
+
+def decided(difference: Difference | None) -> bool:
+    """Tell whether a difference is decided where all that were made err together in 5 %."""
+    return difference is not None and difference.p_holm is not None and difference.p_holm < LEVEL
+
+
+def metric_heading(metric: str, entries: Sequence[Entry]) -> str:
+    """Return what a metric is called, with its unit."""
+    drawn = column(metric, [each.estimate for each in entries if each.metric == metric])
+    return f"{drawn.name} ({drawn.unit})" if drawn.unit else drawn.name

@@ -1,0 +1,237 @@
+"""A table for a paper as LaTeX, Markdown and CSV, and as a pandas table."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import netbandit
+from netbandit.results.columns import cell, column, marked, parameter_cells
+from netbandit.results.numbers import level_text
+from netbandit.results.paired import value_text
+from netbandit.results.paper_entries import Entry, PaperEntries, decided, metric_heading
+from netbandit.results.summary import Estimate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NOTHING = "–"
+"""What stands where a combination was not run."""
+
+_BEST = "best"
+"""What a table of differences says of the entry that the others are compared with."""
+
+
+def markdown(table: PaperEntries, *, differences: bool = False) -> str:
+    """Return *table* as Markdown, its columns lined up, with the caption below."""
+    heads, rows = _laid_out(table, differences, lambda text, bold: f"**{text}**" if bold else text)
+    names = [table.names[key] for key in table.rows]
+    lines = [[*names, *(_joined(table, head) for head in heads)], *([*labels, *texts] for labels, texts in rows)]
+    lines = [[text.replace("|", "\\|") for text in line] for line in lines]
+    widths = [max(map(len, one)) for one in zip(*lines, strict=True)]
+    sides = [False] * len(names) + [True] * len(heads)
+
+    def line(texts: Iterable[str]) -> str:
+        return "".join(f"| {text} " for text in texts) + "|"
+
+    rule = line("-" * (width - right) + ":" * right for width, right in zip(widths, sides, strict=True))
+    filled = [
+        line(
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(one, widths, sides, strict=True)
+        )
+        for one in lines
+    ]
+    return "\n".join([filled[0], rule, *filled[1:], "", _caption(table, differences), ""])
+
+
+def latex(table: PaperEntries, *, differences: bool = False) -> str:
+    """Return *table* as LaTeX: a floating ``table`` for the packages booktabs and multirow, with its caption."""
+    found = _as_shown(table, differences, _escaped, lambda text: f"\\textbf{{{text}}}")
+    text: str = found.style.to_latex(
+        caption=_escaped(_caption(table, differences)),
+        label="tab:" + re.sub(r"[^A-Za-z0-9]+", "-", table.name).strip("-"),
+        position_float="centering",
+        column_format="l" * max(1, len(table.rows)) + "r" * len(found.columns),
+        hrules=True,
+        multicol_align="c",
+        multirow_align="t",
+    )
+    made = f"% netbandit {netbandit.__version__}: {table.name}; needs the packages booktabs and multirow"
+    return "\n".join([made, *(f"% {line}" for line in table.notes), text])
+
+
+def html(table: PaperEntries, *, differences: bool = False) -> str:
+    """Return *table* as HTML, with its caption, as a notebook shows it."""
+    found = _as_shown(table, differences, escape, lambda text: f"<b>{text}</b>")
+    text: str = found.style.set_caption(escape(_caption(table, differences))).to_html()
+    return text
+
+
+def _as_shown(
+    table: PaperEntries, differences: bool, escaped: Callable[[str], str], bold: Callable[[str], str]
+) -> "DataFrame":
+    """Return the texts of *table* as they stand in it."""
+    from pandas import DataFrame, Index, MultiIndex
+
+    heads, rows = _laid_out(table, differences, lambda text, is_bold: bold(escaped(text)) if is_bold else escaped(text))
+    named = len(table.metrics) > 1 or not table.columns  # what all columns share stands in the caption
+    tops = [tuple(map(escaped, head if named else head[1:])) for head in heads]
+    names = [*([""] if named else []), *(escaped(table.names[key]) for key in table.columns)]
+    labels = [tuple(map(escaped, row)) for row, _ in rows]
+    down = [escaped(table.names[key]) for key in table.rows]
+    return DataFrame(
+        [texts for _, texts in rows],
+        columns=MultiIndex.from_tuples(tops, names=names),
+        index=MultiIndex.from_tuples(labels, names=down) if down else Index([""]),
+    )
+
+
+def frame(table: PaperEntries) -> "DataFrame":
+    """Return *table* tidy, a row for each entry; see `netbandit.api.tables.PaperTable.to_frame`."""
+    from pandas import DataFrame
+
+    return DataFrame.from_records([_record(table, each) for each in table.entries])
+
+
+def comma_separated(table: PaperEntries) -> str:
+    """Return what `frame` does, as CSV."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    records = [_record(table, each) for each in table.entries]
+    writer.writerow(records[0])
+    writer.writerows([cell(value) for value in record.values()] for record in records)
+    return text.getvalue()
+
+
+def _record(table: PaperEntries, entry: Entry) -> dict[str, Any]:
+    low, high = entry.estimate.ends or (None, None)
+    found = {**{key: entry.values[key] for key in (*table.rows, *table.columns)}, "metric": entry.metric}
+    found |= {"value": entry.estimate.value, "low": low, "high": high, "replications": entry.replications}
+    found["best"] = entry.best
+    other = entry.from_best
+    ends = (
+        (None, None)
+        if other is None or other.interval.half_width is None
+        else (other.interval.low, other.interval.high)
+    )
+    found |= {"difference": None if other is None else other.interval.value}
+    found |= dict(zip(("difference_low", "difference_high"), ends, strict=True))
+    found["pairs"] = None if other is None else other.interval.replications
+    return found | {"p": None if other is None else other.p, "p_holm": None if other is None else other.p_holm}
+
+
+def _caption(table: PaperEntries, differences: bool) -> str:
+    return table.caption_of_differences if differences else table.caption
+
+
+Head = tuple[str, ...]
+"""What stands above a column: its metric, and the value of each key."""
+
+
+def _laid_out(
+    table: PaperEntries, differences: bool, bold: Callable[[str, bool], str]
+) -> tuple[list[Head], list[tuple[list[str], list[str]]]]:
+    """Return what stands above each column, and for each row its labels and its texts."""
+    keys = [*table.rows, *table.columns]
+    labels = {key: _labels(table, key) for key in keys}
+    titles = {metric: metric_heading(metric, table.entries) for metric in table.metrics}
+    places: dict[tuple[Head, tuple[str, ...]], int] = {}
+    for place, entry in enumerate(table.entries):
+        texts = {key: labels[key][value_text(entry.values[key])] for key in keys}
+        head = (titles[entry.metric], *(texts[key] for key in table.columns))
+        places[head, tuple(texts[key] for key in table.rows)] = place
+    order = {key: list(labels[key].values()) for key in keys}
+    heads = sorted(
+        dict.fromkeys(head for head, _ in places),
+        key=lambda head: (
+            [list(titles.values()).index(head[0])]
+            + [order[key].index(text) for key, text in zip(table.columns, head[1:], strict=True)]
+        ),
+    )
+    rows = sorted(
+        dict.fromkeys(row for _, row in places),
+        key=lambda row: [order[key].index(text) for key, text in zip(table.rows, row, strict=True)],
+    )
+    columns = []
+    for head in heads:
+        there = [places[head, row] for row in rows if (head, row) in places]
+        drawn = dict(zip(there, _texts(table, [table.entries[place] for place in there], differences), strict=True))
+        columns.append([bold(*drawn[places[head, row]]) if (head, row) in places else NOTHING for row in rows])
+    return heads, [(list(row), [one[place] for one in columns]) for place, row in enumerate(rows)]
+
+
+def _labels(table: PaperEntries, key: str) -> dict[str, str]:
+    """Return what each value of *key* is called, in the order of the study."""
+    values = {value_text(entry.values[key]): entry.values[key] for entry in table.entries}
+    texts = [text.strip() or NOTHING for text in parameter_cells(list(values.values()))]
+    return dict(zip(values, texts, strict=True))
+
+
+def _texts(table: PaperEntries, entries: Sequence[Entry], differences: bool) -> list[tuple[str, bool]]:
+    """Return the text of the entries of a column, and whether they are in bold."""
+    stalled = [each.stalled for each in entries]
+    if not differences:
+        drawn = column(entries[0].metric, [each.estimate for each in entries]).cells("±")
+        return list(
+            zip((_plain(text) for text in marked(drawn, stalled)), [each.best for each in entries], strict=True)
+        )
+    around = table.statistic.is_mean
+    found = [
+        None if each.from_best is None else Estimate.of(each.from_best.interval, around=around) for each in entries
+    ]
+    drawn = column(entries[0].metric, found).cells("±")
+    texts = []
+    for text, entry in zip(marked(drawn, stalled), entries, strict=True):
+        other = entry.from_best
+        if other is None:
+            texts.append((_BEST if table.comparisons else NOTHING, entry.best))
+            continue
+        level = f" (p {_relation(level_text(other.p_holm))})" if other.p_holm is not None else ""
+        texts.append((_plain(text) + level, decided(other)))
+    return texts
+
+
+def _relation(level: str) -> str:
+    return f"< {level[1:]}" if level.startswith("<") else f"= {level}"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("[ ", "[")
+
+
+def _joined(table: PaperEntries, head: Head) -> str:
+    """Return what stands above a column, in one line."""
+    metric, *values = head
+    words = [f"{table.names[key]} {text}" for key, text in zip(table.columns, values, strict=True)]
+    return ", ".join([metric, *words] if len(table.metrics) > 1 or not words else words)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "∞": r"$\infty$",
+    "–": "--",
+    "−": "$-$",
+    "<": "$<$",
+    ">": "$>$",
+    "×": r"$\times$",
+}
+
+
+def _escaped(text: str) -> str:
+    """Return *text* as LaTeX shows it; a minus before a number is one."""
+    text = re.sub(r"(?<![\w.])-(?=\d)", "−", text)
+    return "".join(_LATEX.get(letter, letter) for letter in text)

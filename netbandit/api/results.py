@@ -1,27 +1,42 @@
 """Results as a pandas table that shows in a notebook what a study found."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pandas
 
 from netbandit.arguments import by_name
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable
+from netbandit.results.loads import (
+    COUNTS,
+    LINK_COLUMNS,
+    NODE_COLUMNS,
+    battery_life,
+    battery_lives,
+    ends_of_links,
+    link_loads,
+    node_loads,
+    node_names,
+    nodes_of,
+)
 from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
+from netbandit.units import ENERGY, parse_energy
 from netbandit.wording import show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from netbandit.api.tables import PaperTable
     from netbandit.report.tables import Table
@@ -79,30 +94,89 @@ class Results(pandas.DataFrame):
         return pandas.concat(tables, ignore_index=True)
 
     def links(self) -> pandas.DataFrame:
-        """Return what each peer link carried in each run, tidy.
+        """Return the load on each link in each run, uplinks behind the others, tidy.
 
-        The columns are the keys that vary, ``replication``, ``link`` (both ends, the lower agent first: ``0-1``), and
-        what was counted on it, both directions together: ``messages``, ``bytes``, ``activations`` (slots in which at
-        least one message was put on it), and ``lost`` messages where that was counted.
+        The columns are the keys that vary, ``replication``, ``link`` (both ends, ``0-1``; the first is the lower agent,
+        or the agent of an uplink), ``first`` and ``second``, its two ends by the names that a graph file gives them,
+        ``class`` (``peer`` or ``uplink``), and what was counted: ``messages`` and ``bytes`` in both directions
+        together, those from ``second`` to ``first`` alone (``messages_back``, ``bytes_back``), ``activations`` (slots,
+        of an uplink rounds, in which at least one message was put on it), ``lost`` messages and ``energy_j``;
+        ``utilisation``, the share of the run for which messages from ``first`` to ``second`` occupied it, and
+        ``utilisation_back``; and ``mean_wait_s`` and ``longest_wait_s``, how long messages waited for those before
+        them. Where bandwidth is unlimited nothing queues, and these four are 0. Results of earlier versions lack some
+        columns: NaN.
         """
+        tables = []
+        study = load_study(self.folder)
+        for point, run in _runs(study):
+            ends, classes = ends_of_links(run)
+            names = nodes_of(run)
+            first, second = ([names[node] for node in side] for side in ends.T.tolist())
+            columns = {
+                "replication": run.replication,
+                "link": [f"{one}-{other}" for one, other in zip(first, second, strict=True)],
+                "first": first,
+                "second": second,
+                "class": classes,
+                **_counted(link_loads(run)),
+            }
+            if first:
+                tables.append(_table(study, point, columns))
+        names = [*parameter_names(study), "replication", "link", "first", "second", "class", *LINK_COLUMNS]
+        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
+
+    def nodes(self, battery: float | str | None = None) -> pandas.DataFrame:
+        """Return what each node sent, received and spent in each run, tidy; the server is a node if it has uplinks.
+
+        The columns are the keys that vary, ``replication``, ``node`` (its name in a graph file, else its number; or
+        ``server``), ``messages_sent``, ``messages_received``, ``bytes_sent`` and ``bytes_received`` over all of its
+        links, ``energy_sent_j``, ``energy_received_j`` and ``energy_j``, which adds up to the metric of that name, and
+        ``power_w``, that energy over the simulated time. Every message is charged to both of its ends, whether it
+        arrives or not; who listens or computes is charged nothing. Results of earlier versions do not tell: NaN.
+
+        Args:
+            battery: An energy such as ``"1 kJ"``, or in joule: adds ``battery_life_s``, how long it lasts an agent
+                whose power stays what it is. Infinite where nothing is spent, and for the server.
+
+        Raises:
+            ValueError: *battery* is no energy.
+        """
+        energy = None if battery is None else _energy(battery)
         study = load_study(self.folder)
         tables = []
         for point, run in _runs(study):
-            use = run.links
-            ends = zip(use.first.tolist(), use.second.tolist(), strict=True)
-            counted_there = {each.name: getattr(use, each.name) for each in fields(use)}
-            columns = {"replication": run.replication, "link": [f"{first}-{second}" for first, second in ends]}
-            columns |= {
-                key: array
-                for key, array in counted_there.items()
-                if key not in ("first", "second") and array is not None
+            columns = {
+                "replication": run.replication,
+                "node": nodes_of(run),
+                **_counted(node_loads(run)),
             }
-            if columns["link"]:
-                tables.append(_table(study, point, columns))
-        if not tables:
-            names = [*parameter_names(study), "replication", "link", "messages", "bytes", "activations"]
-            return pandas.DataFrame(columns=names)
-        return pandas.concat(tables, ignore_index=True)
+            if energy is not None:
+                columns["battery_life_s"] = battery_lives(run, energy)
+            tables.append(_table(study, point, columns))
+        names = [*parameter_names(study), "replication", "node", *NODE_COLUMNS]
+        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
+
+    def battery_life(self, battery: float | str) -> pandas.DataFrame:
+        """Return how long an energy lasts in each run, tidy: for the median agent, and for the first to run out.
+
+        The columns are the keys that vary, ``replication``, ``median_s``, ``first_s`` and ``first``, the name of that
+        agent.
+
+        Args:
+            battery: What each agent has: an energy such as ``"1 kJ"``, or in joule; see :meth:`nodes`.
+
+        Raises:
+            ValueError: *battery* is no energy.
+        """
+        energy = _energy(battery)
+        study = load_study(self.folder)
+        rows = []
+        for point, run in _runs(study):
+            median, first, agent = battery_life(run, energy)
+            found = {"median_s": median, "first_s": first, "first": node_names(run)[agent]}
+            rows.append(_table(study, point, {"replication": [run.replication], **found}))
+        names = [*parameter_names(study), "replication", "median_s", "first_s", "first"]
+        return pandas.concat(rows, ignore_index=True) if rows else pandas.DataFrame(columns=names)
 
     def plot(  # type: ignore[override]  # a part of the table is a plain one, with the plots of pandas
         self,
@@ -226,6 +300,24 @@ def _texts(name: str, given: str | Sequence[str] | None) -> list[str] | None:
     if found is not None and not (isinstance(found, Sequence) and all(isinstance(one, str) for one in found)):
         raise ValueError(f"{name} must be a text, or several, not {show(given)}")
     return None if found is None else list(found)
+
+
+def _energy(battery: float | str) -> float:
+    try:
+        energy = parse_energy(battery)
+    except ValueError as error:
+        raise ValueError(f"battery {error}, not {show(battery)}") from None
+    if not 0 < energy < math.inf:
+        raise ValueError(f"battery must be {ENERGY}, above 0, not {show(battery)}")
+    return energy
+
+
+def _counted(loads: "Mapping[str, NDArray[np.float64]]") -> "dict[str, NDArray[Any]]":
+    """Return columns with counts as integers, where all of them are known."""
+    return {
+        name: values.astype(np.int64) if name in COUNTS and np.isfinite(values).all() else values
+        for name, values in loads.items()
+    }
 
 
 def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:

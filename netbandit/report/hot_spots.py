@@ -12,9 +12,9 @@ from netbandit.plots.study_pictures import network_points
 from netbandit.report.pictures import Drawn, inline
 from netbandit.report.tables import Cell, Table
 from netbandit.results.link_use import Figures, mean_link_figures, node_figures, same_links
+from netbandit.results.loads import node_names
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult, StudyResult, lookup
-from netbandit.simulation.result import RunResult
 from netbandit.trace.read import WAITS, TraceError, first_trace, read_trace
 from netbandit.units import parse_duration
 
@@ -126,12 +126,6 @@ def _table(
         for cells in rows:
             cells[1] = percent(2 * float(cells[1].key or 0.0))
     return Table(caption, headings, rows)
-
-
-def node_names(run: RunResult, nodes: int) -> list[str]:
-    """Return what the nodes of a run are called: as in the file of its graph, else their numbers."""
-    known = run.nodes.names if run.nodes is not None else None
-    return list(known) if known is not None else [str(node) for node in range(nodes)]
 
 
 def link_names(ends: NDArray[np.int64], names: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results.store import lookup
-from netbandit.simulation.result import RunResult
+from netbandit.simulation.result import LinkUse, RunResult
 
 Figures = dict[str, NDArray[np.float64]]
 """Figures by name, each with one entry for each link (or node), shape (links,) or (nodes,)."""
@@ -50,8 +50,8 @@ def link_figures(run: RunResult) -> Figures:
         "messages": messages,
         "bytes": size,
         "activations": use.activations.astype(np.float64),
-        "cost": use.activations.astype(np.float64) * _price(run, "cost", 1.0),
-        "energy": messages * _price(run, "energy.per_message", 0.0) + size * _price(run, "energy.per_byte", 0.0),
+        "cost": use.activations.astype(np.float64) * price(run, "peer", "cost", 1.0),
+        "energy": energy_on(run, "peer", use),
         "lost": share,
     }
 
@@ -88,6 +88,13 @@ def same_links(runs: Sequence[RunResult]) -> bool:
     )
 
 
-def _price(run: RunResult, key: str, default: float) -> float:
-    value = lookup(run.resolved, f"links.peer.{key}", default)
+def energy_on(run: RunResult, links: str, use: LinkUse) -> NDArray[np.float64]:
+    """Return what each of some links of *run* has spent, both ends together (J), given their class and their use."""
+    messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
+    return messages * price(run, links, "energy.per_message") + size * price(run, links, "energy.per_byte")
+
+
+def price(run: RunResult, links: str, key: str, default: float = 0.0) -> float:
+    """Return a number that the scenario of *run* says of a class of links."""
+    value = lookup(run.resolved, f"links.{links}.{key}", default)
     return float(value) if isinstance(value, int | float) else default

@@ -73,6 +73,9 @@ class EnergySettings(Settings):
 
     per_message: Energy = Field(default=0.0, description="Energy of a message.")
     per_byte: Energy = Field(default=0.0, description="Energy of a byte.")
+    sender_share: float = Field(
+        default=0.5, ge=0, le=1, description="The share of both that the sender spends; the receiver spends the rest."
+    )
 
 
 class UniformLatency(Settings):

@@ -247,7 +247,8 @@ def _link_use(network: Network, topology: Topology) -> LinkUse:
     if network.links:  # in the order of topology.edges
         return _use_of(network.link_pairs(), network.peer_class)
     # The protocol uses no peer links.
-    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((6, topology.links), dtype=np.int64))
+    counts = 6 if network.peer_class.bandwidth is None else 10
+    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((counts, topology.links), dtype=np.int64))
 
 
 def _use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:

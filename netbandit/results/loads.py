@@ -1,0 +1,175 @@
+"""The load on each link and each node: what it carried, how busy it was, how long messages waited, what it spent.
+
+Energy is charged for every message put on a link, whether it arrives or not: the sender spends its share of it
+(``energy.sender_share``), the receiver the rest. Over all nodes, the server included, it adds up to ``energy_j``.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.key_paths import lookup
+from netbandit.results.link_use import energy_on, price, same_links
+from netbandit.simulation.result import LinkUse, RunResult
+
+Floats = NDArray[np.float64]
+
+_ENDS = ("", "_back", "_sent", "_received")
+
+SERVER = "server"
+"""What the server is called among nodes."""
+
+LINK_COLUMNS = (
+    *("messages", "messages_back", "bytes", "bytes_back", "activations", "lost", "energy_j"),
+    *("utilisation", "utilisation_back", "mean_wait_s", "longest_wait_s"),
+)
+"""What is known of each link, in the order of its columns."""
+
+NODE_COLUMNS = (
+    *("messages_sent", "messages_received", "bytes_sent", "bytes_received"),
+    *("energy_sent_j", "energy_received_j", "energy_j", "power_w"),
+)
+"""What is known of each node, in the order of its columns."""
+
+COUNTS = frozenset({"activations", "lost", *(f"{what}{end}" for what in ("messages", "bytes") for end in _ENDS)})
+"""Which of these columns are whole numbers."""
+
+PEER, UPLINK = "peer", "uplink"
+
+
+def node_names(run: RunResult, nodes: int | None = None) -> list[str]:
+    """Return what the nodes of a run are called: as in the file of its graph, else their numbers.
+
+    Args:
+        run: The run.
+        nodes: How many nodes there are, if the run does not say.
+    """
+    known = run.nodes.names if run.nodes is not None else None
+    return list(known) if known is not None else [str(node) for node in range(nodes or _agents(run))]
+
+
+def ends_of_links(run: RunResult) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the ends of the links of *run*, uplinks behind the others, shape (links, 2), and the class of each."""
+    classes = _classes(run)
+    ends = np.concatenate([np.column_stack([use.first, use.second]) for _, use in classes]).reshape(-1, 2)
+    return ends.astype(np.int64), [name for name, use in classes for _ in range(len(use.first))]
+
+
+def link_loads(run: RunResult) -> dict[str, Floats]:
+    """Return `LINK_COLUMNS` of each link of *run*, in the order of `ends_of_links`, shape (links,) each.
+
+    ``utilisation`` is the share of the run for which messages from the first end to the second occupied the link, and
+    ``utilisation_back`` the other direction, both 0 where bandwidth is unlimited; waits are those for messages queued
+    before. NaN stands for what results of earlier versions do not tell.
+    """
+    found = [_loads(run, name, use) for name, use in _classes(run)]
+    return {name: np.concatenate([one[name] for one in found]) for name in LINK_COLUMNS}
+
+
+def node_loads(run: RunResult) -> dict[str, Floats]:
+    """Return `NODE_COLUMNS` of each agent of *run*, and of the server behind them if it has uplinks in use.
+
+    Power is the energy spent over the simulated time. NaN stands for what results of earlier versions do not tell.
+    """
+    nodes = len(nodes_of(run))
+    found = {name: np.zeros(nodes) for name in NODE_COLUMNS}
+    for name, use in _classes(run):
+        loads, share = _loads(run, name, use), price(run, name, "energy.sender_share", 0.5)
+        for what, key in (("messages", "energy.per_message"), ("bytes", "energy.per_byte")):
+            each = price(run, name, key)
+            back = loads[f"{what}_back"]
+            for sender, receiver, carried in (
+                (use.first, use.second, loads[what] - back),
+                (use.second, use.first, back),
+            ):
+                for node, end, part in ((sender, "sent", share), (receiver, "received", 1.0 - share)):
+                    added = np.bincount(node, carried, nodes)
+                    found[f"{what}_{end}"] += added
+                    if each:
+                        found[f"energy_{end}_j"] += each * part * added
+    if run.uplinks is None:  # what went over them is not known
+        found = {name: np.full(nodes, np.nan) for name in NODE_COLUMNS}
+    found["energy_j"] = found["energy_sent_j"] + found["energy_received_j"]
+    found["power_w"] = found["energy_j"] / _seconds(run)
+    return found
+
+
+def nodes_of(run: RunResult) -> list[str]:
+    """Return the names of the nodes of *run*, the server behind all agents if it has uplinks in use."""
+    served = run.uplinks is not None and len(run.uplinks.first) > 0
+    return [*node_names(run), *([SERVER] if served else [])]
+
+
+def battery_lives(run: RunResult, energy: float) -> Floats:
+    """Return how long (s) so much *energy* (J) lasts each node of *run*, shape (nodes,).
+
+    It goes on spending the power that it spent on the messages of *run*. Infinite where it spends nothing, and for the
+    server, which has a supply of its own.
+    """
+    power = node_loads(run)["power_w"]
+    power[_agents(run) :] = 0.0
+    with np.errstate(divide="ignore"):
+        return np.asarray(energy / power)
+
+
+def battery_life(run: RunResult, energy: float) -> tuple[float, float, int]:
+    """Return the `battery_lives` of the median agent and of the first to run out, and which that is."""
+    lives = battery_lives(run, energy)[: _agents(run)]
+    first = int(np.argmin(lives))
+    return float(np.median(lives)), float(lives[first]), first
+
+
+def mean_loads(runs: Sequence[RunResult]) -> tuple[list[RunResult], dict[str, Floats], dict[str, Floats]]:
+    """Return the runs that have the same links, and the means of their `link_loads` and `node_loads`.
+
+    Where each replication draws a network of its own, only the first is taken.
+    """
+    alike = list(runs) if _same(runs) else list(runs[:1])
+    return alike, _mean([link_loads(run) for run in alike]), _mean([node_loads(run) for run in alike])
+
+
+def _same(runs: Sequence[RunResult]) -> bool:
+    ends = [ends_of_links(run)[0] for run in runs]
+    return same_links(runs) and all(np.array_equal(one, ends[0]) for one in ends)
+
+
+def _mean(found: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
+    return {name: np.asarray(np.mean([one[name] for one in found], axis=0)) for name in found[0]}
+
+
+def _classes(run: RunResult) -> list[tuple[str, LinkUse]]:
+    return [(PEER, run.links), *([] if run.uplinks is None else [(UPLINK, run.uplinks)])]
+
+
+def _loads(run: RunResult, name: str, use: LinkUse) -> dict[str, Floats]:
+    """Return the columns of the links of a class."""
+
+    def told(column: NDArray[np.int64] | None, otherwise: float = np.nan) -> Floats:
+        return np.full(len(use.first), otherwise) if column is None else column.astype(np.float64)
+
+    queues = lookup(run.resolved, f"links.{name}.bandwidth", None) is not None
+    unlimited = np.nan if queues else 0.0  # nothing queues; else a run of an earlier version does not tell
+    nanoseconds = 1e9 * _seconds(run)
+    messages = told(use.messages)
+    return {
+        "messages": messages,
+        "messages_back": told(use.messages_back),
+        "bytes": told(use.bytes),
+        "bytes_back": told(use.bytes_back),
+        "activations": told(use.activations),
+        "lost": told(use.lost),
+        "energy_j": energy_on(run, name, use),
+        "utilisation": told(use.busy, unlimited) / nanoseconds,
+        "utilisation_back": told(use.busy_back, unlimited) / nanoseconds,
+        "mean_wait_s": told(use.waited, unlimited) / 1e9 / np.maximum(messages, 1.0),
+        "longest_wait_s": told(use.longest_wait, unlimited) / 1e9,
+    }
+
+
+def _seconds(run: RunResult) -> float:
+    return float(run.metrics.get("simulated_s") or np.nan)
+
+
+def _agents(run: RunResult) -> int:
+    return int(run.topology.get("agents") or 0)

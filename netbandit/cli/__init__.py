@@ -18,6 +18,7 @@ from netbandit.cli.auditing import audit
 from netbandit.cli.benchmarks import bench
 from netbandit.cli.checking import check, parts, schema
 from netbandit.cli.commands import Commands
+from netbandit.cli.loads import links, nodes
 from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
 from netbandit.cli.running import run
@@ -39,6 +40,7 @@ def main() -> None:
         raise click.UsageError(str(error)) from None
 
 
-commands = (run, check, schema, parts, plot, table, compare, report, trace, topology, reproduce, bench, audit, swarm)
+reading = (plot, table, compare, report, links, nodes, trace)
+commands = (run, check, schema, parts, *reading, topology, reproduce, bench, audit, swarm)
 for command in commands:
     main.add_command(command)

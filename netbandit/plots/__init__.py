@@ -13,6 +13,7 @@
 | regret against diameter, cost, data, energy and delay | `tradeoff` |
 | regret against delay, privacy and communication; any metric against any key or metric | `xy` |
 | the network, its links coloured by use, its sinks | `network` |
+| the busiest links, and how long messages wait for them | `bottleneck` |
 | a round in time, from a trace | `timeline` |
 | which series and colours do the points have? | `grouping` |
 | which panels are there, and where do they stand? | `facets` |

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.plots.bottleneck import draw_bottleneck, queues
 from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
 from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
@@ -111,7 +112,8 @@ def planned(study: StudyResult, statistic: Statistic = MEAN) -> list[Planned]:
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
       none of the above is there;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and ``lost``,
-      by the share of messages that they lost, if any did.
+      by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
+      if bandwidth is limited.
 
     All others are drawn when every one is asked for: ``communication``, regret against the data sent, along a budget;
     ``delay``, regret against waiting; maps, diameters and parameters one combination at a time, at most six; networks
@@ -224,16 +226,36 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
         if any(link_figures(run)["lost"].any() for run in point.finished):
             draw = lambda point=point: draw_network(arrangement, point, "lost")  # noqa: E731
             drawn.append(Planned(name.replace("network", "lost", 1), draw, answers=len(found) == 1))
-    return drawn
+    return [*drawn, *_bottlenecks(arrangement)]
+
+
+def _bottlenecks(arrangement: Arrangement) -> list[Planned]:
+    found = shaped(arrangement, queues)
+    keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
+    few = evenly(found, _NETWORKS)
+    names = stems([stem("bottleneck", {key: value_of(point, key) for key in keys}) for point in few])
+    return [
+        Planned(name, lambda point=point: draw_bottleneck(arrangement, point), answers=len(found) == 1)  # type: ignore[misc]
+        for name, point in zip(names, few, strict=True)
+    ]
 
 
 def network_points(arrangement: Arrangement) -> list[PointResult]:
     """Return a point for each topology and protocol whose agents do send messages to one another."""
+
+    def is_drawn(point: PointResult) -> bool:
+        some = any(run.links.messages.any() for run in point.finished)
+        return some and (point.finished[0].topology.get("agents") or 0) <= MOST_AGENTS
+
+    return shaped(arrangement, is_drawn)
+
+
+def shaped(arrangement: Arrangement, wanted: Callable[[PointResult], bool] = lambda point: True) -> list[PointResult]:
+    """Return for each topology and protocol the first point that is *wanted*, with a finished run."""
     keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
     chosen: dict[str, PointResult] = {}
     for point in arrangement.points:
-        runs = point.finished
-        if any(run.links.messages.any() for run in runs) and (runs[0].topology.get("agents") or 0) <= MOST_AGENTS:
+        if point.finished and wanted(point):
             chosen.setdefault(identity([value_of(point, key) for key in keys]), point)
     return list(chosen.values())
 

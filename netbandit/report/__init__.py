@@ -8,6 +8,7 @@
 | `recipe` | the scenario, the commands and the versions that make the results again |
 | `citation` | what a paper about the results cites, from ``references.bib`` |
 | `hot_spots` | each network, and the links and nodes that carried, waited, cost and spent most |
+| `loads` | the busiest links and uplinks, what each node spent, and how long a battery lasts |
 | `losses` | what went wrong: how much was lost, where, and what it cost |
 | `page` | the page, from all of these and the files in ``templates`` |
 | `age` | what the page says when its results have changed since |

@@ -7,6 +7,7 @@ from netbandit.report.age import mark_of
 from netbandit.report.animation import animated
 from netbandit.report.citation import CITATION, citation
 from netbandit.report.hot_spots import hot_spots
+from netbandit.report.loads import loads
 from netbandit.report.losses import losses
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
@@ -64,6 +65,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),
+        "loads": loads(study),
         "losses": losses(study),
         "animation": animated(folder),
         "graphs": graphs(study),

@@ -16,5 +16,6 @@
 | how do points differ, and is that decided? | `compare`, `levels` |
 | which runs failed? | `failures` |
 | what must be known to read the metrics? | `remarks` |
-| what did each link and node carry? | `link_use` |
+| what did each link carry, and cost? | `link_use` |
+| how busy was each link, what did each node spend, and how long would a battery last? | `loads` |
 """

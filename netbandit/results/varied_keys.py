@@ -1,7 +1,7 @@
 """Which keys tell the points of a study apart, how they are called, and which points something holds for."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from netbandit.key_paths import CASE
 from netbandit.results.columns import cell
@@ -98,6 +98,22 @@ def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] 
     if metrics:
         parts.append(f"the metrics are {', '.join(metrics)}")
     raise UnknownNameError("; ".join(parts))
+
+
+def points_where(study: StudyResult, where: Mapping[str, str]) -> list[PointResult]:
+    """Return the points of *study* that have the values given, as a table shows them, by keys that vary.
+
+    Raises:
+        UnknownNameError: There is no such key or value.
+    """
+    points = list(study.points)
+    for name, text in where.items():
+        key = resolve(name, f"{name}={text}", parameter_names(study))
+        known = dict.fromkeys(cell(point.value(key)) for point in points)
+        if text not in known:
+            raise UnknownNameError(f"{name}={text}: {key} has no such value here, only {', '.join(known)}")
+        points = [point for point in points if cell(point.value(key)) == text]
+    return points
 
 
 _MOST_NAMED = 3

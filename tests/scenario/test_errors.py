@@ -104,7 +104,7 @@ def test_the_largest_numbers_that_are_allowed(write, check, valid, monkeypatch):
         (
             "links.uplink.energy.per_mesage = 1",
             [
-                'links.uplink.energy.per_mesage: unknown key, must be one of "per_message", "per_byte" '
+                'links.uplink.energy.per_mesage: unknown key, must be one of "per_message", "per_byte", "sender_share" '
                 '(did you mean "per_message"?)'
             ],
         ),

@@ -1,0 +1,155 @@
+"""``netbandit links`` and ``nodes``: the load on each link and each node, and how long batteries last."""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netbandit.cli.common import folder_argument, results_of, values_of
+from netbandit.cli.exit_codes import MISTAKE
+from netbandit.plural import counted
+
+if TYPE_CHECKING:
+    from netbandit.report.tables import Table
+    from netbandit.results.store import PointResult
+
+_MOST_POINTS = 6
+
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+
+_where_argument = click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
+_rows_option = click.option(
+    "--rows", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="How many of each point."
+)
+_csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print all of every run, tidy, as CSV.")
+
+
+def _energy(context: click.Context, param: click.Parameter, value: str) -> float:
+    from netbandit.units import ENERGY, parse_energy
+
+    try:
+        energy = parse_energy(float(value) if _NUMBER.fullmatch(value) else value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", context, param) from None
+    if energy <= 0:
+        raise click.BadParameter(f"must be {ENERGY}, above 0.", context, param)
+    return energy
+
+
+@click.command()
+@folder_argument
+@_where_argument
+@_rows_option
+@_csv_option
+def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None:
+    """Show the busiest links and uplinks of a folder of results.
+
+    That is the share of the run for which messages occupied them, and how long messages waited for those before them,
+    at the points that have the VALUEs given; means over replications. Where bandwidth is unlimited nothing waits, and
+    the links with most bytes come first.
+    """
+    from netbandit.report.loads import busiest_links
+
+    if as_csv:
+        _print_csv(folder, where, lambda results: results.links())
+    else:
+        _show(folder, where, lambda point: (busiest_links(point, rows), ""))
+
+
+@click.command()
+@folder_argument
+@_where_argument
+@click.option(
+    "--battery",
+    metavar="ENERGY",
+    callback=_energy,
+    default="1000 J",
+    show_default=True,
+    help="An energy such as '1 kJ': how long it lasts each node, the median agent and the first to run out.",
+)
+@_rows_option
+@_csv_option
+def nodes(folder: Path, where: tuple[str, ...], battery: float, rows: int, as_csv: bool) -> None:
+    """Show what each node of a folder of results sent, received and spent, and how long a battery would last.
+
+    Energy is what the scenario charges for messages (links.peer.energy, links.uplink.energy) at both of their ends; who
+    listens, waits or computes is charged nothing. A battery lasts as long as its energy covers the power spent on the
+    messages of the run.
+    """
+    from netbandit.report.loads import battery_line, thirstiest_nodes
+
+    if as_csv:
+        _print_csv(folder, where, lambda results: results.nodes(battery=battery))
+    else:
+        _show(folder, where, lambda point: (thirstiest_nodes(point, rows, battery), battery_line(point, battery)))
+
+
+def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult], tuple[Table, str]]") -> None:
+    """Print a table for each point that is meant, and a line below it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from netbandit.printable import one_line
+    from netbandit.report.loads import tells
+    from netbandit.results.columns import cell
+    from netbandit.results.terminal_table import plain_table
+    from netbandit.results.varied_keys import distinguishing, short_names
+
+    study = results_of(folder)
+    points = _points(study, where)
+    told = [point for point in points if tells(point)]
+    console = Console(highlight=False)
+    keys = distinguishing(study)
+    for point in told[:_MOST_POINTS]:
+        found, below = tables(point)
+        values = [f"{name} = {cell(point.value(key))}" for name, key in zip(short_names(keys), keys, strict=True)]
+        console.print(Text(one_line(", ".join([study.name, *values]))), soft_wrap=True)
+        table = plain_table()
+        table.collapse_padding = True
+        shown = [place for place, (name, _) in enumerate(found.headings) if name.split()[0] != "power"]  # --csv has it
+        for place in shown:
+            left = any(isinstance(row[place].key, str) for row in found.rows)
+            name = "\n".join(found.headings[place][0].split())
+            table.add_column(Text(name), justify="left" if left else "right", no_wrap=not left, overflow="fold")
+        for row in found.rows:
+            table.add_row(*(Text(one_line(row[place].text)) for place in shown))
+        console.print(Text(found.caption))
+        console.print(table)
+        if below:
+            console.print(Text(below), soft_wrap=True)
+            console.print()
+    if len(told) > _MOST_POINTS:
+        click.echo(f"{counted(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
+    if len(told) < len(points):
+        silent = counted(len(points) - len(told), "point")
+        click.echo(f"{silent} left out: nothing was sent, or an earlier version has not told by whom", err=True)
+
+
+def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":
+    """Return the finished points that are meant."""
+    from netbandit.results.varied_keys import UnknownNameError, points_where
+
+    try:
+        points = points_where(study, values_of(where, "which points to show"))
+    except UnknownNameError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(MISTAKE)
+    return [point for point in points if point.finished]
+
+
+def _print_csv(folder: Path, where: tuple[str, ...], table: "Callable[[Any], Any]") -> None:
+    """Print all rows of the points that are meant."""
+    from netbandit.api.results import Results
+    from netbandit.results.columns import cell
+    from netbandit.results.varied_keys import parameter_names, resolve
+
+    study = results_of(folder)
+    _points(study, where)  # or says what is wrong
+    found = table(Results.of(study, folder))
+    for name, text in values_of(where, "which points to show").items():
+        key = resolve(name, "", parameter_names(study))
+        found = found[found[key].map(cell) == text]
+    click.echo(found.to_csv(index=False), nl=False)

@@ -1,0 +1,101 @@
+"""Where the bottleneck is: the busiest links, uplinks among them, and how long messages wait for each."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.plots.grouping import Arrangement, described, value_of
+from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
+from netbandit.results.loads import UPLINK, ends_of_links, link_loads, mean_loads, nodes_of
+from netbandit.results.numbers import scaled
+from netbandit.results.store import PointResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST = 12
+"""So many links are shown, the busiest."""
+
+_LONGEST_NAME = 24
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_PEER_COLOUR, _UPLINK_COLOUR = COLOURS[0], COLOURS[1]
+
+
+def queues(point: PointResult) -> bool:
+    """Tell whether messages occupied a link for any time: nothing queues where bandwidth is unlimited."""
+    return any(np.nan_to_num(_busy(link_loads(run))).any() for run in point.finished)
+
+
+def _busy(loads: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the utilisation of the busier direction of each link."""
+    return np.maximum(loads["utilisation"], loads["utilisation_back"])
+
+
+@drawing()
+def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
+    """Draw the share of the run for which the busiest links of *point* are occupied, and the waits for each.
+
+    Args:
+        arrangement: The study, whose keys name the point.
+        point: A point of whose links some are occupied; see `queues`.
+    """
+    runs, loads, _ = mean_loads(point.finished)
+    ends, classes = ends_of_links(runs[0])
+    busy = _busy(loads)
+    used = int((busy > 0).sum())
+    shown = np.argsort(-busy, kind="stable")[: min(MOST, used)]
+    names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in nodes_of(runs[0])]
+    back = loads["utilisation_back"] > loads["utilisation"]
+    labels = [" → ".join(names[node] for node in (ends[link][::-1] if back[link] else ends[link])) for link in shown]
+    colours = [_UPLINK_COLOUR if classes[link] == UPLINK else _PEER_COLOUR for link in shown]
+    whose = "one replication" if len(runs) == 1 else f"mean of {len(runs):,} replications"
+    if len(runs) < len(point.finished):
+        whose = f"replication {runs[0].replication} of {len(point.finished):,}, each with a network of its own"
+    notes = [whose, described({key: value_of(point, key) for key in arrangement.keys})]
+    some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
+    notes.append(f"{some}each in its busier direction")
+    drawn, (left, right) = figure(
+        f"{arrangement.name}: the busiest links", "; ".join(filter(None, notes)), columns=2, sharey=True
+    )
+    rows = np.arange(len(shown))
+    left.barh(rows, 100 * busy[shown], height=0.62, color=colours, zorder=2)
+    left.set_xlim(0, 100 if busy.max() > 0.5 else None)
+    left.set_xlabel("time occupied (%)")
+    left.set_ylim(len(shown) - 0.4, -0.6)
+    left.set_yticks(rows, labels, color=NEUTRAL)
+    _draw_waits(right, rows, loads["mean_wait_s"][shown], loads["longest_wait_s"][shown], colours)
+    for panel in (left, right):
+        panel.tick_params(axis="y", length=0)
+        panel.grid(visible=False, axis="y")
+        readable(panel, y=False)
+    _legend(drawn, colours)
+    return drawn
+
+
+def _draw_waits(
+    panel: "Axes",
+    rows: NDArray[np.int64],
+    mean: NDArray[np.float64],
+    longest: NDArray[np.float64],
+    colours: list[str],
+) -> None:
+    size, unit = next((each for each in _UNITS if longest.max(initial=0.0) >= each[0]), _UNITS[0])
+    panel.hlines(rows, mean / size, longest / size, colors=colours, linewidth=1.2, zorder=2)
+    panel.scatter(mean / size, rows, s=34, c=colours, zorder=3, clip_on=False)
+    panel.scatter(longest / size, rows, s=60, c=colours, marker="|", zorder=3, clip_on=False)
+    panel.set_xlim(left=0)
+    panel.set_xlabel(f"messages wait for it ({unit})")
+
+
+def _legend(drawn: "Figure", colours: list[str]) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    both = ((_PEER_COLOUR, "links between agents"), (_UPLINK_COLOUR, "uplinks to the server"))
+    handles: list[Any] = [Patch(color=colour, label=text) for colour, text in both if colour in colours]
+    how: dict[str, Any] = {"linestyle": "none", "color": NEUTRAL}
+    handles.append(Line2D([], [], marker="o", markersize=5.5, label="mean wait", **how))
+    handles.append(Line2D([], [], marker="|", markersize=9, label="longest wait", **how))
+    legend_below(drawn, handles, [str(handle.get_label()) for handle in handles], "")

@@ -1,0 +1,176 @@
+"""The load on links and nodes in tables: the busiest links, what each node spent, how long batteries last."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.plots.grouping import arrange, described, evenly, value_of
+from netbandit.plots.study_pictures import shaped
+from netbandit.report.hot_spots import percent
+from netbandit.report.tables import Cell, Table
+from netbandit.results.loads import battery_life, battery_lives, ends_of_links, mean_loads, node_names, nodes_of
+from netbandit.results.numbers import rounded, scaled
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.simulation.result import RunResult
+
+ROWS = 10
+"""So many links and nodes are listed, those with the highest load."""
+
+BATTERY = 1_000.0
+"""An energy (J) whose life is told where no other was asked for: of another it is in proportion."""
+
+_POINTS = 4
+_DIGITS = 3
+_NOTHING = "–"
+_ENERGIES = ((1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ"), (1e-9, "nJ"), (1e-12, "pJ"))
+_POWERS = tuple((size, unit.replace("J", "W")) for size, unit in _ENERGIES)
+_WAITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_LIVES = ((365.25 * 86_400, "years"), (86_400.0, "days"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"))
+
+Column = tuple[str, str, list[Cell]]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """The load on the network of a point.
+
+    Attributes:
+        title: What tells it from the other networks.
+        links: The busiest links.
+        nodes: The nodes that spent most.
+        battery: How long a battery lasts; empty where energy costs nothing.
+    """
+
+    title: str
+    links: Table
+    nodes: Table
+    battery: str
+
+
+def loads(study: StudyResult) -> list[Loads]:
+    """Return the loads of *study*, of the first point of each topology and protocol that sends anything; four at most.
+
+    Those of results that do not tell them are left out.
+    """
+    arrangement = arrange(study)
+    keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
+    found = []
+    for point in evenly(shaped(arrangement, tells), _POINTS):
+        title = described({key: value_of(point, key) for key in keys}) or "the network"
+        found.append(Loads(title, busiest_links(point), thirstiest_nodes(point), battery_line(point)))
+    return found
+
+
+def tells(point: PointResult) -> bool:
+    """Tell whether the runs of *point* have sent anything, and say by whom."""
+    return all(run.uplinks is not None for run in point.finished) and any(
+        use.messages.any() for run in point.finished for use in (run.links, run.uplinks) if use is not None
+    )
+
+
+def busiest_links(point: PointResult, rows: int = ROWS) -> Table:
+    """Return the busiest links of *point*, uplinks among them; those with most bytes where bandwidth is unlimited."""
+    runs, carried, _ = mean_loads(point.finished)
+    ends, classes = ends_of_links(runs[0])
+    names = nodes_of(runs[0])
+    there, back = carried["utilisation"], carried["utilisation_back"]
+    busy = np.maximum(there, back)
+    order = np.lexsort((-carried["bytes"], -busy))[:rows]
+    ways = [ends[link][::-1] if back[link] > there[link] else ends[link] for link in order]
+    texts = [f"{names[sender]} → {names[receiver]}" for sender, receiver in ways]
+    columns = [_texts("link", "in its busier direction", texts)]
+    if len(set(classes)) > 1:
+        columns.append(_texts("class", "of links", [classes[link] for link in order]))
+    columns += [_counts(name, "both directions together", carried[name][order]) for name in ("messages", "bytes")]
+    if carried["energy_j"].any():
+        columns.append(_in_unit("energy", "of both ends", carried["energy_j"][order], _ENERGIES))
+    if np.nan_to_num(busy).any():
+        shares = [percent(share) for share in busy[order].tolist()]
+        columns.append(("occupied", "share of the run, in the busier direction", shares))
+        columns += [
+            _in_unit(
+                f"{which} wait", "of its messages, for those before them", carried[f"{which}_wait_s"][order], _WAITS
+            )
+            for which in ("mean", "longest")
+        ]
+    return _table(f"The busiest links ({_whose(point, runs)})", columns)
+
+
+def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float = BATTERY) -> Table:
+    """Return the nodes of *point* that spent most, or have most bytes; the server among them if it has uplinks.
+
+    Args:
+        point: A point with a finished run.
+        rows: How many nodes.
+        battery: An energy (J) whose life is told.
+    """
+    runs, _, spent = mean_loads(point.finished)
+    both = spent["bytes_sent"] + spent["bytes_received"]
+    order = np.lexsort((-both, -spent["energy_j"]))[:rows]
+    names = nodes_of(runs[0])
+    columns = [_texts("node", "", [names[node] for node in order])]
+    for what, before in (("messages", ""), ("bytes", "bytes ")):
+        columns += [_counts(before + end, what, spent[f"{what}_{end}"][order]) for end in ("sent", "received")]
+    if spent["energy_j"].any():
+        columns += [
+            _in_unit(name, longer, spent[key][order], units)
+            for name, longer, key, units in (
+                ("energy sending", "", "energy_sent_j", _ENERGIES),
+                ("receiving", "the energy of it", "energy_received_j", _ENERGIES),
+                ("both", "the energy of sending and receiving", "energy_j", _ENERGIES),
+                ("power", "energy over simulated time", "power_w", _POWERS),
+            )
+        ]
+        lives = np.mean([battery_lives(run, battery) for run in runs], axis=0)[order]
+        cells = [Cell(duration(life), life) if np.isfinite(life) else Cell(_NOTHING, None) for life in lives.tolist()]
+        columns.append((f"{scaled(battery)} J last", "at this power; mean over replications", cells))
+    return _table(f"The nodes that spent most ({_whose(point, runs)})", columns)
+
+
+def battery_line(point: PointResult, battery: float = BATTERY) -> str:
+    """Return how long an energy (J) lasts the median agent of *point*, and the first; empty where nobody spends any."""
+    runs = point.finished
+    lives = [battery_life(run, battery) for run in runs]
+    if not any(np.isfinite(first) for _, first, _ in lives):
+        return ""
+    median, first = (float(np.mean([life[place] for life in lives])) for place in (0, 1))
+    names = list(dict.fromkeys(node_names(run)[agent] for run, (_, one, agent) in zip(runs, lives, strict=True)))
+    who = names[0] if len(names) == 1 else f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}, by replication"
+    return (
+        f"{scaled(battery)} J last the median agent {duration(median)}, and the first to run out {duration(first)} "
+        f"({who}), if what they send and receive is all that they spend, at the power of this run"
+    )
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the largest unit of which it has at least one."""
+    if not np.isfinite(seconds):
+        return "for ever"
+    size, unit = next((each for each in _LIVES if seconds >= each[0]), _LIVES[-1])
+    return f"{scaled(rounded(seconds / size, _DIGITS))} {unit}"
+
+
+def _table(caption: str, columns: Sequence[Column]) -> Table:
+    rows = [list(row) for row in zip(*(cells for _, _, cells in columns), strict=True)]
+    return Table(caption, [(name, longer) for name, longer, _ in columns], rows)
+
+
+def _texts(name: str, longer: str, texts: Sequence[str]) -> Column:
+    return name, longer, [Cell(text, text) for text in texts]
+
+
+def _counts(name: str, longer: str, values: NDArray[np.float64]) -> Column:
+    return name, longer, [Cell(scaled(rounded(value, 4)), value) for value in values.tolist()]
+
+
+def _in_unit(name: str, longer: str, values: NDArray[np.float64], units: Sequence[tuple[float, str]]) -> Column:
+    """Return numbers in the unit that suits the largest."""
+    size, unit = next((each for each in units if values.max(initial=0.0) >= each[0]), units[0])
+    cells = [Cell(scaled(rounded(value / size, _DIGITS)), value) for value in values.tolist()]
+    return f"{name} ({unit})", longer, cells
+
+
+def _whose(point: PointResult, runs: Sequence[RunResult]) -> str:
+    return f"mean of {len(runs)} runs" if len(runs) > 1 else "one run"

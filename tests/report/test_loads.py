@@ -1,0 +1,126 @@
+"""The load on links and nodes in the report, on the terminal and in a picture."""
+
+import csv
+import io
+
+import pytest
+from click.testing import CliRunner
+
+import netbandit as nb
+from netbandit.cli import main
+from netbandit.plots.study_pictures import planned
+from netbandit.report.loads import BATTERY, battery_line, busiest_links, duration, loads, thirstiest_nodes
+from netbandit.report.page import page
+from netbandit.results.store import load_study
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Named agents that collect towards the gateway in their middle; c hands on what d and e say."""
+    folder = tmp_path_factory.mktemp("path")
+    (folder / "path.csv").write_text("source,target\na,b\nb,gateway\ngateway,c\nc,d\nc,e\n")
+    (folder / "path.toml").write_text(
+        """schema = 1
+name = "path"
+topology = { family = "file", file = "path.csv" }
+links.peer = { latency = "2 ms", bandwidth = "2 kbit/s", energy = { per_message = "1 mJ", sender_share = 0.8 } }
+bandit = { kind = "bernoulli", means = [0.2, 0.7] }
+learner.kind = "elimination"
+protocol.kind = "sink"
+run = { horizon = 4000, replications = 2 }
+"""
+    )
+    nb.Scenario.from_toml(folder / "path.toml").sweep({"protocol.kind": ["sink", "silent"]}, out=folder / "out")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def study(path):
+    return load_study(path)
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def texts(table):
+    return [dict(zip([name for name, _ in table.headings], row, strict=True)) for row in table.rows]
+
+
+def test_the_busiest_link_comes_first_in_its_busier_direction(study):
+    rows = texts(busiest_links(study.points[0]))
+    assert rows[0]["link"].text == "c → gateway"
+    shares = [row["occupied"].key for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0
+    assert {row["class"].text for row in rows} == {"peer", "uplink"}
+    assert len(busiest_links(study.points[0], rows=2).rows) == 2
+
+
+def test_the_node_that_spends_most_is_the_first_to_run_out(study):
+    rows = texts(thirstiest_nodes(study.points[0]))
+    assert rows[0]["node"].text == "c"
+    line = battery_line(study.points[0])
+    assert line.startswith("1,000 J last the median agent ")
+    assert f"the first to run out {rows[0]['1,000 J last'].text} (c)" in line
+    half = battery_line(study.points[0], BATTERY / 2)
+    assert half.startswith("500 J last")
+    assert half.partition(" last")[2] != line.partition(" last")[2]
+    assert battery_line(study.points[1]) == ""  # it is silent: nobody spends any
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.5, "500 ms"), (90, "1.5 min"), (86_400 * 12.345, "12.3 days"), (86_400 * 800, "2.19 years")],
+)
+def test_lives_are_told_in_a_unit_that_suits(seconds, text):
+    assert duration(seconds) == text
+    assert duration(float("inf")) == "for ever"
+
+
+def test_a_report_has_the_loads_of_each_network_that_is_used(path, study):
+    (found,) = loads(study)
+    assert found.title == "protocol: sink"
+    html = page(path, study)
+    assert "Load and energy" in html
+    assert found.battery in html
+
+
+def test_a_picture_shows_where_the_bottleneck_is(study):
+    there = {one.name: one for one in planned(study)}
+    assert "bottleneck-silent" not in there
+    (name,) = [name for name in there if name.startswith("bottleneck")]
+    drawn = there[name].drawn()
+    left, right = drawn.figure.axes
+    assert left.get_yticklabels()[0].get_text() == "c → gateway"
+    assert left.patches[0].get_width() == max(patch.get_width() for patch in left.patches)
+    assert right.get_xlabel().startswith("messages wait for it (")
+
+
+def test_commands_show_links_and_nodes_of_the_points_that_are_meant(path):
+    shown = invoke("links", path, "protocol=sink")
+    assert shown.exit_code == 0
+    assert "c → gateway" in shown.output
+    assert "gateway → server" in shown.output
+    shown = invoke("nodes", path, "--battery", "2 kJ", "--rows", 1)
+    assert "2,000 J last the median agent" in shown.output
+    assert "1 point left out: nothing was sent" in shown.output
+    lines = invoke("nodes", path, "protocol=sink", "--csv").output
+    rows = list(csv.DictReader(io.StringIO(lines)))
+    assert {row["node"] for row in rows} == {"a", "b", "c", "d", "e", "gateway", "server"}
+    assert {row["protocol.kind"] for row in rows} == {"sink"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["links", "protocol=gis"], "protocol=gis: protocol.kind has no such value here, only sink, silent"),
+        (["nodes", "--battery", "0"], "above 0"),
+        (["nodes", "--battery", "1 kg"], "must be a number of joule"),
+    ],
+)
+def test_a_mistake_is_one_line(path, arguments, message):
+    command, *rest = arguments
+    shown = invoke(command, path, *rest)
+    assert shown.exit_code == 2
+    assert message in shown.output

@@ -80,6 +80,12 @@ def native(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
+def is_frame(value: Any) -> bool:
+    """Return whether *value* is a pandas table, which need not be imported to tell."""
+    names = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(value).__mro__)
+    return ("pandas", "DataFrame") in names
+
+
 def list_keys(model: type[BaseModel]) -> None:
     """Add to the docstring of a table what ``help`` should show of each key: what it is, takes, and is by default."""
     lines = []

@@ -38,6 +38,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "procurement": "netbandit.bandits.procurement:Procurement",
         "vertical": "netbandit.bandits.vertical:Vertical",
         "replay": "netbandit.bandits.replay:Replay",
+        "table": "netbandit.bandits.table:Table",
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",

@@ -21,7 +21,7 @@ REASONS = (
 COMBINATIONS = [
     (learner, bandit, protocol)
     for learner, bandit, protocol, runs in table()
-    if runs and bandit not in ("gaussian", "mixed", "replay")
+    if runs and bandit not in ("gaussian", "mixed", "replay", "table")
     if learner not in ("klucb", "thompson", "lints") or protocol in ("local", "vertical")
 ]
 

@@ -40,7 +40,7 @@ def quick(page):
 def test_everything_on_the_page_runs(page, folder, fresh):
     for language, text in blocks(page):
         first = text.split("\n", 1)[0]
-        if first.startswith("# ") and re.fullmatch(r"# [\w.]+\.(py|toml|edgelist)", first):
+        if first.startswith("# ") and re.fullmatch(r"# [\w.]+\.(py|toml|edgelist|csv)", first):
             (folder / first.removeprefix("# ")).write_text(text, encoding="utf-8")
         elif language == "python":
             done = fresh(["-c", text], folder)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.api import running
 from netbandit.arguments import by_name
 from netbandit.network import files
-from netbandit.reading import native
+from netbandit.reading import is_frame, native
 from netbandit.registry import kind_key, kind_of
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document, load, load_tables
@@ -212,33 +212,37 @@ class Scenario:
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
         """Return the scenario as a file says it, and write it to *path* if that is given.
 
-        A graph of networkx is written beside the file, as ``NAME.graph.json``.
+        A graph of networkx is written beside the file, as ``NAME.graph.json``, and rewards in a pandas table as
+        ``NAME.rewards.csv``.
 
         Raises:
             ScenarioError: The file of the scenario cannot be read.
-            ValueError: A class cannot be imported from a file, or a graph has no place without *path*.
+            ValueError: A class cannot be imported from a file, or a graph or a table has no place without *path*.
             OSError: The file cannot be written.
         """
         tables = dict(self.document().data)
         if tables.get("name") == "scenario" and "name" not in self._tables and self._file is None:
             del tables["name"]
-        graph = None
+        beside: dict[Path, str] = {}
         for table in PARTS:
             key = kind_key(table)
             if isinstance(tables.get(table), dict) and isinstance(tables[table].get(key), type):
                 tables[table] = {**tables[table], key: _importable(table, tables[table][key])}
         topology = tables.get("topology")
         if isinstance(topology, dict) and is_graph(topology.get("graph")):
-            if path is None:
-                raise ValueError("a graph is written beside the file of its scenario: give the path of one")
-            graph = Path(path).with_suffix(".graph.json")
+            graph = _beside(path, ".graph.json", "a graph")
             keys = {key: value for key, value in topology.items() if key not in ("family", "graph", "component")}
             tables["topology"] = {"family": "file", "file": graph.name, **keys}
-            content = _node_link(files.of_graph(topology["graph"], topology.get("component")))
+            beside[graph] = _node_link(files.of_graph(topology["graph"], topology.get("component")))
+        bandit = tables.get("bandit")
+        if isinstance(bandit, dict) and is_frame(bandit.get("data")):
+            rewards = _beside(path, ".rewards.csv", "a table")
+            tables["bandit"] = {**{key: value for key, value in bandit.items() if key != "data"}, "path": rewards.name}
+            beside[rewards] = bandit["data"].to_csv(index=False)
         text = toml_text({"schema": 1, **plain(tables)})
         if path is not None:
-            if graph is not None:
-                graph.write_text(content, encoding="utf-8")
+            for file, content in beside.items():
+                file.write_text(content, encoding="utf-8")
             Path(path).write_text(text, encoding="utf-8")
         return text
 
@@ -247,6 +251,13 @@ class Scenario:
             return f"Scenario.from_toml({self._file!r})"
         shown = {table: plain(value) for table, value in self._tables.items()}
         return f"Scenario({', '.join(f'{table}={value!r}' for table, value in shown.items())})"
+
+
+def _beside(path: str | PathLike[str] | None, ending: str, what: str) -> Path:
+    """Return the file beside that of the scenario in which there is *what* no scenario's file holds."""
+    if path is None:
+        raise ValueError(f"{what} is written beside the file of its scenario: give the path of one")
+    return Path(path).with_suffix(ending)
 
 
 def _importable(table: str, part: type) -> str:

@@ -6,4 +6,5 @@ from netbandit.bandits.linear import Linear as Linear
 from netbandit.bandits.mixed import Mixed as Mixed
 from netbandit.bandits.procurement import Procurement as Procurement
 from netbandit.bandits.replay import Replay as Replay
+from netbandit.bandits.table import Table as Table
 from netbandit.bandits.vertical import Vertical as Vertical

@@ -1,5 +1,6 @@
 """``netbandit topology``: what a network is like, and what would make it better."""
 
+import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("source", metavar="FILE-OR-FAMILY")
 @click.option("--agents", metavar="N", help="The number of agents.")
+@click.option(
+    "--columns",
+    metavar="NAME,NAME,...",
+    help="The names of the columns of an edge list without a first line of names, such as from,to,latency_ms.",
+)
 @set_option
 @click.option(
     "--plot",
@@ -59,6 +65,7 @@ if TYPE_CHECKING:
 def topology(
     source: str,
     agents: str | None,
+    columns: str | None,
     changes: tuple[str, ...],
     picture: Path | None,
     count: int | None,
@@ -81,6 +88,8 @@ def topology(
         raise click.UsageError(f"--plot draws a .png or an .svg file, not {picture}.")
     if count is None and (lose or target is not None):
         raise click.UsageError("--lose and --write go with --what-if.")
+    if columns is not None:
+        changes = (*changes, f"topology.columns={json.dumps([name.strip() for name in columns.split(',')])}")
     from netbandit.advice import describe, tables
     from netbandit.advice.measure import MEASURES
     from netbandit.advice.sources import source_of

@@ -7,6 +7,7 @@ sorted id, each with a name of its own and, where the file has them, its coordin
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,21 +41,26 @@ ENDINGS = {
 NEUTRAL = ("", ".txt", ".dat", ".xml")
 
 _LATENCY = "latency"
+_TIMES = ("ns", "us", "ms", "s", "min", "slots")
+"""The units of a latency that may stand in its name: ``latency_ms``, ``delay_us``."""
+_BANDWIDTHS = {"bit": "bit/s", "kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit/s"}
+"""Those of a bandwidth, all a second: ``bandwidth_kbit``, ``bandwidth_mbits``."""
 _FIGURES = (_LATENCY, "delay", "bandwidth", "capacity", "throughput", "loss", "jitter")
 """How attributes begin that say of a link what a scenario can say of it, too."""
 _UNUSED = "unused figures of links"
 
 
-def read(path: Path, component: str | None = None) -> "networkx.Graph[int]":
+def read(path: Path, component: str | None = None, columns: Sequence[str] | None = None) -> "networkx.Graph[int]":
     """Return the graph in the file at *path*, with nodes 0..n-1 in the order of their sorted ids.
 
     Ids are sorted as numbers if all are integers, else as text. A node has a ``name`` (its label where no other node
     has the same, else with its id) and, where known, ``latitude`` and ``longitude`` in degrees; a link has the
     ``speed`` in bits a second of the fastest of its parallels, where known, and the ``latency`` of the first of them
-    that has one, as it was written.
+    that has one: as it was written, or with the unit of the attribute's name, such as ``latency_ms``.
 
     Args:
         path: The file.
+        columns: The names of the columns of an edge list, the first two being the ends of a link.
         component: "largest" takes the largest component of a disconnected graph, the one with the lowest agent among
             equals; None makes a disconnected graph an error.
 
@@ -64,7 +70,7 @@ def read(path: Path, component: str | None = None) -> "networkx.Graph[int]":
     if component not in (None, "largest"):
         raise TopologyError([(("component",), f'must be "largest" or absent, not "{component}"')])
     try:
-        network = _network(path)
+        network = _network(path, columns)
         if not network.nodes:
             raise NotAGraphError("has no nodes")
         return _graph(network, component)
@@ -110,11 +116,12 @@ def unused(graph: "networkx.Graph[int]") -> str:
         graph: What `read` or `of_graph` returned.
     """
     names = ", ".join(graph.graph.get(_UNUSED, ()))
-    taken = f'of what links say of themselves only {_LATENCY}, such as "10 ms", is taken (links.peer.latency = "edges")'
+    taken = f'of what links say of themselves only {_LATENCY}, such as "10 ms", or latency_ms, is taken '
+    taken += '(links.peer.latency = "edges")'
     return f"{taken}; not used: {names}" if names else ""
 
 
-def _network(path: Path) -> Network:
+def _network(path: Path, columns: Sequence[str] | None) -> Network:
     try:
         if path.exists() and not path.is_file():
             raise NotAGraphError("is not a file")
@@ -131,8 +138,10 @@ def _network(path: Path) -> Network:
         raise NotAGraphError("is empty")
     if named not in (None, found):
         raise NotAGraphError(f"is named as {named}, but its content is not" + _as(found))
+    if columns is not None and found != "an edge list":
+        raise TopologyError([(("columns",), f"has no meaning for {found}: it names the columns of an edge list")])
     try:
-        return READERS[found](content)
+        return readers.edge_list(content, columns) if columns is not None else READERS[found](content)
     except NotAGraphError as error:
         raise NotAGraphError(f"cannot be read as {found}: {error}") from error
 
@@ -166,9 +175,9 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
             pair, speed = (ends[0], ends[1]), _number(attributes, "linkspeedraw")
             known = links.get(pair)
             links[pair] = speed if known is None or (speed is not None and speed > known) else known
-            latency = _value(attributes, _LATENCY)
+            latency = _latency(attributes)
             if latency is not None:
-                latencies.setdefault(pair, str(latency))
+                latencies.setdefault(pair, latency)
     edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
     labels = distances.components_of(len(ids), edges)
     sizes = np.bincount(labels)
@@ -179,8 +188,15 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     position = {node: new for new, node in enumerate(kept)}
     names = _names([ids[node] for node in kept], [network.nodes[ids[node]] for node in kept])
     graph: networkx.Graph[int] = networkx.Graph()
-    attributes_of_links = {str(key) for *_, attributes in network.links for key in attributes}
-    unused_names = [*network.skipped, *sorted(filter(_is_unused, attributes_of_links))]
+    by_name: dict[str, list[Any]] = {}
+    for *_, attributes in network.links:
+        for key, value in attributes.items():
+            by_name.setdefault(str(key), []).append(value)
+    skipped = [name for name in network.skipped if not _is_latency(name)]
+    unused_names = [
+        name + _instead(name, by_name.get(name, []))
+        for name in dict.fromkeys([*skipped, *sorted(filter(_is_unused, by_name))])
+    ]
     if unused_names:
         graph.graph[_UNUSED] = list(map(_readable, unused_names))
     for node, name in zip(kept, names, strict=True):
@@ -195,9 +211,39 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     return graph
 
 
+def _latency(attributes: Attributes) -> str | None:
+    """Return the latency of a link as it was written, or with the unit of its attribute's name; None without one."""
+    found = _value(attributes, _LATENCY)
+    if found is not None:
+        return str(found)
+    for unit in _TIMES:
+        found = _value(attributes, f"{_LATENCY}_{unit}", f"delay_{unit}")
+        if found is not None:
+            return f"{found} {unit}"
+    return None
+
+
+def _is_latency(attribute: str) -> bool:
+    units = {f"{word}_{unit}" for word in (_LATENCY, "delay") for unit in _TIMES}
+    return attribute.lower() in {_LATENCY, *units}
+
+
 def _is_unused(attribute: str) -> bool:
     """Tell whether an attribute of a link says what a scenario could take, but does not by this name."""
-    return attribute.lower() != _LATENCY and attribute.lower().startswith(_FIGURES)
+    return not _is_latency(attribute) and attribute.lower().startswith(_FIGURES)
+
+
+def _instead(attribute: str, values: Sequence[Any]) -> str:
+    """Return which key of a scenario takes what all links say of bandwidth or loss; empty where none does."""
+    word, _, unit = attribute.lower().partition("_")
+    texts = list(dict.fromkeys(map(str, values)))
+    if word == "bandwidth":
+        unit = _BANDWIDTHS.get(re.sub(r"(s|_per_s)$", "", unit), "")
+    if (word, unit) != ("loss", "") and (word != "bandwidth" or not unit):
+        return ""
+    if len(texts) != 1:
+        return f" (all links have the same: links.peer.{word})"
+    return f" (links.peer.{word} = {texts[0]})" if word == "loss" else f' (links.peer.bandwidth = "{texts[0]} {unit}")'
 
 
 def _sorted(ids: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ class Network:
     Attributes:
         nodes: The attributes of each node by its id.
         links: Both ends and the attributes of each link; direction, repetition and loops as in the file.
-        skipped: Columns that were passed over, by name.
+        skipped: Columns behind the ids, by name; of one without a name that it is the third.
     """
 
     nodes: dict[str, Attributes] = field(default_factory=dict)
@@ -119,33 +119,51 @@ def _id(entry: object, key: str) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def edge_list(content: bytes) -> Network:
+def edge_list(content: bytes, columns: Sequence[str] | None = None) -> Network:
     """Read a link a line: two ids, then perhaps a number or ``{...}``, divided by blanks, commas or semicolons.
 
-    What follows a ``#`` or ``%`` is a comment; a first line of column names (source, target or from, to) only names the
-    number, which is passed over.
+    What follows a ``#`` or ``%`` is a comment. A first line of column names (source, target or from, to) names the
+    attributes that stand behind the ids; without it a number has no name, and is passed over.
+
+    Args:
+        content: The file.
+        columns: The names of the columns, of which the first two are the ids; those of the first line if not given.
     """
     network = Network()
-    third = "the third column"
+    names = list(columns or ())
+    network.skipped += names[2:]
+    divider = r"[\s,;]+"
     for number, line in enumerate(_text(content).splitlines(), start=1):
         line = re.split(r"[#%]", line, maxsplit=1)[0].strip()
         if not line:
             continue
-        line, _, attributes = line.partition("{")
-        fields = [part for part in re.split(r"[\s,;]+", line.strip()) if part]
-        if not network.links and [part.lower() for part in fields[:2]] in (["source", "target"], ["from", "to"]):
-            third = " ".join(fields[2:]) or third
+        if not network.links and _is_header(line):
+            divider = next((f"\\s*{sign}\\s*" for sign in ",;\t" if sign in line), r"\s+")
+            if not names:
+                names = re.split(divider, line)
+                network.skipped += names[2:]
             continue
+        line, _, attributes = line.partition("{")
+        fields = re.split(divider, line.strip())
+        fields = fields if names else [part for part in fields if part]
         if attributes and not attributes.rstrip().endswith("}"):
             raise NotAGraphError(f"line {number} is not a link: its {{ is not closed")
-        if len(fields) not in (2, 3) or (len(fields) == 3 and not _is_number(fields[2])):
+        if names and not 2 <= len(fields) <= len(names):
+            raise NotAGraphError(f"line {number} is not a link: {len(fields)} columns, but {len(names)} names")
+        if not names and (len(fields) not in (2, 3) or (len(fields) == 3 and not _is_number(fields[2]))):
             raise NotAGraphError(f"line {number} is not a link: two ids and at most a number")
         for end in fields[:2]:
             network.nodes.setdefault(end, {})
-        if len(fields) == 3 and not network.skipped:
-            network.skipped.append(third)
-        network.links.append((fields[0], fields[1], _attributes(attributes)))
+        if not names and len(fields) == 3 and not network.skipped:
+            network.skipped.append("the third column")
+        named = {name: text for name, text in zip(names[2:], fields[2:], strict=False) if text}
+        network.links.append((fields[0], fields[1], {**named, **_attributes(attributes)}))
     return network
+
+
+def _is_header(line: str) -> bool:
+    first = [part.lower() for part in re.split(r"[\s,;]+", line)[:2]]
+    return first in (["source", "target"], ["from", "to"])
 
 
 def _attributes(text: str) -> Attributes:

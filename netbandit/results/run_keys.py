@@ -48,6 +48,7 @@ ADDED: Mapping[str, Any] = {
     **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay", "consensus")},
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,
+    "topology:file.columns": None,
     "protocol:local.stop": 0.0,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,

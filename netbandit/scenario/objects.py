@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from netbandit.part import Part
-from netbandit.reading import TOO_DEEP, native, too_deep
+from netbandit.reading import TOO_DEEP, is_frame, native, too_deep
 from netbandit.registry import GRAPH, kind_key, kind_of, load_class
 from netbandit.scenario.errors import ScenarioError
 from netbandit.settings import Raw
@@ -71,7 +71,7 @@ def table_of(table: str, value: Any) -> Any:
 
 
 def plain(value: Any, names: Mapping[int, str] | None = None) -> Any:
-    """Return *value* as text and numbers alone: a class by its kind, a graph by how large it is.
+    """Return *value* as text and numbers alone: a class by its kind, a graph or a table by how large it is.
 
     Args:
         value: The value of a key or a table.
@@ -106,13 +106,15 @@ def _objects(value: Any) -> Iterator[Any]:
 
 
 def _is_object(value: Any) -> bool:
-    return isinstance(value, type) or is_graph(value)
+    return isinstance(value, type) or is_graph(value) or is_frame(value)
 
 
 def _name(value: Any) -> str:
     if isinstance(value, type):
         names = [kind_of(table, value) for table in PARTS]
         return next((name for name in names if ":" not in name), names[0])
+    if is_frame(value):
+        return f"a table of {len(value)} rows and {len(value.columns)} columns"
     return f"a graph of {value.number_of_nodes()} nodes and {value.number_of_edges()} links"
 
 

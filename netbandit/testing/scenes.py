@@ -22,6 +22,7 @@ WORLDS: Mapping[str, Raw] = {
     "procurement": {"producers": 4, "capacity": [1, 9]},
     "vertical": {"arms": 4, "dimension": 8},
     "replay": {"arms": 4, "participants": 4},
+    "table": {"path": str(Path(__file__).with_name("rewards.csv")), "rows": "drawn"},
 }
 """Keys with which each of our worlds is small."""
 

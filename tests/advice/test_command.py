@@ -95,11 +95,11 @@ def test_consensus_is_judged_by_its_gap_and_master_worker_by_its_uplinks():
 
 
 def test_what_has_no_part_in_the_times_shown_is_named(tmp_path):
-    (tmp_path / "net.csv").write_text("source,target,latency_ms\na,b,3\nb,c,4\nc,d,2\n")
+    (tmp_path / "net.csv").write_text("source,target,weight\na,b,3\nb,c,4\nc,d,2\n")
     slow = "--set", "links.peer.bandwidth=20 kbit/s"
     for more in ((), ("--what-if", 1)):
         said = call(tmp_path / "net.csv", *slow, *more)
-        assert "not used: latency_ms\n" in said
+        assert "not used: weight\n" in said
         assert said.count("left out here, but not in runs: links.peer.bandwidth\n") == 1
     said = call("path", "--agents", 5, "--what-if", 1)
     assert "left out" not in said

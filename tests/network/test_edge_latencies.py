@@ -1,7 +1,9 @@
 import networkx
 import pytest
+from click.testing import CliRunner
 
 import netbandit as nb
+from netbandit.cli import main
 from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.files import of_graph, read
 from netbandit.network.topology import Topology, TopologyError
@@ -37,6 +39,15 @@ def test_each_link_has_its_own_in_time_or_in_slots():
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("a.csv", "source,target,weight,latency_ms\nb,a,7,3\nb,c,,5\n"),
+        ("a.csv", "from\tto\tdelay_us\na\tb\t3000\nc\tb\t5e3\n"),
+        ("a.edgelist", "from to latency_s\na b 0.003\nc b 0.005\n"),
+        ("a.csv", "source;target;latency\na;b;3 ms\nb;c;5 ms\n"),
+        (
+            "a.json",
+            '{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "links": [{"source": "a", "target": "b", '
+            '"latency_ms": 3}, {"source": "c", "target": "b", "latency_ms": 5.0}]}',
+        ),
         ("a.edgelist", "a b {'latency': '3 ms'}\nb c {'latency': '5 ms', 'weight': 2}\n"),
         (
             "a.json",
@@ -53,6 +64,28 @@ def test_each_link_has_its_own_in_time_or_in_slots():
 def test_every_format_of_files_can_say_it(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     assert given_latencies(Topology(read(tmp_path / name)), 1).tolist() == [3 * MILLISECOND, 5 * MILLISECOND]
+
+
+def test_the_columns_of_an_edge_list_can_be_named(tmp_path):
+    file = tmp_path / "a.edgelist"
+    file.write_text("a b 3 red\nc b 5 blue\n")
+    names = ["source", "target", "latency_ms", "colour"]
+    assert given_latencies(Topology(read(file, columns=names)), 1).tolist() == [3 * MILLISECOND, 5 * MILLISECOND]
+    with pytest.raises(TopologyError, match="line 1 is not a link: 4 columns, but 3 names"):
+        read(file, columns=names[:3])
+    networkx.write_graphml(triangle("1 ms", "2 ms", "3 ms"), tmp_path / "a.graphml")
+    with pytest.raises(TopologyError, match="has no meaning for GraphML"):
+        read(tmp_path / "a.graphml", columns=names)
+
+
+def test_the_command_names_columns_too(tmp_path):
+    file = tmp_path / "a.edgelist"
+    file.write_text("a b 3\nc b 5\n")
+    more = ["--columns", "from,to,latency_ms", "--set", "links.peer.latency=edges"]
+    done = CliRunner().invoke(main, ["topology", str(file), *more])
+    assert done.exit_code == 0, done.output
+    assert "8 ms" in done.stdout
+    assert "not used" not in done.stdout
 
 
 def test_graphml_too(tmp_path):

@@ -355,7 +355,7 @@ def test_a_hybrid_uses_the_keys_of_the_family_inside(keys, expected):
             {"components": [3], "inside": "tree"},
             {"agents": 3, "components": [3], "inside": "tree", "branching": 2},
         ),
-        ("file", {"file": "x"}, {"file": "x", "component": None}),
+        ("file", {"file": "x"}, {"file": "x", "component": None, "columns": None}),
     ],
 )
 def test_a_family_has_all_its_defaults(family, keys, expected):

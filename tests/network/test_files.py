@@ -440,10 +440,15 @@ class TestFiguresThatAreNotTaken:
     @pytest.mark.parametrize(
         ("name", "text", "named"),
         [
-            ("n.csv", "source,target,latency_ms\na,b,3\nb,c,4\n", "latency_ms"),
+            ("n.csv", "source,target,colour,latency_ms\na,b,red,3\nb,c,blue,4\n", "colour"),
+            (
+                "n.csv",
+                "from;to;bandwidth_kbit;loss\nnew york;b;20;.1\nb;c;20;.2\n",
+                'bandwidth_kbit (links.peer.bandwidth = "20 kbit/s"), loss (all links have the same: links.peer.loss)',
+            ),
             ("n.csv", "from;to;weight\na;b;3\n", "weight"),
             ("n.edgelist", "a b 3.5\nb c 4\n", "the third column"),
-            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth, latency_ms"),
+            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth"),
             (
                 "n.gml",
                 "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 delay 4 label 7 ] ]",
@@ -457,7 +462,14 @@ class TestFiguresThatAreNotTaken:
         assert 'links.peer.latency = "edges"' in said
 
     @pytest.mark.parametrize(
-        "text", ["source,target\na,b\n", "a b\n", 'a b {"latency": "3 ms"}\n', 'a b {"colour": "red"}\n']
+        "text",
+        [
+            "source,target,Latency_ms\na,b,2\n",
+            "source,target\na,b\n",
+            "a b\n",
+            'a b {"latency": "3 ms"}\n',
+            'a b {"colour": "red"}\n',
+        ],
     )
     def test_there_are_none(self, tmp_path, text):
         assert files.unused(files.read(write(tmp_path, "n.edgelist", text))) == ""
@@ -465,5 +477,7 @@ class TestFiguresThatAreNotTaken:
     def test_of_graphs(self):
         graph = networkx.path_graph(3)
         networkx.set_edge_attributes(graph, 3, "latency_ms")
-        assert files.unused(files.of_graph(graph)).endswith("not used: latency_ms")
+        assert files.unused(files.of_graph(graph)) == ""
+        networkx.set_edge_attributes(graph, 3, "jitter_ms")
+        assert files.unused(files.of_graph(graph)).endswith("not used: jitter_ms")
         assert files.unused(files.of_graph(networkx.path_graph(3))) == ""

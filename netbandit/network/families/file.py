@@ -20,6 +20,9 @@ class File(Family):
     """The file, relative to the scenario that names it."""
     component: Literal["largest"] | None = None
     """``largest``: accept a disconnected graph, and take its largest component."""
+    columns: list[str] | None = Field(default=None, min_length=2)
+    """The names of the columns of an edge list, the first two being the ends of a link, such as ``["from", "to",
+    "latency_ms"]``; absent: those of its first line, if that begins with source, target or from, to."""
 
     random = False
 
@@ -29,4 +32,4 @@ class File(Family):
 
     def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
         """Read the graph; see `netbandit.network.files`."""
-        return files.read(Path(self.file), self.component)
+        return files.read(Path(self.file), self.component, self.columns)

@@ -1,0 +1,210 @@
+"""A bandit whose rewards are data that the user has: a table, of which a column is an arm."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from netbandit.bandits import reward_tables
+from netbandit.bandits.bandit import ArmBandit, GeneratorOf
+from netbandit.bandits.reward_tables import RewardTable, RewardTableError
+from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.reading import is_frame
+
+
+class Table(ArmBandit):
+    """Rewards from a table: of a CSV or Parquet file, or from Python of pandas.
+
+    A wide table has a column an arm, whose name stands above it. Its rows are replayed in order, a row a slot, the same
+    for all agents; drawn, by each agent and in each slot afresh; or taken as an empirical law of each arm, where arms
+    may have different numbers of rewards. A long table has the columns ``arm`` and ``reward``, with ``slot`` where
+    rewards belong together, and with ``agent`` where those of agents differ.
+
+    Where rows are replayed regret is that against the best arm in hindsight: the one with the largest sum, over all
+    agents, of the rows that are played; else it is that against the arm with the largest mean. Rewards are told to
+    learners as Bernoulli's if all are 0 or 1, and else as sub-Gaussian with half of their range; those that use the
+    divergence of Bernoulli laws do so for rewards in [0, 1].
+    """
+
+    path: str | None = Field(default=None, min_length=1)
+    """The file, relative to the scenario: CSV (divided by commas, semicolons or tabs), also gzipped, or Parquet."""
+    data: Any = None
+    """From Python, in place of *path*: a pandas table."""
+    arms: list[str] | None = Field(default=None, min_length=1)
+    """The columns that are arms, or the values of the column ``arm``, in this order; absent: all."""
+    rows: Literal["in-order", "drawn", "laws"] | None = None
+    """How rows are used; absent: ``in-order``, or ``laws`` where a long table has no column ``slot``."""
+    begin: Literal["first", "random"] = "first"
+    """With rows in order: the row of slot 0. From a random one, drawn in every replication, the first row follows the
+    last."""
+    repeat: bool = False
+    """With rows in order: whether they begin again where the horizon is longer than the table."""
+
+    table_of_rewards: RewardTable = state()
+    """What was read."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table) or self.data is None or other.data is None:
+            return super().__eq__(other)
+        return self.table() == other.table()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def table(self) -> dict[str, Any]:
+        """Return the keys; pandas' table by a hash of its columns and rows."""
+        found = {name: getattr(self, name) for name in type(self).model_fields if name != "data"}
+        return found if self.data is None else {**found, "data": f"blake2b:{reward_tables.digest(self.data)}"}
+
+    def check(self) -> Checks:
+        """Yield no source or two, and keys without effect."""
+        if self.path is None and self.data is None:
+            yield Mistake("path", "is missing: the file of the rewards must be given")
+        if self.path is not None and self.data is not None:
+            yield Mistake("data", "cannot be given together with path: there is one table")
+        if self.data is not None and not is_frame(self.data):
+            yield Mistake("data", "must be a pandas table; a file is named by path")
+        if self.arms is not None and len(set(self.arms)) < len(self.arms):
+            yield Mistake("arms", "names an arm twice")
+        if self.rows in ("drawn", "laws"):
+            idle = {"begin", "repeat"} & self.model_fields_set
+            yield from (Note(key, f'has no effect with rows = "{self.rows}"') for key in sorted(idle))
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a table that cannot be read, or does not go with the horizon or the agents."""
+        key = "data" if self.path is None else "path"
+        watch = others.watch
+        watch("the table of rewards", 0, 1)
+        try:
+            found = self._read()
+            rows = self._rows(found)
+        except RewardTableError as error:
+            yield Mistake(key, str(error))
+            return
+        finally:
+            watch("the table of rewards", 1, 1)
+        if rows == "in-order" and found.rows is not None and others.horizon > len(found.rows) and not self.repeat:
+            text = f"is {others.horizon}, but the table has {len(found.rows)} rows: at most so many slots, or "
+            yield Mistake("horizon", f"{text}bandit.repeat = true begins again", table="run")
+        if found.agents is not None:
+            names = set(others.graph.names)
+            if len(found.agents) != others.agents:
+                yield Mistake(key, f"has rewards of {len(found.agents)} agents, but there are {others.agents}")
+            elif not all(map(str.isdecimal, found.agents)) and set(found.agents) != names:
+                yield Mistake(key, f"names agents, but not those of the network: {_few(set(found.agents) - names)}")
+
+    def files(self) -> dict[str, str]:
+        """Return the file."""
+        return {} if self.path is None else {"path": self.path}
+
+    def start(self, agents: int, generator: GeneratorOf) -> None:
+        """Read the table; stream ``bandit.begin`` draws the first row.
+
+        Raises:
+            RewardTableError: It cannot be read, or has not what *rows* needs.
+        """
+        super().start(agents, generator)
+        found = self.table_of_rewards = self._read()
+        self._use = self._rows(found)
+        if self._use == "in-order":
+            assert found.rows is not None
+            first = int(generator("bandit.begin", 0).integers(len(found.rows))) if self.begin == "random" else 0
+            self._order = (first + np.arange(min(self.horizon, len(found.rows)))) % len(found.rows)
+            times = np.full(len(self._order), self.horizon // len(self._order))
+            times[: self.horizon % len(self._order)] += 1
+            played = found.rows[self._order]
+            sums = np.tensordot(times, played if played.ndim == 2 else played.mean(axis=1), axes=1)
+            self._best = int(sums.argmax())
+        elif self._use == "drawn":
+            assert found.rows is not None
+            self._means = found.rows.mean(axis=0)
+        else:
+            means = np.array([one.mean() for one in found.values])
+            self._means = means if found.agents is None else means.reshape(len(found.agents), -1)
+            self._counts = np.array([len(one) for one in found.values])
+            self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
+            self._values = np.concatenate(found.values)
+
+    @property
+    def law(self) -> str:
+        """``bernoulli`` if all rewards are 0 or 1, ``other`` if they are in [0, 1], else ``gaussian``."""
+        low, high = self.table_of_rewards.ends
+        if self.table_of_rewards.binary:
+            return "bernoulli"
+        return "other" if low >= 0 and high <= 1 else "gaussian"
+
+    @property
+    def sub_gaussian(self) -> float:
+        """Half the range of all rewards (Hoeffding's lemma); 0.5 where they are in [0, 1]."""
+        low, high = self.table_of_rewards.ends
+        return 0.5 if self.law != "gaussian" else (high - low) / 2
+
+    def means_at(self, slot: int) -> NDArray[np.float64]:
+        """Return the means of the arms, shape (K,) or (M, K); with rows in order those of the slot, which are known."""
+        return self._row(slot) if self._use == "in-order" else self._means
+
+    def pull(
+        self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the rewards in the table; see the base class. An agent's number says which row it draws."""
+        found = self.table_of_rewards
+        if self._use == "laws":
+            cell = arms if found.agents is None else agents * len(found.arms) + arms
+            paid: NDArray[np.float64] = self._values[
+                self._starts[cell] + (numbers * self._counts[cell]).astype(np.int64)
+            ]
+            return paid
+        assert found.rows is not None
+        if self._use == "in-order":
+            return _of(self._row(slot), agents, arms)
+        drawn = (numbers * len(found.rows)).astype(np.int64)
+        of_rows = found.rows[drawn, arms] if found.agents is None else found.rows[drawn, agents, arms]
+        return np.asarray(of_rows)
+
+    def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how much less each choice pays than the best arm, shape (n,); see the class."""
+        if self._use != "in-order":
+            return super().regrets(slot, agents, arms)
+        row = self._row(slot)
+        row = row if row.ndim == 1 else row.mean(axis=0)
+        missed: NDArray[np.float64] = row[self._best] - row[arms]
+        return missed
+
+    def _row(self, slot: int) -> NDArray[np.float64]:
+        assert self.table_of_rewards.rows is not None
+        found: NDArray[np.float64] = self.table_of_rewards.rows[self._order[slot % len(self._order)]]
+        return found
+
+    def _read(self) -> RewardTable:
+        if self.path is not None:
+            return reward_tables.read(Path(self.path), self.arms)
+        return reward_tables.of_frame(self.data, self.arms)
+
+    def _rows(self, found: RewardTable) -> str:
+        """Return how rows are used.
+
+        Raises:
+            RewardTableError: The table does not say which rewards belong together.
+        """
+        if found.rows is not None:
+            return self.rows or "in-order"
+        if self.rows in (None, "laws") and (self.rows or not _has_gaps(found)):
+            return "laws"
+        why = "some rewards are missing" if _has_gaps(found) else "a long table without the column slot has no rows"
+        raise RewardTableError(f'{why}: rows = "laws" takes the rewards of each arm as its law')
+
+
+def _has_gaps(found: RewardTable) -> bool:
+    """Tell whether a wide table lacks rewards."""
+    return not found.long
+
+
+def _of(row: NDArray[np.float64], agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
+    paid: NDArray[np.float64] = row[arms] if row.ndim == 1 else row[agents, arms]
+    return paid
+
+
+def _few(names: set[str]) -> str:
+    some = sorted(names)
+    return ", ".join(some[:5]) + (f" and {len(some) - 5} more" if len(some) > 5 else "")

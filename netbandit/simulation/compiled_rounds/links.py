@@ -170,7 +170,7 @@ def with_unused_rows(array: NDArray[Any], more: int, state: NDArray[np.int64], u
 def extended_rows(array: NDArray[Any], more: int) -> NDArray[Any]:
     """Return *array* with so many more rows, which are not filled."""
     found = np.empty((len(array) + more, *array.shape[1:]), dtype=array.dtype)
-    found[: len(array)] = array
+    found[: len(array)].view(np.uint8)[:] = array.view(np.uint8)  # numpy would copy rows field by field
     return found
 
 

@@ -293,6 +293,8 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
         self._replace(left_out=np.zeros(len(self.machine.channels), dtype=np.uint8))
         if self.draws:
             self._generators = [network.streams.generator(self.stream, node) for node in range(network.agents)]
+        if self.notes_tellers:
+            self._note_all_tellers()
 
     def open_rounds(self, network: Network, aggregation: Aggregation) -> PlacedRounds:
         """See `NeighbourRounds.open_rounds`."""
@@ -382,9 +384,7 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
             self._draw()
         elif why == rows.LISTS_FULL:
             if self.notes_tellers:
-                of_message, _ = self.handlers.said
-                while self._spread.state[handlers.TELLERS_LEFT] < of_message.tellers * len(self.machine.inbox):
-                    self._more_tellers()
+                self._note_all_tellers()
             self._forget_lists()
         else:
             super().make_room(why)
@@ -402,6 +402,12 @@ class CompiledNeighbourRounds(CalledRounds, NeighbourRounds):
                 choices[node, CHOICES : CHOICES + left[node]] = choices[node, : left[node]]
                 choices[node, :CHOICES] = self._generators[node].integers(neighbours, size=CHOICES)
                 left[node] += CHOICES
+
+    def _note_all_tellers(self) -> None:
+        """Make room for the tellers of all that may be in the inbox."""
+        of_message, _ = self.handlers.said
+        while self._spread.state[handlers.TELLERS_LEFT] < of_message.tellers * len(self.machine.inbox):
+            self._more_tellers()
 
     def _more_tellers(self) -> None:
         old, state = self._spread.tellers, self._spread.state

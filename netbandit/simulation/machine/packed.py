@@ -6,6 +6,7 @@ a table where the arrays are, and a compiled function is given a pointer to that
 those of the tuple.
 """
 
+from ctypes import addressof, c_char
 from hashlib import blake2b
 from typing import Any
 
@@ -94,9 +95,15 @@ def _write(arrays: Any, before: Any, table: NDArray[np.int64], word: int) -> int
             after = word + 1 + array.ndim
             if array is not old:
                 assert array.flags.c_contiguous, "compiled functions take it that rows lie one behind the other"
-                table[word:after] = array.ctypes.data, *array.shape
+                table[word:after] = _address(array), *array.shape
             word = after
     return word
+
+
+def _address(array: NDArray[Any]) -> int:
+    if array.nbytes == 0 or not array.flags.writeable:
+        return array.ctypes.data
+    return addressof(c_char.from_buffer(array))  # numpy's own `ctypes` takes four times as long
 
 
 def kind_of(arrays: Any) -> PackedType:

@@ -16,7 +16,7 @@ from netbandit.part import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.faults import FaultArrays, all_kinds
-from netbandit.simulation.compiled_rounds.links import doubled, machine_of, more_entries, more_messages, write_back
+from netbandit.simulation.compiled_rounds.links import doubled, machine_of, more_blocks, more_messages, write_back
 from netbandit.simulation.machine import rows
 from netbandit.simulation.machine.compiled import machine_code
 from netbandit.simulation.machine.execution import Loop
@@ -231,7 +231,7 @@ class CompiledLoop(NetworkProtocol):
         elif why == rows.MESSAGES_FULL:
             self.machine = more_messages(machine, len(machine.messages))
         elif why == rows.ENTRIES_FULL:
-            self.machine = more_entries(machine, len(machine.entries))
+            self.machine = more_blocks(machine, len(machine.blocks))
         elif why == rows.BOOKINGS_FULL:
             if not self._booked:  # else there is room now
                 self.machine = machine._replace(booked=doubled(machine.booked))

@@ -1,5 +1,6 @@
 """The links of a network as arrays, and what was counted on them written back."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from netbandit.simulation.machine.sorting import STACK
 _EVENTS = 1 << 14
 _LEAST_ROOM = 1 << 10
 _WIDEST_BITS = 30
+_LINE = 64
 _BITS = 63
 """Of an entry of `Machine.window`."""
 
@@ -61,7 +63,7 @@ def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3)
     room = max(_LEAST_ROOM, 2 * len(table))
     machine = Machine(
         state=state,
-        channels=channels,
+        channels=extended_rows(channels, 0),
         queues=np.zeros(len(channels) if network.peer_bandwidth else 0, dtype=rows.QUEUE_ROW),
         links=links,
         kinds=counts,
@@ -69,9 +71,11 @@ def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3)
         out=out,
         messages=np.empty(0, dtype=rows.MESSAGE_ROW),
         entries=np.empty(0, dtype=rows.ENTRY_ROW),
+        blocks=np.empty(0, dtype=rows.BLOCK_ROW),
         buckets=np.full(buckets, -1, dtype=np.int64),
+        behind=np.empty(0, dtype=np.int32),
         window=np.empty(0, dtype=np.int64),
-        due=np.empty(0, dtype=np.int64),
+        due=np.empty((0, 3), dtype=np.int32),
         inbox=np.empty((room, 2), dtype=np.int64),
         events=np.empty((_EVENTS, 4), dtype=np.int64),
         steps=np.empty((room, step_columns), dtype=np.int64),
@@ -80,8 +84,8 @@ def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3)
         called=np.empty(0, dtype=np.int64),
         faults=None,
     )
-    machine.state[[rows.UNUSED_MESSAGE, rows.UNUSED_ENTRY]] = -1
-    return more_entries(more_messages(machine, room), room)
+    machine.state[[rows.UNUSED_MESSAGE, rows.UNUSED_BLOCK]] = -1
+    return more_blocks(more_messages(machine, room), room)
 
 
 def with_uplinks(machine: Machine, network: Network) -> Machine:
@@ -113,16 +117,20 @@ def more_messages(machine: Machine, more: int) -> Machine:
     return machine._replace(messages=messages)
 
 
-def more_entries(machine: Machine, more: int) -> Machine:
-    """Return *machine* with room for so many more messages that are under way."""
+def more_blocks(machine: Machine, more: int) -> Machine:
+    """Return *machine* with so many more blocks for messages that are under way."""
     put_back(with_attributes(machine))
     machine.state[rows.WINDOW] -= 1  # that bucket is looked at next
-    entries = with_unused_rows(machine.entries, more, machine.state, rows.UNUSED_ENTRY, rows.ENTRIES_LEFT)
-    due = np.empty(len(entries), dtype=np.int64)
-    due[: len(machine.due)] = machine.due
-    machine = machine._replace(entries=entries, due=due, window=np.empty(2 * len(entries), dtype=np.int64))
+    entries = extended_rows(machine.entries, more << rows.BLOCK_BITS)
+    machine = machine._replace(
+        entries=entries,
+        blocks=with_unused_rows(machine.blocks, more, machine.state, rows.UNUSED_BLOCK, rows.BLOCKS_LEFT),
+        behind=extended_rows(machine.behind, more << rows.BLOCK_BITS),
+        due=extended_rows(machine.due, more << rows.BLOCK_BITS),
+        window=np.empty(2 * len(entries), dtype=np.int64),
+    )
     if machine.faults is not None:
-        carried = extended_rows(machine.faults.carried, more)
+        carried = extended_rows(machine.faults.carried, more << rows.BLOCK_BITS)
         machine = machine._replace(faults=machine.faults._replace(carried=carried))
     _fit_keys(machine)
     return machine
@@ -146,14 +154,14 @@ def _rebuild(machine: Machine, width: int) -> None:
     for first in buckets.tolist():
         while first >= 0:
             waiting.append(first)
-            first = int(entries["next"][first])
+            first = int(machine.behind[first])
     buckets[:] = -1
     state[rows.WINDOW] = int(state[rows.WINDOW]) << (int(state[rows.WIDTH_BITS]) - width)
     state[rows.WIDTH_BITS] = width
     state[rows.WAITING] = 0
     network = with_attributes(machine)
     for row in waiting:
-        enter(network, int(entries["channel"][row]), row, int(entries["due"][row]))
+        enter(network, int(machine.blocks["channel"][row >> rows.BLOCK_BITS]), row, int(entries["due"][row]))
 
 
 def with_unused_rows(array: NDArray[Any], more: int, state: NDArray[np.int64], unused: int, left: int) -> NDArray[Any]:
@@ -168,8 +176,12 @@ def with_unused_rows(array: NDArray[Any], more: int, state: NDArray[np.int64], u
 
 
 def extended_rows(array: NDArray[Any], more: int) -> NDArray[Any]:
-    """Return *array* with so many more rows, which are not filled."""
-    found = np.empty((len(array) + more, *array.shape[1:]), dtype=array.dtype)
+    """Return *array* with so many more rows, which are not filled; it begins where a line of a cache does."""
+    length = len(array) + more
+    size = array.itemsize * prod(array.shape[1:])
+    store = np.empty(length * size + _LINE, dtype=np.uint8)
+    begin = -store.ctypes.data % _LINE
+    found = store[begin : begin + length * size].view(array.dtype).reshape(length, *array.shape[1:])
     found[: len(array)].view(np.uint8)[:] = array.view(np.uint8)  # numpy would copy rows field by field
     return found
 

@@ -8,19 +8,27 @@ Source:
     Communications of the ACM 31(10), 1988.
 """
 
+import numpy as np
+
 from netbandit.network.primitives import Network
+from netbandit.simulation.machine.fetching import fetch
 from netbandit.simulation.machine.free_rows import give_back, take_row
 from netbandit.simulation.machine.rows import (
+    BLOCK_BITS,
+    BLOCKS_LEFT,
+    CHANNEL,
     DUE_AT,
     DUE_END,
-    ENTRIES_LEFT,
+    ENTRY,
+    FAULTY,
     KEY_BITS,
+    MESSAGE,
     NEVER,
     NOW,
     ROW_BITS,
     SERIAL,
     STATES,
-    UNUSED_ENTRY,
+    UNUSED_BLOCK,
     WAITING,
     WIDTH_BITS,
     WINDOW,
@@ -31,6 +39,7 @@ from netbandit.simulation.machine.rows import (
 from netbandit.simulation.machine.sorting import insert, sort
 from netbandit.texts import text
 
+_IN_BLOCK = (1 << BLOCK_BITS) - 1
 _FEW = 16
 """So many entries of the window are sorted by insertion."""
 
@@ -38,16 +47,18 @@ _FEW = 16
 @text
 def expect(network: Network, channel: int, message: int, arrival: int) -> int:
     """Have something come out when it arrives (ns) on a channel; return its entry, for which there is room."""
-    state = network.state
-    row = take_row(network.entries, state, UNUSED_ENTRY, ENTRIES_LEFT)
-    entry = network.entries[row]
-    state[SERIAL] += 1
-    entry.serial = state[SERIAL]
-    entry.channel = channel
-    entry.message = message
-    entry.due = arrival
-    entry.following = -1
     channel_row = network.channels[channel]
+    row = np.int64(channel_row.unused)
+    if row & _IN_BLOCK == 0:
+        row = np.int64(begin_block(network, channel))
+    channel_row.unused = row + 1
+    entry = network.entries[row]
+    entry.due = arrival
+    entry.message = message
+    entry.following = -1
+    if FAULTY:
+        network.state[SERIAL] += 1
+        network.faults.carried[row].serial = network.state[SERIAL]
     before = channel_row.last
     channel_row.last = row
     follows = before >= 0 and channel_row.last_due <= arrival
@@ -55,8 +66,18 @@ def expect(network: Network, channel: int, message: int, arrival: int) -> int:
     if follows:
         network.entries[before].following = row
     else:
-        enter(network, channel, row, arrival)
-    return row  # type: ignore[no-any-return]
+        enter(network, channel, row, arrival)  # type: ignore[arg-type]
+    return row  # type: ignore[return-value]
+
+
+@text
+def begin_block(network: Network, channel: int) -> int:
+    """Return the first entry of an unused block, which there is, and from now on is of a channel."""
+    block = take_row(network.blocks, network.state, UNUSED_BLOCK, BLOCKS_LEFT)
+    network.blocks[block].channel = channel
+    if FAULTY:
+        network.blocks[block].left = _IN_BLOCK + 1
+    return block << BLOCK_BITS  # type: ignore[no-any-return]
 
 
 @text
@@ -73,7 +94,7 @@ def enter(network: Network, channel: int, row: int, arrival: int) -> None:
         state[WINDOW_END] += 1
     else:
         place = bucket & (len(network.buckets) - 1)
-        network.entries[row].next = network.buckets[place]
+        network.behind[row] = network.buckets[place]
         network.buckets[place] = row
         state[WAITING] += 1
 
@@ -86,7 +107,7 @@ def put_back(network: Network) -> None:
     mask = (1 << state[ROW_BITS]) - 1
     for at in range(state[WINDOW_AT], state[WINDOW_END]):
         row = network.window[at] & mask
-        network.entries[row].next = network.buckets[place]
+        network.behind[row] = network.buckets[place]
         network.buckets[place] = row
         state[WAITING] += 1
     state[WINDOW_AT] = 0
@@ -103,17 +124,20 @@ def load(network: Network, bucket: int) -> None:
     kept = -1
     end = 0
     while row >= 0:
+        following = network.behind[row]
         entry = network.entries[row]
-        following = entry.next
-        if entry.due >> state[WIDTH_BITS] == bucket:
-            within = entry.due - (bucket << state[WIDTH_BITS])
-            channel = entry.channel
+        fetch(network.messages, entry.message)
+        fetch(network.entries, entry.following)
+        due = entry.due
+        if due >> state[WIDTH_BITS] == bucket:
+            within = due - (bucket << state[WIDTH_BITS])
+            channel = np.int64(network.blocks[row >> BLOCK_BITS].channel)
             network.window[end] = (within << state[KEY_BITS]) | (channel << state[ROW_BITS]) | row
             end += 1
         else:
-            entry.next = kept
+            network.behind[row] = kept
             kept = row
-        row = following
+        row = np.int64(following)
     network.buckets[place] = kept
     state[WAITING] -= end
     state[WINDOW_END] = end
@@ -127,7 +151,7 @@ def earliest_bucket(network: Network) -> int:
         row = network.buckets[place]
         while row >= 0:
             earliest = min(earliest, network.entries[row].due)
-            row = network.entries[row].next
+            row = np.int64(network.behind[row])
     return earliest >> network.state[WIDTH_BITS]  # type: ignore[no-any-return]
 
 
@@ -173,22 +197,27 @@ def first_arrival(network: Network) -> int:
 def begin_pass(network: Network) -> None:
     """Have all that arrives now come out of the window, which is sorted."""
     state, window, due, now = network.state, network.window, network.due, network.state[NOW]
-    mask = (1 << state[ROW_BITS]) - 1
+    in_row = (1 << state[ROW_BITS]) - 1
+    in_channel = (1 << (state[KEY_BITS] - state[ROW_BITS])) - 1
     at = state[WINDOW_AT]
     time = window[at] >> state[KEY_BITS]
     end = 0
     while at < state[WINDOW_END] and window[at] >> state[KEY_BITS] == time:
-        if at + 1 < state[WINDOW_END] and window[at] >> state[ROW_BITS] == window[at + 1] >> state[ROW_BITS]:
+        # Where nothing can go wrong nothing overtakes: a channel has one entry in the window.
+        if FAULTY and at + 1 < state[WINDOW_END] and window[at] >> state[ROW_BITS] == window[at + 1] >> state[ROW_BITS]:
             sort_by_serial(network, at)
-        row = window[at] & mask
-        channel = network.entries[row].channel
+        row = window[at] & in_row
+        channel = (window[at] >> state[ROW_BITS]) & in_channel
         while row >= 0 and network.entries[row].due == now:
-            due[end] = row
+            due[end, CHANNEL] = channel
+            due[end, MESSAGE] = network.entries[row].message
+            due[end, ENTRY] = row
             end += 1
-            row = network.entries[row].following
+            fetch(network.entries, network.entries[row | _IN_BLOCK].following)
+            row = np.int64(network.entries[row].following)
         if row >= 0:
             enter(network, channel, row, network.entries[row].due)
-        elif network.channels[channel].last == due[end - 1]:
+        elif network.channels[channel].last == due[end - 1, ENTRY]:
             network.channels[channel].last = -1
         at += 1
     state[WINDOW_AT] = at
@@ -199,13 +228,13 @@ def begin_pass(network: Network) -> None:
 @text
 def sort_by_serial(network: Network, first: int) -> None:
     """Sort what arrives on the channel of the entry at a place of the window, at the same instant."""
-    window, entries = network.window, network.entries
+    window, carried = network.window, network.faults.carried
     mask = (1 << network.state[ROW_BITS]) - 1
     at = first + 1
     while at < network.state[WINDOW_END] and (window[at] & ~mask) == (window[first] & ~mask):
         later = window[at]
         place = at
-        while place > first and entries[window[place - 1] & mask].serial > entries[later & mask].serial:
+        while place > first and carried[window[place - 1] & mask].serial > carried[later & mask].serial:
             window[place] = window[place - 1]
             place -= 1
         window[place] = later
@@ -214,5 +243,23 @@ def sort_by_serial(network: Network, first: int) -> None:
 
 @text
 def end_entry(network: Network, row: int) -> None:
-    """Let an entry be used again."""
-    give_back(network.entries, network.state, UNUSED_ENTRY, ENTRIES_LEFT, row)
+    """Note that an entry has arrived; if all of its block have, that is used again."""
+    block = row >> BLOCK_BITS
+    is_last = row & _IN_BLOCK == _IN_BLOCK  # where nothing overtakes
+    if FAULTY:
+        network.blocks[block].left -= 1
+        is_last = network.blocks[block].left == 0
+    if is_last:
+        give_back(network.blocks, network.state, UNUSED_BLOCK, BLOCKS_LEFT, block)
+
+
+@text
+def due_channel(network: Network, place: int) -> int:
+    """Return the channel of what is at a *place* of this pass."""
+    return np.int64(network.due[place, CHANNEL])  # type: ignore[return-value]
+
+
+@text
+def due_row(network: Network, place: int) -> int:
+    """Return the entry that is at a *place* of this pass."""
+    return np.int64(network.due[place, ENTRY])  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.tree_collection import pass_up
-from netbandit.simulation.machine.calendar import end_entry
+from netbandit.simulation.machine.calendar import due_channel, due_row, end_entry
 from netbandit.simulation.machine.hops import advance, draw, expect_on, room_for, send, take
 from netbandit.simulation.machine.primitives import release
 from netbandit.simulation.machine.rows import (
@@ -83,7 +83,7 @@ def expect_on_uplinks(network: Machine, expected: Integers) -> int:
 @text
 def _is_uplink(network: Machine, place: int) -> bool:
     """Return whether what is at a place of this pass is on an uplink."""
-    return bool(network.channels[network.entries[network.due[place]].channel].link < 0)
+    return bool(network.channels[due_channel(network, place)].link < 0)
 
 
 @text
@@ -99,10 +99,8 @@ def _take_pass(network: Machine, collection: Collection) -> int:
         while end < kept[WHOLE_PASS] and _is_uplink(network, end) == on_uplink:
             end += 1
         if on_uplink:
-            for place in range(first, end):  # which channels these are is all that is asked for
-                row = network.due[place]
-                network.due[place] = network.entries[row].channel
-                end_entry(network, row)
+            for place in range(first, end):  # which channels these are, is asked for outside
+                end_entry(network, due_row(network, place))
             kept[UPLINKS_AT] = first
             kept[UPLINKS_END] = state[DUE_AT] = end
             kept[OUTSIDE_HEARD] = 1

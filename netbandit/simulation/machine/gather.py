@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from netbandit.network.primitives import Message
 from netbandit.protocols.vertical import GONE, come, hear_part
+from netbandit.simulation.machine.calendar import due_channel
 from netbandit.simulation.machine.hops import advance, draw, room_for, send, take
 from netbandit.simulation.machine.primitives import message_of, release
 from netbandit.simulation.machine.rows import (
@@ -255,7 +256,7 @@ def _to_node_0_first(network: Machine, gather: Gather) -> None:
     """Let a pass end behind what reaches node 0, if anything does: it decides before anything reaches other nodes."""
     state = network.state
     end = state[DUE_AT]
-    while end < state[DUE_END] and network.channels[network.entries[network.due[end]].channel].receiver == 0:
+    while end < state[DUE_END] and network.channels[due_channel(network, end)].receiver == 0:
         end += 1
     if state[DUE_AT] < end < state[DUE_END]:
         gather.state[WHOLE_PASS] = state[DUE_END]

@@ -7,10 +7,9 @@ from netbandit.network.hop import LATE, NOT_SENT, REPEATS, put, repeat
 from netbandit.network.hop import take as take_off_channel
 from netbandit.network.primitives import NOTHING, Channel, Message, Network
 from netbandit.network.retry import ACK_BYTES
-from netbandit.simulation.machine.calendar import begin_pass, end_entry, expect, first_arrival
+from netbandit.simulation.machine.calendar import begin_pass, due_channel, due_row, end_entry, expect, first_arrival
 from netbandit.simulation.machine.heaps import pop
 from netbandit.simulation.machine.primitives import (
-    FAULTY,
     count,
     is_acknowledgement,
     message_of,
@@ -24,6 +23,7 @@ from netbandit.simulation.machine.primitives import (
 from netbandit.simulation.machine.rows import (
     ARRIVED,
     BANDWIDTH,
+    BLOCKS_LEFT,
     BOOKINGS,
     BOOKINGS_FULL,
     CHANNEL,
@@ -31,9 +31,9 @@ from netbandit.simulation.machine.rows import (
     DUE_AT,
     DUE_END,
     ENTRIES_FULL,
-    ENTRIES_LEFT,
     EVENTS,
     EVENTS_FULL,
+    FAULTY,
     INBOX_AT,
     INBOX_END,
     INBOX_FULL,
@@ -115,7 +115,7 @@ def room_for(network: Network, number: int) -> int:
     why = ARRIVED
     if state[MESSAGES_LEFT] < number:
         why = MESSAGES_FULL
-    elif state[ENTRIES_LEFT] < 2 * number:  # each may arrive twice
+    elif state[BLOCKS_LEFT] < 2 * number:  # each may arrive twice
         why = ENTRIES_FULL
     elif state[BANDWIDTH] > 0 and state[BOOKINGS] + number > len(network.booked):
         why = BOOKINGS_FULL
@@ -180,8 +180,8 @@ def take(network: Network) -> int:
     state = network.state
     why = ARRIVED
     while why == ARRIVED and state[DUE_AT] < state[DUE_END]:
-        row = network.due[state[DUE_AT]]
-        channel = np.int64(network.entries[row].channel)
+        row = due_row(network, state[DUE_AT])
+        channel = due_channel(network, state[DUE_AT])
         if state[EVENTS] == len(network.events):
             why = EVENTS_FULL
         elif state[INBOX_END] == len(network.inbox):
@@ -189,8 +189,9 @@ def take(network: Network) -> int:
         elif REPEATS and answers(network, row):
             why = room(network, network.channels[channel].receiver, 1, 1)
         if why == ARRIVED:
+            message = np.int64(network.due[state[DUE_AT], MESSAGE])
             state[DUE_AT] += 1
-            take_entry(network, row, channel)
+            take_entry(network, row, channel, message)
     return why
 
 
@@ -202,10 +203,9 @@ def answers(network: Network, row: int) -> bool:
 
 
 @text
-def take_entry(network: Network, row: int, channel: Channel) -> None:
+def take_entry(network: Network, row: int, channel: Channel, message: Message) -> None:
     """Take an entry off its channel, and put into the inbox what its receiver is told."""
     state = network.state
-    message = np.int64(network.entries[row].message)
     packet = -1
     waits = LATE
     acknowledges = False
@@ -304,7 +304,7 @@ def expect_on(network: Network, channel: int, arrival: int) -> bool:
 
     Return whether there was room for that.
     """
-    there_is_room = network.state[ENTRIES_LEFT] > 0
+    there_is_room = network.state[BLOCKS_LEFT] > 0
     if FAULTY:
         faults = network.faults
         there_is_room = there_is_room and faults.state[TIMERS] < len(faults.timers)

@@ -103,7 +103,7 @@ def _write(arrays: Any, before: Any, table: NDArray[np.int64], word: int) -> int
 def _address(array: NDArray[Any]) -> int:
     if array.nbytes == 0 or not array.flags.writeable:
         return array.ctypes.data
-    return addressof(c_char.from_buffer(array))  # numpy's own `ctypes` takes four times as long
+    return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]  # numpy's own `ctypes` takes four times as long
 
 
 def kind_of(arrays: Any) -> PackedType:

@@ -15,6 +15,7 @@ from netbandit.simulation.machine.rows import (
     BOOKINGS,
     END,
     EVENTS,
+    FAULTY,
     LOSES_MEMORY,
     MESSAGES_LEFT,
     NEVER,
@@ -29,8 +30,6 @@ from netbandit.simulation.machine.rows import (
 )
 from netbandit.texts import text
 
-FAULTY = True
-"""Whether anything can go wrong."""
 UNIT = 1.0 / (1 << 53)
 """A number from [0, 1) is so many of this."""
 

@@ -24,13 +24,15 @@ def _all(kind: type, *names: str) -> list[tuple[str, type]]:
 
 
 CHANNEL_ROW = _row(
-    *_all(np.int64, "latency", "receiver", "link", "messages", "bytes", "free_at", "last", "last_due"),
+    *_all(np.int64, "latency", "receiver", "link", "messages", "bytes", "free_at", "last_due"),
+    *_all(np.int32, "last", "unused"),
     *_all(np.int64, "sender", "reverse", "latest", "lost", "booked", "drawn"),
 )
 """Of `Machine.channels`, in order of receiver and sender; see `netbandit.network.link.Channel`. `last` is the entry
-that was added last, due at `last_due` (ns), -1 if it is due no more; `reverse` the other direction; `booked` the latest
-slot for which it is booked where bandwidth is limited; `drawn` for how many of its messages there are numbers. What is
-needed for each message comes first, in one line of a cache."""
+that was added last, due at `last_due` (ns), -1 if it is due no more; `unused` the entry that is added next, if that is
+not the first of a block; `reverse` the other direction; `booked` the latest slot for which it is booked where bandwidth
+is limited; `drawn` for how many of its messages there are numbers. What is needed for each message comes first, in one
+line of a cache."""
 
 QUEUE_ROW = _row(*_all(np.int64, "busy", "waited", "longest_wait"))
 """As `netbandit.network.link.Queue`."""
@@ -42,13 +44,23 @@ MESSAGE_ROW = _row(*_all(np.int64, "references", "kind", "size", "round", "begun
 """What is told: how much refers to it, and what its protocol has it say; the round of an unused row is -1. `next` leads
 on among unused rows."""
 
-ENTRY_ROW = _row(*_all(np.int64, "due", "serial"), *_all(np.int32, "next", "channel", "message", "following"))
-"""What arrives: when (ns), in which order it was sent, on which channel, and the message; of an acknowledgement the
-packet that it acknowledges; -1: it is kept outside. `next` leads on in its bucket, or among unused rows; `following` to
-what arrives behind it on its channel, which is in no bucket before."""
+ENTRY_ROW = _row(*_all(np.int64, "due"), *_all(np.int32, "message", "following"))
+"""What arrives: when (ns), and the message; of an acknowledgement the packet that it acknowledges; -1: it is kept
+outside. `following` leads to what arrives behind it on its channel, which is in no bucket before."""
 
-CARRIED_ROW = _row(*_all(np.int64, "packet", "kind", "waits"))
-"""More of what arrives, where something can go wrong; see `netbandit.network.hop.take`."""
+BLOCK_BITS = 2
+"""The entries of a channel come in blocks of 2^BLOCK_BITS, each in one line of a cache."""
+
+BLOCK_ROW = _row(*_all(np.int32, "channel", "left", "next"))
+"""A block of entries: the channel, and, where something can go wrong, how many are still to arrive, or to be added.
+`next` leads on among unused rows."""
+
+CARRIED_ROW = _row(*_all(np.int64, "packet", "kind", "waits", "serial"))
+"""More of what arrives, where something can go wrong; see `netbandit.network.hop.take`. `serial` tells in which order
+it was sent."""
+
+FAULTY = True
+"""Whether anything can go wrong."""
 
 PACKET_ROW = _row(
     *_all(np.int64, "references", "message", "origin", "place", "since", "sent", "taken", "settled"),
@@ -74,8 +86,8 @@ STAY_ROW = _row(*_all(np.int64, "next", "last", "is_bad"))
 """Of a channel where in `Faults.switches` are the next and the last of its times that are known, and whether it is bad
 before these."""
 
-# Columns of `Machine.inbox` and `Machine.steps`.
-CHANNEL, MESSAGE = range(2)
+# Columns of `Machine.inbox`, and the first ones of `Machine.due`.
+CHANNEL, MESSAGE, ENTRY = range(3)
 NODE, STEP_LABELS, STEP_COUNT = range(3)
 
 # Places in `Machine.state`.
@@ -87,7 +99,7 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     END,
     BANDWIDTH,  # bits a second, 0: unlimited
     BOOKINGS,
-    SERIAL,  # how much was put into the calendar so far
+    SERIAL,  # how much was put into the calendar so far, where anything can go wrong
     WINDOW,  # the bucket of time that the window holds, with all before it
     WIDTH_BITS,  # a bucket is 2^WIDTH_BITS ns long
     ROW_BITS,  # an entry of the window ends in so many bits for the row,
@@ -101,8 +113,8 @@ NODE, STEP_LABELS, STEP_COUNT = range(3)
     INBOX_AT,
     INBOX_END,
     EVENTS,
-    UNUSED_ENTRY,
-    ENTRIES_LEFT,
+    UNUSED_BLOCK,
+    BLOCKS_LEFT,
     UNUSED_MESSAGE,
     MESSAGES_LEFT,
     STEP_TIME,  # when the steps below are due
@@ -204,10 +216,12 @@ class Machine(NamedTuple):
         starts, out: The channels that leave node v, by receiver: ``out[starts[v]:starts[v + 1]]``.
         messages: A row a message, and unused rows.
         entries: A row for all that is to arrive, and unused rows.
+        blocks: A row a block of `entries`, and unused rows.
         buckets: For each bucket of time the first entry that is due in it, or -1.
+        behind: For each entry in a bucket the next one, or -1.
         window: What arrives in the present bucket: time within it, channel and entry in one number, so that sorting
             these sorts by time and channel.
-        due: The entries of this pass, in order.
+        due: The entries of this pass, in order: the channel, the message, and the entry.
         inbox: What has arrived in this pass: the channel, and a message.
         events: What has arrived since the fingerprint was told: time, node, code, size.
         steps: What nodes deal with at the next step: node, and what is learnt.
@@ -228,9 +242,11 @@ class Machine(NamedTuple):
     out: Integers
     messages: Rows
     entries: Rows
+    blocks: Rows
     buckets: Integers
+    behind: NDArray[np.int32]
     window: Integers
-    due: Integers
+    due: NDArray[np.int32]
     inbox: Integers
     events: Integers
     steps: Integers

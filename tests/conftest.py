@@ -18,8 +18,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-LONG = "test_uncompiled.py", "test_blas_threads.py", "running/test_faults.py", "cli/test_processes.py"
-OF_ALL_PARTS = "testing/test_checks.py", "test_scenario_numbers.py", "test_documentation.py", "test_readme.py"
+LONG = "test_uncompiled.py", "running/test_faults.py", "cli/test_processes.py"
+OF_ALL_PARTS = (
+    "test_blas_threads.py", "testing/test_checks.py", "test_scenario_numbers.py", "test_documentation.py",
+    "test_readme.py",
+)  # fmt: skip
 LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay", "sink", "vertical"
 
 
@@ -58,6 +61,18 @@ def pytest_xdist_make_scheduler(config, log):
     scheduling = LoadScopeScheduling(config, log)
     scheduling._split_scope = group_of
     return scheduling
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_function_is_compiled_by_one_worker(tmp_path_factory):
+    """Let the others wait for it: half of what is compiled would else be compiled by several at the same time."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    from helpers.compiled_once import compiled_once
+
+    with compiled_once(tmp_path_factory.getbasetemp().parent / "compiled_once"):
+        yield
 
 
 @pytest.fixture(scope="session")

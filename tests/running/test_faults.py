@@ -183,7 +183,7 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):
     assert tried == {5: 1, 6: 3}
     assert no_process_left(process.pid)
     (place / "log").write_text("")
-    code, _, errors = end(start(place, [8, 6, 5, 7], 1))
+    code, _, errors = end(start(place, [8, 6, 5, 7], 1, "--jobs", 1))
     assert (code, errors) == (0, "")
     assert Counter(agents for _, agents in said(place)) == {8: 1, 7: 1}
     check_whole(place, [8, 6, 5, 7], 1)
@@ -206,6 +206,6 @@ def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
     code, output, errors = end(start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1"))
     assert (code, output, len(errors.splitlines())) == (1, "", 1)
     assert errors.startswith("cannot start 2 worker processes: OSError: ")
-    code, _, errors = end(start(place, [4], 8))
+    code, _, errors = end(start(place, [4], 8, "--jobs", 1))
     assert (code, errors) == (0, "")
     check_whole(place, [4], 8)

@@ -148,7 +148,7 @@ FAULTS = [
 def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults):
     for number, latency in enumerate(LATENCIES[:3] + LATENCIES[4:5]):
         ttl = 2 + number % 3
-        same(*both(learner, latency, f"{FLOOD}, ttl = {ttl}", seed=number, faults=faults, horizon=30))
+        same(*both(learner, latency, f"{FLOOD}, ttl = {ttl}", seed=number, faults=faults, horizon=15))
 
 
 @pytest.mark.parametrize("faults", FAULTS)

@@ -49,6 +49,7 @@ def lines_of(tmp_path, *overrides):
 @pytest.mark.parametrize("combine", ["sum", "product"])
 def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, combine):
     common = [f"learner.kind={learner}", f"bandit.combine={combine}", "bandit.participants=[6, 3, 9, 0, 12]"]
+    common += ["run.horizon=1_200"]
     central, same = played(point(tmp_path, *common, "protocol.masks=false"))
     for secure in ("false", "true"):
         masked, outcome = played(point(tmp_path, *common, f"protocol.secure_sum={secure}"))

@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import gc
 import os
 
 import pytest
@@ -43,6 +44,11 @@ def pytest_collection_modifyitems(items):
 def _place(group):
     order = group.endswith(LONG), group in LOOPS, group.endswith("test_combinations.py"), group.endswith(OF_ALL_PARTS)
     return [*order, True].index(True)
+
+
+def pytest_collection_finish():
+    """Look for garbage no more among what has been collected, which stays to the end."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -93,12 +93,12 @@ def test_a_loop_that_stops_for_room_goes_on_where_it_was(both, monkeypatch, prot
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_what_goes_wrong_is_the_same_as_event_by_event(both, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}/faults")
-    same(*both(drawn(seed, protocol, horizon=rng.choice([40, 400]), **some_faults(rng))))
+    same(*both(drawn(seed, protocol, horizon=rng.choice([40, 200]), **some_faults(rng))))
 
 
 @pytest.mark.parametrize("protocol", OVER_FAULTS)
 def test_what_is_lost_before_anything_arrives_is_counted(both, protocol):
-    compiled, events = both(drawn(0, protocol, horizon=3_000, faults="links.peer.loss = 1.0"))
+    compiled, events = both(drawn(0, protocol, horizon=1_000, faults="links.peer.loss = 1.0"))
     same(compiled, events)
     assert compiled.metrics["lost"] == compiled.metrics["messages"] > 0
 

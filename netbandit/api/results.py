@@ -3,15 +3,17 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas
 
 from netbandit.arguments import by_name
+from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable
 from netbandit.results.loads import (
@@ -28,6 +30,7 @@ from netbandit.results.loads import (
 )
 from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
+from netbandit.results.statistic import Statistic, StatisticError
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
@@ -185,43 +188,59 @@ class Results(pandas.DataFrame):
         x: str | None = None,
         y: str | None = None,
         color: str | None = None,
+        rows: str | None = None,
+        columns: str | None = None,
         where: Mapping[str, Any] | None = None,
+        statistic: str = "mean",
+        bands: Literal["mean", "comparison"] | None = "mean",
     ) -> "Figure":
-        """Return a picture as a figure of matplotlib: one that the study calls for, or any metric against any key.
+        """Return a picture: one that the study has, or any metric against any key.
+
+        It is a figure of matplotlib, and changes like any: ``figure.axes[0].set_title(...)``,
+        ``figure.savefig("mine.pdf")``.
 
         Args:
-            name: One that the study has, such as ``regret``, ``tradeoff``, ``network``, or a metric; the first that
-                the study calls for if nothing is given.
-            x: What is across: a key that varies, or a metric.
-            y: What is upward: a metric.
+            name: One that the study has, or a metric; the first picture that the study calls for if nothing is given.
+                The pictures are NAMES; ``regret`` is curves over time.
+            x: What is across: a key that varies, a metric, or ``slot`` for curves over time.
+            y: What is upward: a metric, or over ``slot`` a curve.
             color: What the colours tell apart: a key that varies.
+            rows: A key that varies; each of its values has a row of panels.
+            columns: The same for columns.
             where: Keys that vary, with the values of the points to draw.
+            statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
+            bands: Which 95 % intervals are drawn: ``mean``, that of each mean; ``comparison``, that which comparing
+                means needs, without what all points share in a replication; None for neither.
 
         Raises:
             ValueError: There is no such picture, key or metric; the message says which there are.
         """
         from netbandit import plots
 
-        for given, text in (("name", name), ("x", x), ("y", y), ("color", color)):
+        texts = {"name": name, "x": x, "y": y, "color": color, "rows": rows, "columns": columns}
+        for given, text in texts.items():
             if text is not None and not isinstance(text, str):
                 raise ValueError(f"{given} must be a text, not {show(text)}")
-        where = None if where is None else by_name("where", where, "keys that vary with a value each")
+        if bands not in plots.KINDS:
+            raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
+        values = {} if where is None else by_name("where", where, "keys that vary with a value each")
         study = load_finished(self.folder)
-        if x is None and y is None and color is None and where is None:
-            there = plots.planned(study)
-            for one in there:
-                if name in (None, one.name) or one.name.startswith(f"{name}-"):
-                    return one.drawn().figure
-            if name not in set(self["metric"]):
-                names = ", ".join(one.name for one in there)
-                raise ValueError(
-                    f"name=...: there is no picture {name!r}, only {names}, and any metric against any key"
-                )
-        asked = plots.Asked(x, y or name, color, {key: str(value) for key, value in (where or {}).items()})
+        asked = plots.Asked(
+            x, y, color, {key: str(value) for key, value in values.items()}, statistic, None, rows, columns, bands
+        )
         try:
-            return plots.draw_asked(study, asked).figure
-        except plots.UnknownNameError as error:
-            raise ValueError(_in_python(error)) from None
+            if name is None and asked == replace(plots.Asked(), statistic=statistic, bands=bands):
+                return next(plots.pictures(study, statistic=Statistic.named(statistic), bands=bands)).figure
+            if name is not None and x is None and y is None and not self._is_metric(name):
+                return plots.draw_asked(study, replace(asked, name=name)).figure
+            return plots.draw_asked(study, replace(asked, y=y or name)).figure
+        except (plots.UnknownNameError, StatisticError) as error:
+            where_it_is = "name=...: " if str(error).startswith("there is no picture") else ""
+            raise ValueError(f"{where_it_is}{_in_python(error)}") from None
+
+    def _is_metric(self, name: str) -> bool:
+        """Tell whether *name* is no picture, but a metric."""
+        return name not in PICTURE_NAMES and name in set(self["metric"])
 
     def table(
         self,
@@ -318,6 +337,10 @@ def _counted(loads: "Mapping[str, NDArray[np.float64]]") -> "dict[str, NDArray[A
         name: values.astype(np.int64) if name in COUNTS and np.isfinite(values).all() else values
         for name, values in loads.items()
     }
+
+
+assert Results.plot.__doc__ is not None
+Results.plot.__doc__ = Results.plot.__doc__.replace("NAMES", ", ".join(f"``{name}``" for name in PICTURE_NAMES))
 
 
 def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:

@@ -3,12 +3,13 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import MISTAKE
+from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
@@ -16,44 +17,74 @@ if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
 
 
+def _with_names(command: click.Command) -> click.Command:
+    """Let the help of *command* list the pictures."""
+    width = max(map(len, PICTURE_NAMES))
+    lines = [f"  {name:<{width}}  {what}" for name, what in PICTURE_NAMES.items()]
+    command.epilog = "\n".join(["\b", "Pictures that a study may have (NAME):", *lines])
+    return command
+
+
+@_with_names
 @click.command()
 @folder_argument
-@click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--x", metavar="KEY|METRIC", help="What is across: a key that varies, or a metric.")
-@click.option("--y", metavar="METRIC", help="What is upward.  [default: regret]")
+@click.argument("words", metavar="[NAME] [KEY=VALUE]...", nargs=-1)
+@click.option("--x", metavar="KEY|METRIC|slot", help="What is across: a key that varies, a metric, or slot for time.")
+@click.option("--y", metavar="METRIC", help="What is upward; over slot a curve.  [default: regret]")
 @click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
+@click.option("--rows", metavar="KEY", help="A row of panels for each value of a key that varies.")
+@click.option("--columns", metavar="KEY", help="The same for columns.")
+@click.option(
+    "--bands",
+    type=click.Choice(["mean", "comparison", "none"]),
+    default="mean",
+    show_default=True,
+    help="Which 95 % intervals are drawn: that of each mean, or that for comparing means, without what all points "
+    "share in a replication.",
+)
 @click.option("--all", "every", is_flag=True, help="Draw every picture that there is, not the few that answer.")
 @statistic_option
 def plot(
     folder: Path,
-    where: tuple[str, ...],
+    words: tuple[str, ...],
     x: str | None,
     y: str | None,
     color: str | None,
+    rows: str | None,
+    columns: str | None,
+    bands: Literal["mean", "comparison", "none"],
     every: bool,
     statistic: "Statistic",
 ) -> None:
     """Draw the pictures of a folder of results.
 
-    These are the few that answer what the sweep varies; --all draws the rest too. With --x, --y or --color one picture
-    of just that is drawn, of those points that have the VALUEs given. Pictures that were asked for are drawn anew by
-    later runs into the folder, and come into its report.
+    These are the few that answer what the sweep varies; --all draws the rest too. With a NAME, --x, --y, --color,
+    --rows, --columns or KEY=VALUE one picture of just that is drawn, of those points that have the VALUEs
+    given. Pictures that were asked for are drawn anew by later runs into the folder, and come into its report.
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
 
     study = results_of(folder)
-    fixed = values_of(where, "which points to draw")
-    asks = bool(x or y or color or fixed)
+    names = [word for word in words if "=" not in word]
+    unknown = [name for name in names if name not in PICTURE_NAMES]
+    if unknown:
+        raise click.UsageError(f"There is no picture {unknown[0]}; there are {', '.join(PICTURE_NAMES)}.")
+    if len(names) > 1 or (names and (x or y)):
+        raise click.UsageError("Give one NAME, or --x and --y: a picture has axes of its own.")
+    fixed = values_of([word for word in words if "=" in word], "which points to draw")
+    kind = None if bands == "none" else bands
+    asked = plots.Asked(x, y, color, fixed, statistic.key, names[0] if names else None, rows, columns, kind)
+    asks = asked != plots.Asked(statistic=statistic.key, bands=kind)
     if asks and every:
-        raise click.UsageError("--all draws every picture there is: it goes with no --x, --y, --color or KEY=VALUE.")
+        raise click.UsageError("--all draws every picture there is: it goes with nothing that asks for one.")
     _tell_of_traces(folder, study)
     with plain_errors(), storage(folder):
         try:
             if asks:
-                files = plots.plot_against(folder, plots.Asked(x, y, color, fixed, statistic.key), study=study)
+                files = plots.plot_against(folder, asked, study=study)
             else:
-                files = plots.plot_folder(folder, every=every, study=study, statistic=statistic)
+                files = plots.plot_folder(folder, every=every, study=study, statistic=statistic, bands=kind)
         except plots.UnknownNameError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(MISTAKE)

@@ -26,11 +26,13 @@
 | how does every picture look, and how is it written? | `style` |
 """
 
+from netbandit.plots.bands import KINDS
 from netbandit.plots.picture_files import folder_pictures, plot_against, plot_folder
 from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, planned
 from netbandit.results.varied_keys import UnknownNameError
 
 __all__ = [
+    "KINDS",
     "Asked",
     "Picture",
     "UnknownNameError",

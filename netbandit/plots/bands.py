@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ class Band:
         runs: Of few replications the value of each, which are drawn as dots.
         failed: Those of them that failed.
         shortfalls: What some of the runs did not do, in words (see `netbandit.results.failures.shortfalls`).
+        shown: Whether its interval is wanted.
     """
 
     mean: NDArray[np.float64]
@@ -44,11 +46,12 @@ class Band:
     runs: Mapping[Name, float] = field(default_factory=dict)
     failed: frozenset[Name] = frozenset()
     shortfalls: tuple[str, ...] = ()
+    shown: bool = True
 
     @property
     def known(self) -> bool:
-        """Whether there is an interval: it takes two replications."""
-        return self.replications > 1
+        """Whether there is an interval to draw: it takes two replications."""
+        return self.replications > 1 and self.shown
 
     @property
     def widest(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -94,6 +97,30 @@ def _quantile_band(values: NDArray[np.float64], share: float) -> Band:
         return Band(middle, middle, middle, count)
     ordered = np.sort(values, axis=0)
     return Band(middle, ordered[lower - 1], ordered[upper - 1], count)
+
+
+Kind = Literal["mean", "comparison"] | None
+"""What is drawn of the spread: the 95 % interval of each mean, that for comparing points, or nothing."""
+
+KINDS: tuple[Kind, ...] = ("mean", "comparison", None)
+
+
+def bands_of(
+    samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]],
+    statistic: Statistic = MEAN,
+    kind: Kind = "mean",
+) -> list[Band]:
+    """Return a band for each of several points, with the intervals of one *kind*.
+
+    Args:
+        samples: For each point the value (or curve) of each replication, by what names the replication.
+        statistic: What stands for the replications of a point.
+        kind: The interval of each by itself, that which comparing them needs (see `side_by_side`), or none.
+    """
+    if kind == "comparison":
+        return side_by_side(samples, statistic)
+    found = [band([np.asarray(value, dtype=np.float64) for value in one.values()], statistic) for one in samples]
+    return found if kind == "mean" else [replace(one, low=one.mean, high=one.mean, shown=False) for one in found]
 
 
 def side_by_side(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netbandit.plots.bands import MOST_DOTS, Band, Name, side_by_side
+from netbandit.plots.bands import MOST_DOTS, Band, Kind, Name, bands_of
 from netbandit.results import which_columns
 from netbandit.results.failures import failures_of, shortfalls
 from netbandit.results.statistic import MEAN, Statistic
@@ -28,16 +28,20 @@ _LATENESS = ("round_slots", "delay_slots")
 
 
 class Estimates:
-    """A metric at the points of one picture, with the intervals that comparing them needs.
+    """A metric at the points of one picture, with intervals of one kind.
 
     Attributes:
         statistic: What stands for the replications of a point.
+        kind: Of which kind the intervals are.
     """
 
-    def __init__(self, points: Sequence[PointResult], metric: str, statistic: Statistic = MEAN) -> None:
+    def __init__(
+        self, points: Sequence[PointResult], metric: str, statistic: Statistic = MEAN, kind: Kind = "mean"
+    ) -> None:
         self.statistic = statistic
+        self.kind: Kind = kind
         known = [(point, found) for point in points if (found := samples(point, metric))]
-        bands = side_by_side([found for _, found in known], statistic)
+        bands = bands_of([found for _, found in known], statistic, kind)
         self._bands = {
             id(point): with_runs(one, found, point) for (point, found), one in zip(known, bands, strict=True)
         }

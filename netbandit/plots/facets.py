@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS, MOST_COLUMNS = 2, 3
 """So many panels have room in a picture."""
+MOST_ASKED = 3, 4
+"""The same where rows and columns were asked for."""
 
 Part = tuple[dict[str, Any], Arrangement]
 """Values that are held fixed, and the points that have them."""
@@ -78,7 +80,30 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
         whole: All points, whose values are in order.
         parts: What there is to show, all with the same keys held fixed.
     """
-    return _grid(whole, parts) or _in_turn(parts)
+    return _asked(whole, parts) if whole.facing else _grid(whole, parts) or _in_turn(parts)
+
+
+def _asked(whole: Arrangement, parts: Sequence[Part]) -> Facets:
+    """Return the panels in the rows and columns that were asked for."""
+    values = {key: _values(whole, key, parts) for key in whole.facing}
+    down = values[whole.rows] if whole.rows is not None else [""]
+    across = values[whole.columns] if whole.columns is not None else [""]
+
+    def cell(fixed: Mapping[str, Any]) -> tuple[str, str]:
+        row, column = ("" if key is None else identity(fixed[key]) for key in (whole.rows, whole.columns))
+        return row, column
+
+    cells = {cell(fixed): (fixed, part) for fixed, part in parts}
+    few_rows, few_columns = evenly(down, MOST_ASKED[0]), evenly(across, MOST_ASKED[1])
+    pairs = [(row, column) for row in few_rows for column in few_columns]
+    places = [place for place, pair in enumerate(pairs) if pair in cells]
+    left_out = [
+        f"{len(few)} of {len(every)} values of {name(key)}"
+        for few, every, key in ((few_rows, down, whole.rows), (few_columns, across, whole.columns))
+        if key is not None and len(few) < len(every)
+    ]
+    chosen = [cells[pairs[place]] for place in places]
+    return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(left_out))
 
 
 def _in_turn(parts: Sequence[Part]) -> Facets:

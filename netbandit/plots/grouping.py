@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import Any
 
 from netbandit.key_paths import CASE
+from netbandit.plots.bands import Kind
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
 from netbandit.results.columns import class_names
 from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
-from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, without_case_keys
+from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, short_names, without_case_keys
 
 ABSENT = "–"
 """What stands for the value of a key that a point does not have."""
@@ -35,6 +36,10 @@ class Arrangement:
         values: The values of each key, in order.
         statistic: What stands for the replications of a point.
         missing: The points of which no run has come to its end: they are in no picture.
+        bands: Of which kind intervals are.
+        color: The key that was asked for as that of the series; None: the first one.
+        rows: The key whose values were asked for as rows of panels, if any.
+        columns: The same for columns.
     """
 
     name: str
@@ -43,6 +48,15 @@ class Arrangement:
     values: dict[str, list[Any]]
     statistic: Statistic = MEAN
     missing: tuple[PointResult, ...] = ()
+    bands: Kind = "mean"
+    color: str | None = None
+    rows: str | None = None
+    columns: str | None = None
+
+    @property
+    def facing(self) -> list[str]:
+        """The keys that were asked for as rows and columns of panels."""
+        return [key for key in (self.rows, self.columns) if key is not None]
 
     @property
     def series(self) -> str | None:
@@ -105,7 +119,7 @@ class Arrangement:
         return self
 
 
-def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
+def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> Arrangement:
     """Return the points of *study* that have a finished run, and the keys that tell them apart.
 
     Points that differ in nothing but the seed are one point with more replications.
@@ -113,6 +127,7 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
     Args:
         study: The study.
         statistic: What stands for the replications of a point.
+        bands: Of which kind intervals are.
     """
     finished = _with_class_names([point for point in study.points if point.finished], parameter_names(study))
     keys = [
@@ -132,7 +147,7 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN) -> Arrangement:
     points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
     missing = tuple(point for point in study.points if not point.finished)
     in_order = {key: values[key] for key in ordered}
-    return Arrangement(study.name, tuple(ordered), tuple(points), in_order, statistic, missing)
+    return Arrangement(study.name, tuple(ordered), tuple(points), in_order, statistic, missing, bands)
 
 
 def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:
@@ -181,6 +196,18 @@ def _series_first(keys: Sequence[str], values: dict[str, list[Any]]) -> list[str
 def _distinct(key: str, points: Sequence[PointResult], slot: str) -> list[Any]:
     values = {identity(value): value for value in (value_of(point, key) for point in points)}
     return in_order(key, list(values.values()), slot)
+
+
+def titled(values: dict[str, Any]) -> str:
+    """Return the values of some keys as the title of a panel: ``ring, latency 5 slots``; words stand for themselves."""
+    there = {key: value for key, value in values.items() if value != ABSENT}
+    names = dict(zip(values, short_names(list(values)), strict=True))
+
+    def text(key: str, value: Any) -> str:
+        stands_alone = isinstance(value, str) and value[:1].isalpha() and value != "inf"
+        return shown(value) if key == CASE or stands_alone else f"{names[key].replace('_', ' ')} {shown(value)}"
+
+    return ", ".join(text(key, value) for key, value in there.items())
 
 
 def described(values: dict[str, Any]) -> str:

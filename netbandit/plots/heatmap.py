@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.plots.bands import Band
 from netbandit.plots.estimates import Estimates
 from netbandit.plots.facets import Part, facets
-from netbandit.plots.grouping import Arrangement, described, value_of
+from netbandit.plots.grouping import Arrangement, described, titled, value_of
 from netbandit.plots.marks import label_more
 from netbandit.plots.style import drawing, head, readable, wrapped
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, shortfall_note
@@ -101,7 +101,7 @@ def draw_heatmap(
         mesh = _map(panel, table, cells, norm, len(maps), whole.statistic.is_mean)
         panel.tick_params(length=0)
         if len(maps) > 1:
-            head(panel, described(fixed), layout.columns)
+            head(panel, titled(fixed), layout.columns)
         if layout.is_lowest(place):
             _name_axis(panel.xaxis, part, across, layout.columns)
             panel.tick_params(labelbottom=True)
@@ -161,7 +161,7 @@ def _means(arrangement: Arrangement, across: str, upward: str, metric: str) -> t
     columns, rows = arrangement.values[across], arrangement.values[upward]
     table = np.full((len(rows), len(columns)), np.nan)
     row_of, column_of = ({identity(value): place for place, value in enumerate(some)} for some in (rows, columns))
-    estimates = Estimates(arrangement.points, metric, arrangement.statistic)
+    estimates = Estimates(arrangement.points, metric, arrangement.statistic, arrangement.bands)
     cells: Cells = {}
     for point in arrangement.points:
         found = estimates.of(point)

@@ -243,22 +243,6 @@ def draw_points(
         capsize=2.5,
         zorder=3,
     )
-    wide = [_bars(some, alone=True) if any(one.alone for one in some) else None for some in (across, upward)]
-    if any(one is not None for one in wide):
-        behind = panel.errorbar(
-            x,
-            y,
-            xerr=wide[0],
-            yerr=wide[1],
-            color=look.colour,
-            linestyle="none",
-            elinewidth=_THIN,
-            alpha=0.6,
-            zorder=2.2,
-        )
-        for part in behind.get_children():
-            part.set_label("_alone")
-        panel.containers.remove(behind)
     for one, other in zip(across, upward, strict=True):
         draw_runs(panel, one, other, look, aside=0.0 if one.runs else _ASIDE)
     line: Line2D = bars.lines[0]
@@ -316,14 +300,13 @@ _CROSS: dict[str, Any] = {"marker": "x", "markersize": 2.8, "markeredgewidth": 0
 """How a run is drawn, and one that failed."""
 
 
-def _bars(bands: Sequence[Band], *, alone: bool = False) -> NDArray[np.float64] | None:
+def _bars(bands: Sequence[Band]) -> NDArray[np.float64] | None:
     """Return how far the intervals reach down and up, shape (2, marks); NaN where there is none, None if nowhere.
 
     Values that are all equal show no spread, which is not to say that there is none: they get no bar.
     """
     reach = np.full((2, len(bands)), np.nan)
     for place, one in enumerate(bands):
-        low, high = one.widest if alone else (one.low, one.high)
-        if one.known and float(high) > float(low):
-            reach[:, place] = float(one.mean) - float(low), float(high) - float(one.mean)
+        if one.known and float(one.high) > float(one.low):
+            reach[:, place] = float(one.mean) - float(one.low), float(one.high) - float(one.mean)
     return None if np.isnan(reach).all() else reach

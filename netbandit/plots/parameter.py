@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.plots.axis import Axis
 from netbandit.plots.bands import Band, exact
 from netbandit.plots.estimates import EPSILONS, Estimates, compared, lateness, partly_served
-from netbandit.plots.grouping import Arrangement, described, value_of
+from netbandit.plots.grouping import Arrangement, described, titled, value_of
 from netbandit.plots.marks import bend, draw_points
 from netbandit.plots.style import PLAIN, drawing, figure, from_zero, head, legend_below, readable, wrapped
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note
@@ -70,7 +70,7 @@ def draw_against_parameter(
     first = compared(points)
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     metrics = (first, second)
-    drawn_metrics = {metric: Estimates(points, metric, whole.statistic) for metric in metrics}
+    drawn_metrics = {metric: Estimates(points, metric, whole.statistic, whole.bands) for metric in metrics}
     fixed = described(columns[0][0]) if len(columns) == 1 else ""
     notes = (
         replications_note(points, *drawn_metrics.values()),
@@ -97,7 +97,7 @@ def draw_against_parameter(
             if len(columns) == 1 or row == 1:
                 panel.set_xlabel(wrapped(scale.label, 44))
             if len(columns) > 1 and row == 0:
-                head(panel, described(values), len(columns))
+                head(panel, titled(values), len(columns))
             if column == 0:
                 panel.set_ylabel(axis_label(metric))
         for panel in panels[row * len(columns) : (row + 1) * len(columns)]:

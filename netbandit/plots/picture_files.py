@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netbandit.nesting import read_json
+from netbandit.plots.bands import Kind
 from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
 from netbandit.plots.style import save
 from netbandit.results.safe_files import write_whole
@@ -53,14 +54,14 @@ class Memory:
 
 
 def folder_pictures(
-    folder: Path, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN
+    folder: Path, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
 ) -> Iterator[Picture]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and what the user has asked for.
 
     What was asked for and is there no more, such as a key that no
     longer varies, is left out.
     """
-    yield from pictures(study, every=every, statistic=statistic)
+    yield from pictures(study, every=every, statistic=statistic, bands=bands)
     yield from timelines(folder, study, every=every)
     for asked in Memory.of(folder).asked.values():
         with suppress(UnknownNameError):
@@ -75,6 +76,7 @@ def plot_folder(
     every: bool | None = None,
     study: StudyResult | None = None,
     statistic: Statistic = MEAN,
+    bands: Kind = "mean",
 ) -> list[Path]:
     """Draw the pictures of a results folder and return their files; those of earlier plots that are no more go away.
 
@@ -87,6 +89,7 @@ def plot_folder(
         every: Whether to draw all pictures, or the few that answer what the study varies; as before, if not given.
         study: The results, with curves and links, if they have been loaded already.
         statistic: What stands for the replications of a point, but in pictures that were asked for with another one.
+        bands: Of which kind intervals are, but in pictures that were asked for with others.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.
@@ -98,7 +101,7 @@ def plot_folder(
     memory = Memory.of(folder)
     wanted = memory.every if every is None else every
     files = []
-    for picture in folder_pictures(folder, study, every=wanted, statistic=statistic):
+    for picture in folder_pictures(folder, study, every=wanted, statistic=statistic, bands=bands):
         files += save(picture.figure, target / picture.name, kinds)
     now = {file.name for file in files}
     kept = {f"{name}.{kind}" for name in memory.asked for kind in _KINDS if (target / f"{name}.{kind}").is_file()}

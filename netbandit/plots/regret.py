@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.bands import Band, exact, side_by_side
+from netbandit.plots.bands import Band, bands_of, exact
 from netbandit.plots.estimates import measured, partly_absent, partly_served, with_runs
 from netbandit.plots.events import draw_events, events_note, outages, recovered, world_changes
 from netbandit.plots.facets import Facets, Part, facets
-from netbandit.plots.grouping import Arrangement, described, evenly
+from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
 from netbandit.plots.marks import draw_runs
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import (
@@ -26,10 +26,9 @@ from netbandit.plots.style import (
     wrapped,
 )
 from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note, title_of
-from netbandit.plots.values import shown, words
+from netbandit.plots.values import identity, shown, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
-from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import RunResult
 
@@ -43,7 +42,7 @@ _BANDS = 12
 _SIMILAR = 4.0
 _FAR = 100
 _ABOVE = 10.0
-_BESIDE = ("_alone", "_change", "_recovered", "_run")
+_BESIDE = ("_change", "_recovered", "_run")
 """Labels of lines that are no mean; labels with an underscore come into no legend."""
 _BESIDE_STEP, _BESIDE_ROOM = 4.0, 14.0
 """How far apart the dots of different lines stand at most, and how far those of all lines, in typographic points."""
@@ -86,9 +85,9 @@ class Panel:
     lines: list[Line]
 
 
-def panels_of(arrangement: Arrangement) -> list[Panel]:
-    """Return what the picture of regret shows: at most six panels, row by row (see `facets`)."""
-    curve = _curve(arrangement)
+def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]:
+    """Return what the picture of regret, or of another *curve*, shows: panels, row by row (see `facets`)."""
+    curve = _curve(arrangement) if curve is None else curve
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     shapes = _shapes(arrangement)
     return [
@@ -99,6 +98,8 @@ def panels_of(arrangement: Arrangement) -> list[Panel]:
 
 def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
     """Return a panel for each combination of all keys but the series'; one alone where *shapes* tell lines apart."""
+    if arrangement.facing:
+        return facets(arrangement, list(arrangement.slices(arrangement.facing)))
     one: list[Part] = [({}, arrangement)]
     return facets(arrangement, list(arrangement.slices(arrangement.keys[1:])) if shapes is None else one)
 
@@ -108,10 +109,13 @@ def _shapes(arrangement: Arrangement) -> Shapes | None:
 
     Side by side in panels of their own they would be lines without a neighbour.
     """
+    if arrangement.facing:
+        rest = [key for key in arrangement.keys[1:] if key not in arrangement.facing]
+        return Shapes.of(arrangement, arrangement.series, arrangement.facing) if rest else None
     points, panels = len(arrangement.points), len(list(arrangement.slices(arrangement.keys[1:])))
     if len(arrangement.keys) < 2 or points > _LINES or 2 * panels <= points:
         return None
-    color = next((key for key in _COLOURED if key in arrangement.keys), arrangement.series)
+    color = arrangement.color or next((key for key in _COLOURED if key in arrangement.keys), arrangement.series)
     return Shapes.of(arrangement, color)
 
 
@@ -132,14 +136,13 @@ def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | No
     bands: dict[int, Band] = {}
     for horizon, slots in slots_of.items():  # curves that end at the same slot are compared slot by slot
         alike = [place for place, one in enumerate(horizons) if one == horizon]
-        bands.update(
-            zip(alike, _bands([found[place][1] for place in alike], slots, curve, part.statistic), strict=True)
-        )
+        bands.update(zip(alike, _bands([found[place][1] for place in alike], slots, curve, part), strict=True))
     down = outages(part.points)
     lines = []
     for place, (value, point) in enumerate(found):
         look = PLAIN if key is None else part.look(key, value) if shapes is None else shapes.line(point)
-        text = "" if key is None else shown(value) if shapes is None else title_of(point, part.keys)
+        keys = [one for one in part.keys if one not in part.facing]
+        text = "" if key is None else shown(value) if shapes is None else title_of(point, keys)
         back = recovered(point, down)
         lines.append(Line(text, look, slots_of[horizons[place]], bands[place], back))
     return lines
@@ -154,14 +157,15 @@ def common_grid(horizon: int, logarithmic: bool) -> NDArray[np.int64]:
     return np.unique(np.round(np.linspace(0, horizon, count)).astype(np.int64))
 
 
-def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str, statistic: Statistic) -> list[Band]:
+def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str, part: Arrangement) -> list[Band]:
     """Return mean and intervals of a curve of *points* at *slots*, arrays of the shape of *slots*.
 
     Of few replications the end of each run's curve is kept.
     """
-    found = side_by_side(
+    found = bands_of(
         [{(run.seed, run.replication): run.curves[curve].at(slots) for run in point.finished} for point in points],
-        statistic,
+        part.statistic,
+        part.bands,
     )
     ends = [
         {(run.seed, run.replication): float(run.curves[curve].at(slots[-1:])[0]) for run in point.finished}
@@ -190,7 +194,7 @@ def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -
 
 
 @drawing()
-def draw_regret(arrangement: Arrangement) -> "Figure":
+def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     """Draw regret over the slots: a series per value of the series' key, a panel per combination of the other keys.
 
     Panels of two keys or more stand in rows and columns (see `facets`); the title says which have no room. Where nobody
@@ -199,8 +203,8 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
     Raises:
         ValueError: The runs have no curve in common.
     """
-    curve = _curve(arrangement)
-    chosen = panels_of(arrangement)
+    curve = _curve(arrangement) if curve is None else curve
+    chosen = panels_of(arrangement, curve)
     shapes = _shapes(arrangement)
     layout = _facets(arrangement, shapes)
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
@@ -228,12 +232,12 @@ def draw_regret(arrangement: Arrangement) -> "Figure":
         panel = panels[place]
         if _few_lines(one):
             draw_ends(panel, [(int(line.slots[-1]), line.estimate, line.look) for line in one.lines])
-        _panel(panel, one, logarithmic, (7, 3, 2)[layout.columns - 1])
+        _panel(panel, one, logarithmic, (7, 3, 2, 2)[layout.columns - 1])
         if steep:
             _bend_upward(panel)
         draw_events(panel, changes, down)
         if len(chosen) > 1:
-            head(panel, described(one.fixed), layout.columns)
+            head(panel, titled(one.fixed), layout.columns)
         if layout.is_lowest(place):
             panel.set_xlabel("time (slots)")
             panel.tick_params(labelbottom=True)
@@ -255,9 +259,8 @@ def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
         return "; ".join(["one replication", *marks])
     what = f"{arrangement.statistic.name} of {replications:,} replications"
     if any(one.alone is not None and bool((one.low > one.widest[0]).any()) for one in drawn):
-        shaded = "shaded: 95 % interval for comparing (within replications), thin lines: of the mean alone"
-        return "; ".join([what, shaded, *marks])
-    return "; ".join([f"{what}, shaded: its 95 % interval", *marks])
+        return "; ".join([f"{what}, shaded: 95 % interval for comparing (within replications)", *marks])
+    return "; ".join([what if arrangement.bands is None else f"{what}, shaded: its 95 % interval", *marks])
 
 
 def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool, one_panel: bool) -> bool:
@@ -340,9 +343,6 @@ def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
     estimate, colour = line.estimate, line.look.colour
     if estimate.known and band:
         panel.fill_between(line.slots, estimate.low, estimate.high, color=colour, alpha=0.25, linewidth=0, zorder=2)
-    if estimate.alone is not None and band:
-        for end in estimate.alone:
-            panel.plot(line.slots, end, color=colour, linewidth=0.5, alpha=0.45, zorder=1.9, label="_alone")
     panel.plot(line.slots, estimate.mean, color=colour, linestyle=line.look.dashes, label=line.label, zorder=3)
     if line.recovered is not None:
         height = np.interp(line.recovered, line.slots, estimate.mean)
@@ -350,11 +350,20 @@ def _draw_line(panel: "Axes", line: Line, band: bool) -> float:
     return float(estimate.mean.min(initial=0.0))
 
 
+def _one_of_each(arrangement: Arrangement) -> list[PointResult]:
+    """Return a point for each line that there is in some panel."""
+    keys = [key for key in arrangement.keys if key not in arrangement.facing]
+    found: dict[str, PointResult] = {}
+    for point in arrangement.points:
+        found.setdefault(identity([value_of(point, key) for key in keys]), point)
+    return list(found.values())
+
+
 def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     from matplotlib.lines import Line2D
 
     if shapes is not None:
-        return shapes.lines_legend(arrangement.points)
+        return shapes.lines_legend(_one_of_each(arrangement))
     key = arrangement.series
     assert key is not None
     present = [value for value, _ in arrangement.along(key)]

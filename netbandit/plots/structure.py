@@ -40,7 +40,9 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     """
     shapes = Shapes.of(arrangement, PROTOCOL)
     upward = compared(arrangement.points)
-    cost, regret = (Estimates(arrangement.points, metric, arrangement.statistic) for metric in ("cost", upward))
+    cost, regret = (
+        Estimates(arrangement.points, metric, arrangement.statistic, arrangement.bands) for metric in ("cost", upward)
+    )
     shown = [point for point in arrangement.points if cost.of(point) is not None and regret.of(point) is not None]
     waits = {id(point): mean_of(point, _WAITING) for point in shown}
     longest = max((wait for wait in waits.values() if wait is not None), default=0.0)

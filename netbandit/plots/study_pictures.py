@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.plots.bands import KINDS, Kind
 from netbandit.plots.bottleneck import draw_bottleneck, queues
 from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
 from netbandit.plots.facets import Part
@@ -87,14 +89,16 @@ class Planned:
         return Picture(self.name, self.draw())
 
 
-def pictures(study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN) -> Iterator[Picture]:
+def pictures(
+    study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
+) -> Iterator[Picture]:
     """Yield the few pictures that answer what *study* varies, or *every* one that it has; none without a run."""
-    for one in planned(study, statistic):
+    for one in planned(study, statistic, bands):
         if every or one.answers:
             yield one.drawn()
 
 
-def planned(study: StudyResult, statistic: Statistic = MEAN) -> list[Planned]:
+def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> list[Planned]:
     """Return the pictures that *study* has, of the *statistic* that stands for the replications of a point.
 
     Each key that varies has the picture that answers it:
@@ -121,7 +125,11 @@ def planned(study: StudyResult, statistic: Statistic = MEAN) -> list[Planned]:
     """
     if not any(point.finished for point in study.points):
         return []
-    arrangement = arrange(study, statistic)
+    return planned_of(arrange(study, statistic, bands))
+
+
+def planned_of(arrangement: Arrangement) -> list[Planned]:
+    """Return the pictures that the points of *arrangement* have; see `planned`."""
     networks = _networks(arrangement)
     measure = measured(arrangement.points)
     if measure is None:  # of a log without a click there is nothing to compare
@@ -291,11 +299,16 @@ class Asked:
     """What is to be drawn against what.
 
     Attributes:
-        x: A key that varies or a metric; if not given, the number with the most values, else the first key.
+        x: A key that varies, a metric, or ``slot`` for curves over time; if not given, the number with the most values,
+            else the first key.
         y: A metric; the regret if not given.
         color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
         where: Keys that vary, and the value, as it is shown, of the points to draw; all points if not given.
         statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
+        name: One of the pictures that the study has, drawn of these points; then *x* and *y* are its own.
+        rows: A key that varies, each value of which is a row of panels.
+        columns: The same for columns.
+        bands: What is drawn of the spread: the interval of each mean, that for comparing points, or nothing.
     """
 
     x: str | None = None
@@ -303,6 +316,10 @@ class Asked:
     color: str | None = None
     where: Mapping[str, str] = field(default_factory=dict)
     statistic: str = "mean"
+    name: str | None = None
+    rows: str | None = None
+    columns: str | None = None
+    bands: Kind = "mean"
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` takes."""
@@ -313,8 +330,8 @@ class Asked:
         """Return what `as_json` made; None of anything else."""
         if not isinstance(found, dict) or not isinstance(found.get("where"), dict):
             return None
-        texts = {name: found.get(name) for name in ("x", "y", "color")}
-        statistic = found.get("statistic", "mean")
+        texts = {name: found.get(name) for name in ("x", "y", "color", "name", "rows", "columns")}
+        statistic, bands = found.get("statistic", "mean"), found.get("bands", "mean")
         try:
             Statistic.named(statistic)
         except (StatisticError, TypeError):  # a text, or something else, that names none
@@ -323,7 +340,9 @@ class Asked:
             return None
         if not all(isinstance(text, str) for pair in found["where"].items() for text in pair):
             return None
-        return cls(**texts, where=found["where"], statistic=statistic)
+        if bands not in KINDS:
+            return None
+        return cls(**texts, where=found["where"], statistic=statistic, bands=bands)
 
 
 def draw_asked(study: StudyResult, asked: Asked) -> Picture:
@@ -335,33 +354,97 @@ def draw_asked(study: StudyResult, asked: Asked) -> Picture:
         UnknownNameError: There is no such key, value or metric.
         StatisticError: There is no such statistic.
     """
-    whole = arrange(study, Statistic.named(asked.statistic))
+    whole = arrange(study, Statistic.named(asked.statistic), asked.bands)
     part = whole.only(_values(study, whole, asked.where))
     varying = [key for key in whole.keys if len({identity(value_of(point, key)) for point in part.points}) > 1]
-    arrangement = replace(part, keys=tuple(varying)).looking_like(whole)
-    view, words = _view(arrangement, asked)
-    words += [asked.statistic] if asked.statistic != "mean" else []
-    words += [f"{name.rpartition('.')[2]}-{value}" for name, value in asked.where.items()]
-    drawn: Figure = draw_against(arrangement, view)
-    return Picture(stem("-".join(words), {}), drawn)
-
-
-def _view(arrangement: Arrangement, asked: Asked) -> tuple[View, list[str]]:
-    """Return what is drawn, and the words that the file is called by."""
+    arrangement = _laid_out(replace(part, keys=tuple(varying)).looking_like(whole), asked)
     metrics = metric_names(arrangement)
-    y = "regret" if asked.y is None else resolve(asked.y, "--y", (), metrics)
-    color = None if asked.color is None else resolve(asked.color, "--color", arrangement.keys)
-    if asked.x is not None:
-        x = resolve(asked.x, "--x", arrangement.keys, metrics)
+    draw: Callable[[], Figure]
+    if asked.name is None and asked.x != SLOT:
+        view, words = _view(arrangement, asked, metrics)
+        draw = partial(draw_against, arrangement, view)
+    elif asked.x == SLOT or asked.name == CURVES:
+        curve = None if asked.y is None else resolve(asked.y, "--y", (), _curves(arrangement))
+        words = [curve or measured(arrangement.points) or CURVES, *(["over", "time"] if asked.x == SLOT else [])]
+        words += [] if asked.color is None else ["by", arrangement.color or ""]
+        draw = partial(draw_regret, arrangement, curve)
     else:
-        free = [key for key in arrangement.keys if key != color]
+        words, draw = [asked.name or ""], _named_picture(arrangement, asked)
+    words += [asked.statistic] if asked.statistic != "mean" else []
+    words += [
+        text for given, text in ((asked.rows, "rows"), (asked.columns, "columns")) if given for text in (text, given)
+    ]
+    words += [asked.bands or "no-bands"] if asked.bands != "mean" else []
+    words += [f"{name.rpartition('.')[2]}-{value}" for name, value in asked.where.items()]
+    return Picture(stem("-".join(words), {}), draw())
+
+
+SLOT = "slot"
+"""What is across where curves over time are asked for."""
+CURVES = "regret"
+"""The picture of curves over time."""
+
+
+def _laid_out(arrangement: Arrangement, asked: Asked) -> Arrangement:
+    """Return *arrangement* with the keys of panels, and of colours first, that were asked for.
+
+    Raises:
+        UnknownNameError: No such key varies, or one is to be two things.
+    """
+    keys = {
+        option: None if key is None else resolve(key, f"--{option}", arrangement.keys)
+        for option, key in (("rows", asked.rows), ("columns", asked.columns), ("color", asked.color))
+    }
+    given = [key for key in keys.values() if key is not None]
+    twice = next((key for key in given if given.count(key) > 1), None)
+    if twice is not None:
+        options = " and ".join(f"--{option}" for option, key in keys.items() if key == twice)
+        raise UnknownNameError(f"{options}: {twice} can be one of them")
+    facing = [key for key in (keys["rows"], keys["columns"]) if key is not None]
+    order = sorted(arrangement.keys, key=lambda key: (key != keys["color"], key in facing))
+    laid_out = replace(arrangement, keys=tuple(order), color=keys["color"], rows=keys["rows"], columns=keys["columns"])
+    return laid_out.looking_like(arrangement)
+
+
+def _curves(arrangement: Arrangement) -> list[str]:
+    """Return the curves that all runs have."""
+    runs = [run for point in arrangement.points for run in point.finished]
+    return [name for name in runs[0].curves if all(name in run.curves for run in runs)]
+
+
+def _named_picture(arrangement: Arrangement, asked: Asked) -> "Callable[[], Figure]":
+    """Return what draws the picture of this name.
+
+    Raises:
+        UnknownNameError: These points have none, or it has no panels to lay out.
+    """
+    if asked.rows is not None or asked.columns is not None or asked.color is not None:
+        raise UnknownNameError(f"--rows, --columns and --color: {asked.name} has panels and colours of its own")
+    there = planned_of(arrangement)
+    for one in there:
+        if asked.name == one.name or one.name.startswith(f"{asked.name}-"):
+            return one.draw
+    names = ", ".join(one.name for one in there)
+    more = "any metric can be drawn against any key"
+    raise UnknownNameError(f"there is no picture {asked.name!r} here, only {names}; {more}")
+
+
+def _view(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tuple[View, list[str]]:
+    """Return what is drawn, and the words that the file is called by."""
+    y = "regret" if asked.y is None else resolve(asked.y, "--y", (), metrics)
+    color = arrangement.color
+    if asked.x is not None:
+        x = resolve(asked.x, "--x", arrangement.keys, [*metrics, SLOT])
+    else:
+        free = [key for key in arrangement.keys if key not in (color, *arrangement.facing)]
         best = axis_key(arrangement)
         if not free:
-            raise UnknownNameError(f"--x: must be given, one of {', '.join((*arrangement.keys, *metrics))}")
+            raise UnknownNameError(f"--x: must be given, one of {', '.join((SLOT, *arrangement.keys, *metrics))}")
         x = best if best in free else next((key for key in free if arrangement.scale(key) is not None), free[0])
     words = [y, "against", x] + ([] if color is None else ["by", color])
-    if color is None and arrangement.series != x:
-        color = arrangement.series
+    if color is None:
+        color = next((key for key in arrangement.keys if key not in (x, *arrangement.facing)), None)
+        color = arrangement.series if arrangement.series not in (x, *arrangement.facing) else color
     return View(x, y, color), words
 
 

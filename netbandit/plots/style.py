@@ -219,9 +219,16 @@ def from_zero(panel: "Axes") -> None:
 
 
 def head(panel: "Axes", text: str, side_by_side: int) -> None:
-    """Write *text* above *panel*, of which so many stand *side_by_side*; it is broken again where it is too long."""
+    """Write *text* above *panel*, of which so many stand *side_by_side*: in one line, smaller where that is too long.
+
+    A text that is too long nonetheless is broken.
+    """
     _, _, width, _ = _room(panel.get_figure(root=True))  # type: ignore[arg-type]
-    panel.set_title(wrapped(text, max(12, int(104 * width) // side_by_side - 10)), fontsize=8)
+    for size in (8.0, 7.0, 6.0):
+        letters = max(12, int((104 * width / side_by_side - 2) * 8.0 / size))
+        if len(text) <= letters:
+            break
+    panel.set_title(wrapped(text, letters), fontsize=size, loc="center")  # where it is changed by default
 
 
 def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:

@@ -22,10 +22,11 @@ def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
     if most < 2:
         return "; ".join(["one replication", *mark_notes([band for one in drawn for band in one.bands])])
     name = drawn[0].statistic.name if drawn else MEAN.name
-    what = f"{name}s of {most:,} replications with 95 % intervals"
+    what = f"{name}s of {most:,} replications"
     if any(one.compared for one in drawn):
-        bars = "bars: 95 % intervals for comparing (within replications), thin: of a mean"
-        what = f"means of {most:,} replications; {bars}"
+        what += "; bars: 95 % intervals for comparing (within replications)"
+    elif not drawn or drawn[0].kind is not None:
+        what += " with 95 % intervals"
     return "; ".join([what, *mark_notes([band for one in drawn for band in one.bands])])
 
 

@@ -101,7 +101,9 @@ def draw_panels(
     step = _step(arrangement, key)
     shapes = Shapes.of(arrangement, key, [step, *(fixed or {})])
     ends = [shown(value) for value, _ in arrangement.along(step)] if step else []
-    estimates = {metric: Estimates(points, metric, arrangement.statistic) for pair in pairs for metric in pair}
+    estimates = {
+        metric: Estimates(points, metric, arrangement.statistic, arrangement.bands) for pair in pairs for metric in pair
+    }
     notes = (
         replications_note(points, *(estimates[upward] for _, upward in pairs)),
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",

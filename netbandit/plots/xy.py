@@ -22,11 +22,12 @@ from netbandit.plots.estimates import (
     mean_of,
     privacy_key,
 )
-from netbandit.plots.grouping import Arrangement, value_of
+from netbandit.plots.facets import Part, facets
+from netbandit.plots.grouping import Arrangement, titled, value_of
 from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.structure import PROTOCOL
-from netbandit.plots.style import FAINT, drawing, figure, from_zero, legend_beside, readable, wrapped
+from netbandit.plots.style import FAINT, drawing, figure, from_zero, head, legend_beside, readable, wrapped
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import Scale, identity, name, shown, words
 from netbandit.results.metrics import axis_label, title_name
@@ -116,36 +117,68 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     across = words(view.x) if view.x in arrangement.keys else axis_label(view.x)
     title = view.title or f"{axis_label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
     step = _step(arrangement, view)
-    shapes = Shapes.of(arrangement, view.color, [step, view.x])
-    axis, vertical = _Across.of(arrangement, view.x), Estimates(points, view.y, arrangement.statistic)
-    groups = _groups(arrangement, view, shapes, step)
-    notes = (_subtitle(arrangement, view, step, vertical), shapes.note, *_remarks(arrangement, view))
-    drawn, (panel,) = figure(f"{arrangement.name}: {title}", "; ".join(filter(None, notes)))
-    lines = [
-        axis.marks(group, vertical, shapes, arrangement.keys, _aside(turn, groups, view.x in arrangement.keys))
-        for turn, group in enumerate(groups)
-    ]
-    everything = [mark for marks in lines for mark in marks]
+    shapes = Shapes.of(arrangement, view.color, [step, view.x, *arrangement.facing])
+    layout = facets(arrangement, list(arrangement.slices(arrangement.facing))) if arrangement.facing else None
+    axis, vertical = (
+        _Across.of(arrangement, view.x),
+        Estimates(points, view.y, arrangement.statistic, arrangement.bands),
+    )
+    parts: list[Part] = layout.parts if layout is not None else [({}, arrangement)]
+    notes = (
+        _subtitle(arrangement, view, step, vertical),
+        shapes.note,
+        layout.left_out if layout is not None else "",
+        *_remarks(arrangement, view),
+    )
+    heading = f"{arrangement.name}: {title}"
+    if layout is None:
+        drawn, panels = figure(heading, "; ".join(filter(None, notes)))
+    else:
+        drawn, every = layout.figure(heading, notes, shared=True)
+        panels = [every[place] for place in layout.places]
+    placed: list[list[list[_Placed]]] = []
+    for _, part in parts:
+        groups = _groups(part, view, shapes, step)
+        on_key = view.x in arrangement.keys
+        placed.append(
+            [
+                axis.marks(group, vertical, shapes, arrangement.keys, _aside(turn, groups, on_key))
+                for turn, group in enumerate(groups)
+            ]
+        )
+    everything = [mark for lines in placed for marks in lines for mark in marks]
     away = far_off([mark.mark for mark in everything]) if axis.axis is None else []
     near = [mark for mark in everything if mark.mark not in away]
     zero = None
-    if axis.axis is None and bend(panel, [mark.mark.x for mark in everything], across=True):
+    across_all = [mark.mark.x for mark in everything]
+    bent = axis.axis is None and any([bend(panel, across_all, across=True) for panel in panels])  # noqa: C419  # each
+    if bent:
         zero = zero_place([mark.mark.x for mark in everything])
-    for marks in lines:
-        for some in _unbroken([mark for mark in marks if mark.mark not in away]):
-            places = [at_zero_place(mark.mark.x, zero) for mark in some]
-            draw_points(
-                panel,
-                places,
-                [mark.mark.y for mark in some],
-                some[0].mark.look,
-                shapes.text(some[0].point),
-                joined=step is not None,
-            )
-        if view.labelled and step is not None and len(groups) <= _LABELLED:
-            _write(panel, [mark for mark in marks if mark.mark not in away], step, zero)
-    _finish(panel, axis, near, view, zero)
-    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+    for panel, lines in zip(panels, placed, strict=True):
+        for marks in lines:
+            here = [mark for mark in marks if mark.mark not in away]
+            for some in _unbroken(here):
+                draw_points(
+                    panel,
+                    [at_zero_place(mark.mark.x, zero) for mark in some],
+                    [mark.mark.y for mark in some],
+                    some[0].mark.look,
+                    shapes.text(some[0].point),
+                    joined=step is not None,
+                )
+            if view.labelled and step is not None and len(lines) <= _LABELLED:
+                _write(panel, here, step, zero)
+    for number, (panel, (fixed, _), lines) in enumerate(zip(panels, parts, placed, strict=True)):
+        of_panel = {id(mark.mark) for marks in lines for mark in marks}
+        _finish(panel, axis, near, view, zero)
+        far = [mark for mark in away if id(mark) in of_panel]
+        draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in far])
+        if layout is not None:
+            place = layout.places[number]
+            head(panel, titled(fixed), layout.columns)
+            panel.set_xlabel(wrapped(axis.text, 80 // layout.columns) if layout.is_lowest(place) else "")
+            panel.set_ylabel(axis_label(view.y) if layout.is_leftmost(place) else "")
+            panel.tick_params(labelbottom=layout.is_lowest(place), labelleft=layout.is_leftmost(place))
     legend_beside(drawn, *shapes.legend([mark.point for mark in everything], joined=step is not None))
     return drawn
 
@@ -192,7 +225,9 @@ class _Across:
             numbers = sorted(distinct(arrangement.points, x))
             axis = Axis.of(Scale(tuple(numbers), axis_label(x)), ratios=True)
             return cls(x, axis_label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
-        return cls(x, axis_label(x), None, metric=Estimates(arrangement.points, x, arrangement.statistic))
+        return cls(
+            x, axis_label(x), None, metric=Estimates(arrangement.points, x, arrangement.statistic, arrangement.bands)
+        )
 
     def marks(
         self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], aside: float
@@ -234,7 +269,8 @@ def _step(arrangement: Arrangement, view: View) -> str | None:
         return view.x if arrangement.scale(view.x) is not None else None
     if view.step is not None:
         return view.step
-    numbers = [key for key in arrangement.keys if key != view.color and arrangement.scale(key) is not None]
+    taken = (view.color, *arrangement.facing)
+    numbers = [key for key in arrangement.keys if key not in taken and arrangement.scale(key) is not None]
     return max(numbers, key=lambda key: len(arrangement.values[key]), default=None)
 
 

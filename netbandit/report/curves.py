@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.grouping import arrange, described
+from netbandit.plots.grouping import arrange, titled
 from netbandit.plots.regret import Line, panels_of
 from netbandit.results.store import StudyResult
 
@@ -37,7 +37,7 @@ def readings(study: StudyResult, figure: "Figure") -> Reading:
         place = axes.get_position()
         found.append(
             {
-                "title": described(panel.fixed),
+                "title": titled(panel.fixed),
                 "box": [_rounded(share) for share in (place.x0, 1 - place.y1, place.x1, 1 - place.y0)],
                 "x": list(map(float, axes.get_xlim())),
                 "y": list(map(float, axes.get_ylim())),

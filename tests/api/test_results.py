@@ -56,10 +56,31 @@ def test_pictures_are_figures(results):
         assert isinstance(results.plot(**asked), Figure)
     figure = results.plot(x="links.peer.latency", where={"protocol.kind": "gis"})
     assert isinstance(figure, Figure)
-    with pytest.raises(ValueError, match=r"^name=\.\.\.: there is no picture 'regrets', only regret"):
+    with pytest.raises(ValueError, match=r"^name=\.\.\.: there is no picture 'regrets' here, only regret"):
         results.plot("regrets")
     with pytest.raises(ValueError, match=r"^x=\.\.\.: "):
         results.plot(x="latencie")
+    with pytest.raises(ValueError, match='bands must be "mean", "comparison" or None'):
+        results.plot(bands="both")
+
+
+def test_a_picture_of_some_points_keeps_curves_over_time_and_changes_like_any_of_matplotlib(results, tmp_path):
+    figure = results.plot("regret", where={"protocol.kind": "gis"})
+    assert figure.axes[0].get_xlabel() == "time (slots)"
+    figure = results.plot("regret", columns="protocol", bands=None)
+    first = figure.axes[0]
+    before = [text.get_text() for text in first.texts]
+    assert first.get_title() == "gis"
+    first.set_title("mine")
+    figure.suptitle("all mine")
+    assert [first.get_title(loc=side) for side in ("left", "center", "right")] == ["", "mine", ""]
+    assert figure.get_suptitle() == "all mine"
+    assert [text.get_text() for text in first.texts] == before
+    figure.savefig(tmp_path / "mine.pdf")
+    assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
+    assert len(first.collections) == 0  # no band
+    with pytest.raises(ValueError, match=r"^rows=\.\.\. and columns=\.\.\.: protocol.kind can be one of them"):
+        results.plot("regret", rows="protocol", columns="protocol.kind")
 
 
 def test_a_report_is_one_page_where_it_is_wanted(results, tmp_path):

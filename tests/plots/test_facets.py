@@ -70,7 +70,7 @@ def sweep(latencies, losses, **more):
 
 
 def titles(figure):
-    return [" ".join(panel.get_title(loc="left").split()) for panel in figure.axes if panel.get_visible()]
+    return [" ".join(panel.get_title().split()) for panel in figure.axes if panel.get_visible()]
 
 
 def test_regret_compares_the_same_latencies_in_every_row():

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from helpers.made_up_runs import arranged, curves, made_up
+from helpers.made_up_runs import arranged, curves, made_up, study_of
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import same_color, to_hex
 from scipy import stats
 
+from netbandit.plots.grouping import arrange
 from netbandit.plots.regret import common_grid, draw_regret, reads_better_logarithmic
 from netbandit.plots.style import subtitle
 
@@ -57,8 +58,12 @@ def test_axes_and_title_say_what_is_seen():
     assert panel.get_xlabel() == "time (slots)"
     assert panel.get_ylabel() == "regret of all agents (reward)"
     assert figure.get_suptitle() == "quickstart: regret over time"
-    shaded = "shaded: 95 % interval for comparing (within replications), thin lines: of the mean alone"
-    assert subtitle(figure) == f"mean of 3 replications; {shaded}; dots beside: where each run ends"
+    assert subtitle(figure) == "mean of 3 replications, shaded: its 95 % interval; dots beside: where each run ends"
+    compared = draw_regret(arrange(study_of(sweep("learner.epsilon", [0.1, 1.0])), bands="comparison"))
+    shaded = "shaded: 95 % interval for comparing (within replications)"
+    assert subtitle(compared) == f"mean of 3 replications, {shaded}; dots beside: where each run ends"
+    neither = draw_regret(arrange(study_of(sweep("learner.epsilon", [0.1, 1.0])), bands=None))
+    assert subtitle(neither) == "mean of 3 replications; dots beside: where each run ends"
     alone = draw_regret(arranged([made_up(replication=one) for one in range(3)]))
     assert subtitle(alone) == "mean of 3 replications, shaded: its 95 % interval; dots beside: where each run ends"
     assert panel.get_ylim()[0] == 0
@@ -86,7 +91,7 @@ def test_a_second_key_makes_panels_with_the_same_colours():
         for replication in range(2)
     ]
     figure = draw_regret(arranged(runs))
-    assert [panel.get_title(loc="left") for panel in figure.axes] == ["agents: 10", "agents: 20", "agents: 30"]
+    assert [panel.get_title() for panel in figure.axes] == ["agents 10", "agents 20", "agents 30"]
     colours = {tuple(to_hex(line.get_color()) for line in panel.lines) for panel in figure.axes}
     assert len(colours) == 1
     assert legend(figure)[1] == ["star", "ring"]
@@ -100,8 +105,8 @@ def test_many_combinations_are_thinned_and_the_title_says_so():
     ]
     figure = draw_regret(arranged(runs))
     assert len(figure.axes) == 6
-    assert figure.axes[0].get_title(loc="left") == "agents: 10"
-    assert figure.axes[-1].get_title(loc="left") == "agents: 29"
+    assert figure.axes[0].get_title() == "agents 10"
+    assert figure.axes[-1].get_title() == "agents 29"
     assert "6 of 20 combinations" in subtitle(figure)
 
 

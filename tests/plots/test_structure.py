@@ -6,6 +6,7 @@ import pytest
 from helpers.made_up_runs import arranged, made_up, study_of
 from matplotlib.collections import PathCollection
 
+from netbandit.plots.grouping import arrange
 from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.study_pictures import pictures
 from netbandit.plots.style import subtitle
@@ -73,12 +74,13 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
 
 def test_a_mark_has_the_bar_of_its_interval():
     (panel,) = draw_structures(arranged(runs(families=("star",)))).axes
-    ends = [bars.get_segments()[0] for bars in panel.collections if bars.get_label() == "_alone"]
+    ends = [bars.get_segments()[0] for box in panel.containers for bars in box[2]]
     half = 4.3026527 * 10 / math.sqrt(3)  # of 0, 10 and 20 above the least
     np.testing.assert_allclose(ends[1], [(400, 810 - half), (400, 810 + half)])
     assert len(ends) == 3  # costs do not differ, so no bar lies across
     # All points gain by the same in each replication: nothing is left that a comparison would have to fear.
-    assert not [box for box in panel.containers if box[2]]
+    (compared,) = draw_structures(arrange(study_of(runs(families=("star",))), bands="comparison")).axes
+    assert not [box for box in compared.containers if box[2]]
 
 
 def test_who_says_nothing_and_is_worse_by_far_stands_at_the_edge_with_what_it_came_to():

@@ -102,7 +102,7 @@ def test_other_keys_stand_side_by_side_and_one_by_one_when_every_picture_is_aske
     )
     assert stems(runs)[:2] == ["regret", "parameter"]
     together = {one.name: one.figure for one in pictures(study_of(runs))}["parameter"]
-    assert [axes.get_title("left") for axes in together.axes] == ["sharing: a", "sharing: b", "", ""]
+    assert [axes.get_title() for axes in together.axes] == ["a", "b", "", ""]
     alone = {one.name: one for one in pictures(study_of(runs), every=True)}
     assert "sharing: a" in alone["parameter-a"].subtitle
 
@@ -131,7 +131,7 @@ def test_maps_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
     )
     (drawn,) = [one for one in pictures(study_of(runs)) if one.name == "heatmap"]
     maps = [axes for axes in drawn.figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible()]
-    assert [axes.get_title("left") for axes in maps] == ["protocol: gis", "protocol: sink"]
+    assert [axes.get_title() for axes in maps] == ["gis", "sink"]
     assert {(axes.collections[0].norm.vmin, axes.collections[0].norm.vmax) for axes in maps} == {(20, 144)}
     assert "one scale of colours for all maps" in drawn.subtitle
 

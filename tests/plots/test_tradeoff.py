@@ -1,10 +1,11 @@
 import networkx
 import numpy as np
 import pytest
-from helpers.made_up_runs import arranged, curves, made_up
+from helpers.made_up_runs import arranged, curves, made_up, study_of
 from matplotlib.colors import to_hex
 from scipy import stats
 
+from netbandit.plots.grouping import arrange
 from netbandit.plots.parameter import axis_key, draw_against_parameter
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
@@ -38,12 +39,6 @@ def bars(panel):
     ]
 
 
-def thin_bars(panel):
-    """The ends of the thin vertical bars, one (low, high) a marker, in the order in which they are drawn."""
-    found = [bars for bars in panel.collections if bars.get_label() == "_alone"]
-    return [(float(part[0, 1]), float(part[1, 1])) for bars in found for part in bars.get_segments()]
-
-
 def markers(panel):
     return [(line.get_marker(), to_hex(line.get_color()), line) for line in (box[0] for box in panel.containers)]
 
@@ -61,9 +56,10 @@ def test_cost_delay_and_regret_stand_against_the_diameter():
     of_star = [run.metrics["regret"] for run in runs if run.parameters["topology.family"] == "star"]
     np.testing.assert_allclose(markers(regret)[0][2].get_ydata(), [np.mean(of_star)])
     low, high = stats.t.interval(0.95, 3, np.mean(of_star), stats.sem(of_star))
-    np.testing.assert_allclose(thin_bars(regret)[0], (low, high))
-    for_comparing = "bars: 95 % intervals for comparing (within replications), thin: of a mean"
-    assert subtitle(figure) == f"means of 4 replications; {for_comparing}; dots: all runs"
+    np.testing.assert_allclose(bars(regret)[0], (low, high))
+    assert subtitle(figure) == "means of 4 replications with 95 % intervals; dots: all runs"
+    compared = subtitle(draw_against_diameter(arrange(study_of(runs), bands="comparison")))
+    assert "means of 4 replications; bars: 95 % intervals for comparing (within replications); dots" in compared
 
 
 def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():

@@ -5,11 +5,12 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import arranged, curves, made_up, write
+from helpers.made_up_runs import arranged, curves, made_up, study_of, write
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
 from netbandit.plots import Asked, plot_against
+from netbandit.plots.grouping import arrange
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import FAINT, encoded, subtitle
@@ -136,10 +137,11 @@ def test_error_bars_are_the_interval_of_the_mean():
     panel = draw_against(arranged(runs), View("learner.rounds")).axes[0]
     table = np.array([[run.metrics["regret"] for run in some] for some in (runs[:5], runs[5:])])
     half = 2.7764451 * np.std(table[0], ddof=1) / math.sqrt(5)
-    (thin,) = [bars for bars in panel.collections if bars.get_label() == "_alone"]
-    np.testing.assert_allclose(thin.get_segments()[0][:, 1], [table[0].mean() - half, table[0].mean() + half])
+    (bars,) = panel.containers[0][2]
+    np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - half, table[0].mean() + half])
     # Of two points, half of each difference is theirs; Morey's correction is the root of two.
     within = 2.7764451 * np.std((table[0] - table[1]) / 2, ddof=1) * math.sqrt(2) / math.sqrt(5)
+    panel = draw_against(arrange(study_of(runs), bands="comparison"), View("learner.rounds")).axes[0]
     (bars,) = panel.containers[0][2]
     np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - within, table[0].mean() + within])
 
@@ -231,7 +233,7 @@ def test_a_point_alone_needs_an_axis(tmp_path):
     write(tmp_path, [made_up(networkx.path_graph(4))])
     done = plot(tmp_path, "--y", "cost")
     assert done.exit_code == 2
-    assert done.stderr.startswith("Error: --x: must be given, one of regret, ")
+    assert done.stderr.startswith("Error: --x: must be given, one of slot, regret, ")
     assert [file.name for file in plot_against(tmp_path, Asked(x="diameter"), ["png"])] == [
         "regret-against-diameter.png"
     ]
@@ -246,7 +248,7 @@ def test_the_points_to_draw_can_be_chosen(tmp_path):
     for wrong, text in [
         ("protocol=sink", "protocol=sink: protocol.kind has no such value here, only gis, flooding"),
         ("colour=red", "colour=red: there is no colour here"),
-        ("gis", "Give which points to draw as KEY=VALUE"),
+        ("gis", "There is no picture gis; there are regret, structure"),
     ]:
         done = CliRunner().invoke(main, ["plot", str(tmp_path), wrong])
         assert done.exit_code == 2

@@ -1,0 +1,20 @@
+"""The names of the pictures that a study may have, for whoever asks for one: the command, its help, and Python."""
+
+from collections.abc import Mapping
+
+PICTURE_NAMES: Mapping[str, str] = {
+    "regret": "regret over the slots",
+    "structure": "regret against cost, for each protocol",
+    "learners": "regret against data, energy and delay, for each learner",
+    "heatmap": "regret over two numbers that vary",
+    "parameter": "regret and waiting against a number that varies",
+    "diameter": "cost, delay and regret against the diameter",
+    "privacy": "regret against the privacy spent",
+    "tradeoff": "regret against cost",
+    "delay": "regret against waiting",
+    "communication": "regret against the data sent",
+    "network": "the network, its links coloured by messages",
+    "lost": "the network, its links coloured by lost messages",
+    "bottleneck": "the busiest links, and how long messages wait for them",
+}
+"""Name -> what is to be seen."""

@@ -1,0 +1,80 @@
+"""Pictures that are asked for: which panels, colours, curves and points they have."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from helpers.made_up_runs import made_up, study_of
+from matplotlib.colors import to_hex
+
+from netbandit.cli import main
+from netbandit.picture_names import PICTURE_NAMES
+from netbandit.plots import Asked, UnknownNameError, draw_asked, planned
+
+
+def cube(arms=(5, 20)):
+    return [
+        made_up(
+            parameters={"protocol.kind": kind, "learner.rounds": rounds, "bandit.arms": count},
+            replication=replication,
+            bend=1_000.0 + 100 * rounds + 10 * count,
+        )
+        for kind, rounds, count, replication in product(("gis", "flooding"), (1, 2, 4), arms, range(2))
+    ]
+
+
+def test_panels_stand_in_the_rows_and_columns_that_were_asked_for():
+    runs = cube()
+    asked = Asked(x="learner.rounds", rows="protocol", columns="arms")
+    picture = draw_asked(study_of(runs), asked)
+    assert picture.name == "regret-against-learner.rounds-rows-protocol-columns-arms"
+    titles = [panel.get_title() for panel in picture.figure.axes]
+    assert titles == ["gis, arms 5", "gis, arms 20", "flooding, arms 5", "flooding, arms 20"]
+    assert len({panel.get_ylim() for panel in picture.figure.axes}) == 1
+    assert [len(panel.containers) for panel in picture.figure.axes] == [1] * 4
+    for panel, arms in zip(picture.figure.axes, [5, 20] * 2, strict=True):
+        kind = panel.get_title().partition(",")[0]
+        means = [
+            np.mean([run.metrics["regret"] for run in runs if run.parameters == values])
+            for values in (
+                {"protocol.kind": kind, "learner.rounds": rounds, "bandit.arms": arms} for rounds in (1, 2, 4)
+            )
+        ]
+        np.testing.assert_allclose(panel.containers[0][0].get_ydata(), means)
+
+
+def test_curves_over_time_have_the_panels_and_colours_that_were_asked_for():
+    runs = cube()
+    asked = Asked(x="slot", color="learner.rounds", columns="protocol")
+    picture = draw_asked(study_of(runs), asked)
+    assert picture.name == "regret-over-time-by-learner.rounds-columns-protocol"
+    assert [panel.get_title() for panel in picture.figure.axes] == ["gis", "flooding"]
+    assert all(panel.get_xlabel() == "time (slots)" for panel in picture.figure.axes)
+    lines = [line for line in picture.figure.axes[0].lines if not line.get_label().startswith("_")]
+    assert len(lines) == 6  # three colours, dashed along the arms
+    assert len({to_hex(line.get_color()) for line in lines}) == 3
+    assert len({line.get_linestyle() for line in lines}) == 2
+    again = Asked.from_json(asked.as_json())
+    assert again == asked
+    assert Asked.from_json(asked.as_json() | {"bands": "both"}) is None
+    with pytest.raises(UnknownNameError, match="--y: there is no cost here; the metrics are regret"):
+        draw_asked(study_of(runs), Asked(x="slot", y="cost"))
+
+
+def test_a_named_picture_is_drawn_of_some_points():
+    runs = cube()
+    named = Asked(name="parameter", where={"protocol": "gis"})
+    assert draw_asked(study_of(runs), named).name == "parameter-protocol-gis"
+    with pytest.raises(UnknownNameError, match="there is no picture 'heatmap' here, only regret"):
+        draw_asked(study_of(runs), Asked(name="heatmap"))
+    with pytest.raises(UnknownNameError, match="parameter has panels and colours of its own"):
+        draw_asked(study_of(runs), Asked(name="parameter", rows="arms"))
+
+
+def test_every_planned_picture_has_a_name_that_help_lists():
+    runs = cube(arms=(5, 20, 50))
+    names = {one.name.partition("-")[0] for one in planned(study_of(runs))}
+    assert names <= set(PICTURE_NAMES)
+    said = CliRunner().invoke(main, ["plot", "--help"]).output
+    assert all(f"  {name} " in said for name in PICTURE_NAMES)

@@ -59,12 +59,12 @@ def run(
         jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
         scheduler: The address of a dask scheduler to use the workers of.
         trace: Whether each run writes a trace of its messages and phases.
-        replace: Whether the results of another scenario, if *out* holds them, are removed.
+        replace: Whether the results of another study, if *out* holds them, are removed.
         overrides: Keys of the scenario to set, with ``__`` for each dot: ``run__horizon=1000``.
 
     Raises:
         ScenarioError: The scenario has mistakes; nothing is written.
-        OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
+        OtherStudyError: *out* holds the results of another study, and *replace* is not given.
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
@@ -96,7 +96,7 @@ def sweep(
 
     Raises:
         ScenarioError: The scenario has mistakes; nothing is written.
-        OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
+        OtherStudyError: *out* holds the results of another study, and *replace* is not given.
         StorageError: The results cannot be written.
         RunsFailedError: Some runs failed.
     """
@@ -152,6 +152,8 @@ def run_document(
     study = check(document)
     folder = Path(out) if out is not None else Path("results") / _folder_name(document, study.points)
     result = run_study(study, folder, jobs=jobs, scheduler=scheduler, trace=trace, replace=replace)
+    for line in result.replaced:
+        warnings.warn(line, stacklevel=3)
     if result.failed:
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")

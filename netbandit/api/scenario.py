@@ -159,11 +159,11 @@ class Scenario:
                 ``results/scenario-HASH8``.
             trace: Whether each run writes a trace of its messages and phases.
             scheduler: The address of a dask scheduler to use the workers of.
-            replace: Whether the results of another scenario, if *out* holds them, are removed.
+            replace: Whether the results of another study, if *out* holds them, are removed.
 
         Raises:
             ScenarioError: The scenario has mistakes; nothing is written.
-            OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
+            OtherStudyError: *out* holds the results of another study, and *replace* is not given.
             StorageError: The results cannot be written.
             RunsFailedError: Some runs failed.
         """
@@ -198,7 +198,7 @@ class Scenario:
 
         Raises:
             ScenarioError: The scenario has mistakes; nothing is written.
-            OtherStudyError: *out* holds the results of another scenario, and *replace* is not given.
+            OtherStudyError: *out* holds the results of another study, and *replace* is not given.
             StorageError: The results cannot be written.
             RunsFailedError: Some runs failed.
             ValueError: A key is no text, or *jobs* no number of processes.

@@ -65,7 +65,7 @@ class _RunOptions:
     metavar="DIR",
     help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
 )
-@click.option("--replace", is_flag=True, help="Remove the results of another scenario, if DIR holds them.")
+@click.option("--replace", is_flag=True, help="Remove the results of another study, if DIR holds them.")
 @statistic_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
 @click.option("--parquet", is_flag=True, help="Write table.parquet too; needs the extra netbandit[parquet].")
@@ -100,9 +100,10 @@ def run(
     with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)
         folders = _folders(files, studies, out)
-        if not replace:  # before the first of several scenarios runs
+        if not replace and len(studies) > 1:  # before the first of them runs
             for study, folder in zip(studies, folders, strict=True):
-                refuse_other(folder, study.document.data["name"])
+                document = study.document
+                refuse_other(folder, document.data["name"], study.points, document.written)
         how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
@@ -162,7 +163,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     if finished:
         show(result.study, Console(stderr=how.as_json, highlight=False), how.statistic)
     report_repeated(result.repeated)
-    for line in result.others:
+    for line in (*result.replaced, *result.others):
         click.echo(line, err=True)
     known = ""
     if result.reused:

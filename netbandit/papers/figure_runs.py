@@ -131,7 +131,7 @@ def run_figure(
     """
     points = points_of(paper, figure, replications, times)
     study = RunPlan(points[0][2], [point for _, point, _ in points], notes=[])
-    result = sweep.run(study, out, jobs=jobs, progress=progress)
+    result = sweep.run(study, out, jobs=jobs, alone=True, progress=progress)
     curves = any(panel.kind == "curves" for panel in figure.panels)
     formulas = [expression for claim in paper.claims if claim.figure == figure.id for expression in claim.formulas]
     details = curves or any(expression.needs_curves for expression in formulas)

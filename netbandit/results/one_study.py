@@ -2,15 +2,18 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from netbandit.nesting import any_depth, read_json
+from netbandit.plural import counted
+from netbandit.point import Point
 from netbandit.results.run_folder import ERROR, RESULT
 from netbandit.results.safe_files import storage
-from netbandit.results.store import RUNS, STUDY, load_study, study_name
+from netbandit.results.store import RUNS, STUDY, StudyResult, load_points, load_study
+from netbandit.results.study_identity import differences, told
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE
 
 _DERIVED = (TABLE, SUMMARY, PARQUET, "report.html", "citation.bib")
@@ -19,41 +22,57 @@ _KEY = re.compile(r"[0-9a-f]{20}")
 
 
 class OtherStudyError(Exception):
-    """The folder holds the results of another study; the message says whose they are and what would be lost."""
+    """The folder holds the results of another study; the message says what differs and what would be lost."""
 
 
-def refuse_other(out: Path, name: str) -> None:
-    """Do nothing if the study *name* may write its results into *out*.
+def refuse_other(
+    out: Path, name: str, points: Sequence[Point], written: Mapping[str, Any] | None
+) -> StudyResult | None:
+    """Return the study whose results are in *out*, if *points* belong to it; None if there is none.
 
-    A folder without a ``study.json`` that can be read belongs to nobody: its runs are found by their keys alone.
+    A folder without a ``study.json`` that can be read, or without a run that has come to its end, belongs to nobody:
+    its runs are found by their keys alone.
+
+    Args:
+        out: A folder of results; it need not be there.
+        name: What the study of the points is called; no study is another for its name alone.
+        points: Points that are to be run.
+        written: Their scenario as it was written.
 
     Raises:
-        OtherStudyError: *out* holds the results of a study of another name.
+        OtherStudyError: *out* holds the results of another study; see `study_identity`.
     """
-    other = study_name(out)
-    if other in (None, name):
-        return
+    try:
+        there = load_points(out)
+    except (FileNotFoundError, ValueError):
+        return None
+    if not any(point.finished for point in there.points):
+        return None
+    found = differences(there, points, written)
+    if not found:
+        return there
     try:
         runs = sum(len(point.finished) for point in load_study(out, details=False).points)
-    except ValueError:  # its name can be read, but not what it says of its runs
-        return
+    except ValueError:
+        return None
     pictures = len(list(_pictures(out)))
-    lost = [_count(runs, "run"), *([_count(pictures, "picture")] if pictures else [])]
+    lost = [counted(runs, "run"), *([counted(pictures, "picture")] if pictures else [])]
     lost += [file for file in _DERIVED if (out / file).exists()]
     raise OtherStudyError(
-        f"{out} holds the results of another scenario, {other!r}, which would be lost: {', '.join(lost)}; "
-        f"name another folder by --out (in Python out=), or let {name!r} take its place by --replace (replace=True)"
+        f"{out} holds the results of another study, {there.name!r}: {told(found)}; these would be lost: "
+        f"{', '.join(lost)}; name another folder by --out (in Python out=), or let {name!r} take its place by "
+        "--replace (replace=True)"
     )
 
 
-def remove_other(out: Path, name: str) -> None:
-    """Remove from *out* what a study of another name than *name* has left there; files that are not ours stay.
+def remove_other(out: Path, name: str, points: Sequence[Point], written: Mapping[str, Any] | None) -> None:
+    """Remove from *out* what a study has left there to which *points* do not belong; files that are not ours stay.
 
     Raises:
         StorageError: It cannot be removed.
     """
     try:
-        refuse_other(out, name)
+        refuse_other(out, name, points, written)
     except OtherStudyError:
         with storage(out):
             for picture in _pictures(out):
@@ -90,7 +109,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list | dict):
         for entry in value.values() if isinstance(value, dict) else value:
             yield from _texts(entry)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -113,7 +113,7 @@ def _key(common: str, replication: int) -> str:
 
 def _common(point: Point) -> str:
     """Return what the runs of *point* have in common, as canonical JSON that lacks its beginning."""
-    scenario = _hashed(point)
+    scenario = deciding_keys(point)
     whole: dict[str, Any] = {"scenario": scenario, "seed": scenario["run"].get("seed")}
     numbers = numbers_of(scenario, NUMBERS)
     if numbers != 1:
@@ -121,7 +121,7 @@ def _common(point: Point) -> str:
     return canonical(whole).removeprefix("{")
 
 
-def _hashed(point: Point) -> dict[str, Any]:
+def deciding_keys(point: Point) -> dict[str, Any]:
     """Return what of the scenario of *point* decides its numbers."""
     scenario = {key: value for key, value in point.resolved.items() if key not in LABELS}
     run = dict(scenario.get("run", {}))

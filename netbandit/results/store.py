@@ -146,12 +146,23 @@ def _as_text(
     return sealed(whole if written is None else {**whole, "written": written})
 
 
-def load_study(out: Path, details: bool = True) -> StudyResult:
+def load_points(out: Path) -> StudyResult:
+    """Return the study whose results are in *out*, with the first run alone of each point, without curves and links.
+
+    Raises:
+        FileNotFoundError: *out* is not a results folder.
+        ValueError: Its ``study.json`` is damaged or of another format.
+    """
+    return load_study(out, details=False, all_runs=False)
+
+
+def load_study(out: Path, details: bool = True, all_runs: bool = True) -> StudyResult:
     """Return the study whose results are in *out*, with None for each run that is not (yet) complete.
 
     Args:
         out: A results folder.
         details: Whether to read the curves and the links too.
+        all_runs: Whether to read more than the first run of each point that can be read.
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
@@ -165,7 +176,7 @@ def load_study(out: Path, details: bool = True) -> StudyResult:
         raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}")
     try:
         with any_depth():
-            return _loaded(out, _described((out / STUDY).read_bytes()), details)
+            return _loaded(out, _described((out / STUDY).read_bytes()), details, all_runs)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
 
@@ -187,14 +198,6 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
     return study
 
 
-def study_name(out: Path) -> str | None:
-    """Return the name of the study whose results are in *out*; None if there is none, or none that can be read."""
-    try:
-        return _text(_described((out / STUDY).read_bytes())["name"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-
-
 def _described(content: bytes) -> dict[str, Any]:
     """Return what a ``study.json`` says; one of format 1 has no checksum.
 
@@ -213,10 +216,10 @@ def _described(content: bytes) -> dict[str, Any]:
     return whole
 
 
-def _loaded(out: Path, whole: Mapping[str, Any], details: bool) -> StudyResult:
+def _loaded(out: Path, whole: Mapping[str, Any], details: bool, all_runs: bool = True) -> StudyResult:
     """Return the study that the content of a ``study.json`` describes, with the runs that are in *out*."""
     damaged: list[str] = []
-    points = [_point(out, whole["name"], entry, details, damaged.append) for entry in whole["points"]]
+    points = [_point(out, whole["name"], entry, details, all_runs, damaged.append) for entry in whole["points"]]
     written = whole.get("written")
     return StudyResult(
         name=_text(whole["name"]),
@@ -228,13 +231,21 @@ def _loaded(out: Path, whole: Mapping[str, Any], details: bool) -> StudyResult:
 
 
 def _point(
-    out: Path, name: str, entry: Mapping[str, Any], details: bool, tell_damage: Callable[[str], None]
+    out: Path,
+    name: str,
+    entry: Mapping[str, Any],
+    details: bool,
+    all_runs: bool,
+    tell_damage: Callable[[str], None],
 ) -> PointResult:
     parameters, keys = native(entry["parameters"]), [_text(key) for key in entry["runs"]]
     if not isinstance(parameters, dict) or not all(map(_KEY.fullmatch, keys)):
         raise TypeError("a point has a table of parameters, and runs by their keys")
     runs: list[RunResult | None] = []
     for key in keys:
+        if not all_runs and any(runs):
+            runs.append(None)
+            continue
         folder = folder_of(out, key)
         try:
             runs.append(replace(read_run(folder, details), name=name, parameters=parameters))
@@ -272,5 +283,4 @@ __all__ = [
     "save_run",
     "save_study",
     "save_study_again",
-    "study_name",
 ]

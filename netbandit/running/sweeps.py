@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from uuid import uuid4
 import netbandit
 from netbandit.own_code import complaint, message
 from netbandit.plural import counted
-from netbandit.results.one_study import refuse_other, remove_other
+from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import StorageError, remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
+from netbandit.results.study_identity import united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running import cluster
 from netbandit.running.lost_workers import giving_up_without_workers
@@ -73,6 +75,7 @@ class SweepResult:
         others: Of which other versions the runs are that had been done before; a line each.
         repeated: The runs that had been done before and were done again, because a file of theirs was not as it was
             written or of a format that cannot be read; a line each.
+        replaced: What was left out because a file or a class that it was made with has changed; a line each.
     """
 
     study: StudyResult
@@ -81,6 +84,7 @@ class SweepResult:
     reused: int
     repeated: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 class Interrupted(KeyboardInterrupt):
@@ -116,10 +120,14 @@ def run(
     scheduler: str | None = None,
     trace: bool = False,
     replace: bool = False,
+    alone: bool = False,
+    first: int = 0,
     progress: Progress = no_progress,
     looking: Looking = no_watch,
 ) -> SweepResult:
     """Do the runs of *study* that are not in the results folder *out*, then write its table.
+
+    Points of the same study that are there stay in the table; see `netbandit.results.study_identity`.
 
     Args:
         study: A checked scenario.
@@ -128,31 +136,34 @@ def run(
         scheduler: The address of a dask scheduler whose workers share the file system of *out*; used instead of
             processes of our own.
         trace: Whether each run writes a trace of its events.
-        replace: Whether the results of a study of another name, if *out* holds them, are removed.
+        replace: Whether the results of another study, if *out* holds them, are removed.
+        alone: Whether the table has these points and no others, whatever *out* holds.
+        first: The first replication that is run; those before are run elsewhere.
         progress: Told each time a run has ended.
         looking: Told how many of the runs that may be there have been looked at, before the first one starts.
 
     Raises:
-        OtherStudyError: *out* holds the results of a study of another name; nothing has changed.
+        OtherStudyError: *out* holds the results of another study; nothing has changed.
         StorageError: *out* cannot be written.
         SchedulerError: Nothing answers at *scheduler*.
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
     out, name = out.absolute(), study.document.data["name"]
-    if replace:
-        remove_other(out, name)
-    refuse_other(out, name)
+    written = study.document.written
+    if replace and not alone:
+        remove_other(out, name, study.points, written)
+    held = None if alone else refuse_other(out, name, study.points, written)
     remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
-    description = (name, study.points, keys, study.document.written)
-    save_study(out, *description)
+    there_is, looked = run_names(out), 0
+    union = united(held, study.points, keys, written, there_is)
+    save_study(out, name, union.points, union.keys, union.written)
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     repeated: list[str] = []
-    there_is, looked = run_names(out), 0
     for point, runs in zip(study.points, keys, strict=True):
         for replication, key in enumerate(runs):
-            if key in known:
+            if key in known or replication < first:
                 continue
             known.add(key)
             traced = trace
@@ -176,12 +187,16 @@ def run(
                 (out / table).unlink(missing_ok=True)
         imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
-    loaded = save_study_again(out, *description)
+    if not alone:  # another command may have added points meanwhile
+        with suppress(OtherStudyError):
+            held = refuse_other(out, name, study.points, written)
+            union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
+    loaded = save_study_again(out, name, union.points, union.keys, union.written)
     failed = [
         FailedRun(dict(point.parameters), replication, failures.get(key) or (_LOST if scheduler is None else _LOST_FAR))
         for point in loaded.points
         for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
-        if key in failures or result is None
+        if key in known and (key in failures or result is None)
     ]
     write_table(out, loaded)
     write_summary(out, loaded)
@@ -192,6 +207,7 @@ def run(
         reused=len(known) - len(tasks),
         repeated=tuple(repeated),
         others=tuple(_other_versions(loaded, tasks)),
+        replaced=union.replaced,
     )
 
 

@@ -63,14 +63,14 @@ def test_objects_dictionaries_and_files_are_the_same_scenario(place):
     assert len(list((place / "a" / "runs").iterdir())) == 1
 
 
-def test_another_scenario_takes_the_place_of_one_only_if_that_is_asked_for(place):
+def test_another_study_takes_the_place_of_one_only_if_that_is_asked_for(place):
     small(name="one").run(out="a")
-    with pytest.raises(OtherStudyError, match="replace=True"):
-        small(name="two").run(out="a")
-    assert set(small(name="two").run(out="a", replace=True)["replication"]) == {0}
-    with pytest.raises(OtherStudyError, match="'two'"):
-        nb.sweep(small(name="one"), run__horizon=[300, 400], out="a")
-    assert set(nb.sweep(small(name="one"), run__horizon=[300, 400], out="a", replace=True)["run.horizon"]) == {300, 400}
+    assert len(small(name="two").run(out="a")["run"].unique()) == 1  # the same by another name
+    with pytest.raises(OtherStudyError, match=r"run.seed is 0 there and 1 here; .*replace=True"):
+        nb.run(small(), run__seed=1, out="a")
+    with pytest.raises(OtherStudyError, match=r"run\.horizon is 300 there, which is none of its values here"):
+        nb.sweep(small(name="one"), run__horizon=[200, 400], out="a")
+    assert set(nb.sweep(small(), run__horizon=[300, 400], out="a", replace=True)["run.horizon"]) == {300, 400}
 
 
 def test_a_family_by_its_name_is_that_family():
@@ -154,10 +154,10 @@ def test_a_graph_of_networkx_works_as_it_is_and_in_a_file(place):
     assert same(nb.run("grid.toml", out="b"), first)
     other = graph.copy()
     other.remove_edge((0, 0), (0, 1))
-    second = small(topology=other, links={"peer": {"latency": "geographic"}}).run(out="a")
+    second = small(topology=other, links={"peer": {"latency": "geographic"}}).run(out="c")
     assert second["run"][0] != first["run"][0]
     again = small(topology=nx.grid_2d_graph(3, 4), links={"peer": {"latency": "1 ms"}})
-    assert again.run(out="a")["run"][0] not in (first["run"][0], second["run"][0])
+    assert again.run(out="d")["run"][0] not in (first["run"][0], second["run"][0])
 
 
 def test_agents_of_a_graph_are_numbered_by_its_sorted_nodes():

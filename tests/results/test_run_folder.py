@@ -13,7 +13,7 @@ from helpers.fake_study import fake_result, fake_study, resolved
 
 from netbandit.results.run_folder import DamagedRunError, complete, load_run, read_run, save_run, verify
 from netbandit.results.safe_files import partial
-from netbandit.results.store import load_study, study_name
+from netbandit.results.store import load_study
 from netbandit.running.sweeps import run
 from netbandit.simulation.result import Nodes
 
@@ -154,16 +154,15 @@ def test_runs_of_format_1_are_read_and_taken(tmp_path):
     before = run(study, tmp_path)
     table = (tmp_path / "table.csv").read_bytes()
     as_format_1(tmp_path)
-    assert study_name(tmp_path) == "fake"
     there = load_study(tmp_path)
     assert [point.keys for point in there.points] == [point.keys for point in before.study.points]
     assert [len(point.finished) for point in there.points] == [2, 2]
+    run(study, tmp_path)
+    assert (tmp_path / "table.csv").read_bytes() == table
     result = run(fake_study(3, 4, replications=3), tmp_path)
     assert (result.done, result.reused, result.repeated) == (2, 4, ())
     assert len(list((tmp_path / "runs").iterdir())) == 2
     assert [len(point.finished) for point in result.study.points] == [3, 3]
-    run(study, tmp_path)
-    assert (tmp_path / "table.csv").read_bytes() == table
 
 
 def test_a_damaged_run_of_format_1_is_done_again_where_runs_are_now(tmp_path):

@@ -62,11 +62,19 @@ def test_only_what_is_missing_is_run(tmp_path):
     assert [run.replication for run in result.study.points[0].finished] == [0, 1, 2, 3, 4]
 
 
-def test_fewer_replications_than_before_show_only_those(tmp_path):
+def test_fewer_replications_than_before_leave_the_others_in_the_table(tmp_path):
     sweep.run(fake_study(3, replications=5), tmp_path)
     result = sweep.run(fake_study(3, replications=2), tmp_path)
     assert (result.done, result.reused) == (0, 2)
-    assert len(result.study.points[0].runs) == 2
+    assert len(result.study.points[0].finished) == 5
+
+
+def test_only_the_last_replications_are_run_where_others_do_the_first(tmp_path):
+    result = sweep.run(fake_study(3, replications=5), tmp_path, first=3)
+    assert (result.done, result.reused, result.failed) == (2, 0, [])
+    assert [run.replication for run in result.study.points[0].finished] == [3, 4]
+    result = sweep.run(fake_study(3, replications=2), tmp_path)
+    assert [run.replication for run in result.study.points[0].finished] == [0, 1, 3, 4]
 
 
 def test_a_damaged_result_is_run_again(tmp_path):
@@ -202,19 +210,19 @@ def test_an_interrupted_sweep_keeps_what_has_ended_and_goes_on_from_there(tmp_pa
 
 
 def test_a_study_that_another_command_describes_meanwhile_keeps_its_own_results(tmp_path):
-    """Two commands in one folder: each reports its own runs, and the folder is that of the one that ends last."""
+    """Two commands in one folder: each runs its own, and the folder holds the points of both."""
 
     def meanwhile(done, total, points_done, points):
         if done == 2:
             other = sweep.run(fake_study(7, replications=2), tmp_path)
-            assert (other.done, other.failed, len(other.study.points)) == (2, [], 1)
+            assert (other.done, other.failed, len(other.study.points)) == (2, [], 2)
 
     result = sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
     assert (result.done, result.reused, result.failed) == (4, 0, [])
-    assert [point.parameters for point in result.study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
-    assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [3, 3, 4, 4]
+    assert [point.parameters for point in result.study.points] == [{"topology.agents": size} for size in (7, 3, 4)]
+    assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [7, 7, 3, 3, 4, 4]
     with (tmp_path / "table.csv").open() as file:
-        assert {row["topology.agents"] for row in csv.DictReader(file)} == {"3", "4"}
+        assert {row["topology.agents"] for row in csv.DictReader(file)} == {"3", "4", "7"}
 
 
 def tree(out):

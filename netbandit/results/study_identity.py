@@ -1,0 +1,233 @@
+"""What a study is, whatever it is called: whether points belong to that of a folder, and what is kept of it.
+
+A study is its scenario with every default filled in, without name, description, number of replications and the keys
+that it sweeps, with the content of files and the user's own classes, and the seed. Other values of swept keys belong to
+it, and so does a key more that is swept, if the value that it had is one of its values.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from netbandit.key_paths import lookup
+from netbandit.point import Point
+from netbandit.results.portable_json import canonical
+from netbandit.results.run_keys import deciding_keys, run_key
+from netbandit.results.store import PointResult, StudyResult
+
+_CASES, _LABEL = "cases", "label"
+_KINDS = {"topology": "family"}
+"""Tables whose part is named by another key than ``kind``."""
+
+_MOST_NAMED = 4
+_ABSENT = object()
+
+Facts = dict[tuple[str, str], dict[str, dict[str, int]]]
+"""For each table, and kind of part where kinds are swept: how many points have each value of each of its keys."""
+
+
+@dataclass(frozen=True)
+class Union:
+    """The points of a folder and those of a run into it, which belong to one study.
+
+    Attributes:
+        points: All points; each has a value for every key that varies, where its part has that key.
+        keys: The keys of the runs of each point.
+        written: The scenario as it was written that has most of them.
+        replaced: What was left out because a file or a class that it was made with has changed; a line each.
+    """
+
+    points: list[Point]
+    keys: list[list[str]]
+    written: Mapping[str, Any] | None
+    replaced: tuple[str, ...] = ()
+
+
+def swept_keys(written: Mapping[str, Any] | None, points: Sequence[Point]) -> set[str]:
+    """Return the keys that a scenario sweeps, cases included: those that say so, or in which its points differ."""
+    sweep = (written or {}).get("sweep")
+    sweep = sweep if isinstance(sweep, Mapping) else {}
+    cases = sweep.get(_CASES, ())
+    found = {key for key in sweep if key != _CASES}
+    for case in cases if isinstance(cases, list | tuple) else ():
+        found |= {key for key, _ in _leaves(case) if key != _LABEL}
+    for key in {key for point in points for key in point.parameters}:
+        if len({canonical(point.parameters.get(key)) for point in points}) > 1:
+            found.add(key)
+    return found
+
+
+def differences(there: StudyResult, points: Sequence[Point], written: Mapping[str, Any] | None) -> list[str]:
+    """Return in what *points* are of another study than those that are *there*, in words; empty: they belong to it.
+
+    Args:
+        there: The study of a folder; of its points only those count of which a run is there.
+        points: Points that are to be run, at least one.
+        written: Their scenario as it was written.
+    """
+    before: list[PointResult] = [point for point in there.points if point.finished]
+    swept_before, swept_now = swept_keys(there.written, there.points), swept_keys(written, points)
+    swept = swept_before | swept_now
+    files = _same_files(before, points)
+    theirs, ours = _facts(before, swept), _facts(points, swept)
+    found = []
+    for group in theirs.keys() & ours.keys():
+        for key in sorted(theirs[group].keys() | ours[group].keys()):
+            values = [facts[group].get(key, {}) for facts in (theirs, ours)]
+            derived = any(len(one) > 1 for one in values)  # it follows from what is swept
+            if not derived and not _is_swept(key, swept) and key not in files and values[0].keys() != values[1].keys():
+                found.append(f"{key} is {_said(values[0])} there and {_said(values[1])} here")
+    found.sort()
+    for key in sorted(swept_now - swept_before):
+        known = {canonical(lookup(point.resolved, key)) for point in points}
+        bases = dict.fromkeys(canonical(lookup(point.resolved, key)) for point in before)
+        found += [
+            f"{key} is {_word(value)} there, which is none of its values here" for value in bases if value not in known
+        ]
+    return found
+
+
+def told(found: Sequence[str]) -> str:
+    """Return the first differences in a line."""
+    more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return "; ".join(found[:_MOST_NAMED]) + more
+
+
+def united(
+    there: StudyResult | None,
+    points: Sequence[Point],
+    keys: Sequence[Sequence[str]],
+    written: Mapping[str, Any] | None,
+    done: set[str],
+) -> Union:
+    """Return the points of a folder together with those that are to be run into it.
+
+    Args:
+        there: The study of the folder, to which the points belong; None if it holds none.
+        points: Points that are to be run.
+        keys: The keys of their runs.
+        written: Their scenario as it was written.
+        done: The keys of runs that have a folder.
+    """
+    all_keys = [list(runs) for runs in keys]
+    if there is None:
+        return Union(list(points), all_keys, written)
+    place = {runs[0]: number for number, runs in enumerate(keys) if runs}
+    ours = {_text(point) for point in points}
+    kept: list[PointResult] = []
+    replaced = 0
+    for point in there.points:
+        number = place.get(point.keys[0]) if point.keys else None
+        if number is not None:
+            more = [key for key in point.keys[len(all_keys[number]) :] if key in done]
+            if more:  # it had more replications
+                all_keys[number] = list(point.keys)
+        elif point.finished:
+            if _text(point) in ours or _is_stale(point, points):
+                replaced += 1
+            else:
+                kept.append(point)
+    lines = []
+    if replaced:
+        what = ", ".join(sorted({key for point in points for key in (*point.inputs, *point.identities)})) or "a part"
+        lines.append(f"{replaced} of the points that were here are replaced: what {what} names has changed since")
+    if not kept:
+        return Union(list(points), all_keys, written, tuple(lines))
+    # Where none is new, it is still the scenario that has them all.
+    known = {point.keys[0] for point in there.points if point.keys}
+    whole = there.written if place.keys() <= known else written
+    together = [*kept, *points]
+    names = list(dict.fromkeys(name for point in together for name in point.parameters))
+    inputs = {name: Path() for name in there.inputs}  # of what is there only the keys are told
+    filled = [
+        replace(
+            point,
+            parameters={name: value for name in names if (value := point.value(name, _ABSENT)) is not _ABSENT},
+        )
+        for point in together
+    ]
+    filled = [replace(point, inputs=inputs) if isinstance(point, PointResult) else point for point in filled]
+    return Union(list(filled), [*(list(point.keys) for point in kept), *all_keys], whole, tuple(lines))
+
+
+def _facts(points: Sequence[Point], swept: set[str]) -> Facts:
+    found: Facts = {}
+    numbers: dict[tuple[str, str], int] = {}
+    for point in points:
+        tables = deciding_keys(Point({}, point.resolved))
+        for name, table in tables.items():
+            kind_key = f"{name}.{_KINDS.get(name, 'kind')}"
+            by_kind = isinstance(table, Mapping) and (name in swept or kind_key in swept)
+            group = name, str(lookup(tables, kind_key)) if by_kind else ""
+            numbers[group] = numbers.get(group, 0) + 1
+            for key, value in _leaves({name: table}):
+                values = found.setdefault(group, {}).setdefault(key, {})
+                text = canonical(value)
+                values[text] = values.get(text, 0) + 1
+    for group, keys in found.items():
+        for values in keys.values():
+            absent = numbers[group] - sum(values.values())
+            if absent:
+                values[canonical(None)] = values.get(canonical(None), 0) + absent
+    return found
+
+
+def _is_swept(key: str, swept: set[str]) -> bool:
+    return any(key == one or key.startswith(f"{one}.") or one.startswith(f"{key}.") for one in swept)
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _same_files(before: Sequence[PointResult], points: Sequence[Point]) -> set[str]:
+    """Return the keys that name files of the same content, by whatever path."""
+    for theirs in before[:1]:
+        for ours in points:
+            if ours.inputs and _is_made_with(theirs, ours.inputs, _classes_of(theirs, points)):
+                return set(ours.inputs)
+    return set()
+
+
+def _is_stale(point: PointResult, points: Sequence[Point]) -> bool:
+    """Tell whether the files and classes that *point* names are known, and are not what it was made with."""
+    files = {(key, str(lookup(one.resolved, key))): path for one in points for key, path in one.inputs.items()}
+    inputs = {key: path for (key, name), path in files.items() if str(lookup(point.resolved, key)) == name}
+    classes = _classes_of(point, points)
+    own = [key for key, value in _leaves(point.resolved) if key.endswith((".kind", ".family")) and ":" in str(value)]
+    if not (inputs or classes) or any(key not in classes for key in own):
+        return False
+    return not _is_made_with(point, inputs, classes)
+
+
+def _classes_of(point: PointResult, points: Sequence[Point]) -> dict[str, str | None]:
+    """Return the identities of the classes that *point* names, of those that are known."""
+    known = {(key, str(lookup(one.resolved, key))): text for one in points for key, text in one.identities.items()}
+    return {key: text for (key, name), text in known.items() if str(lookup(point.resolved, key)) == name}
+
+
+def _is_made_with(point: PointResult, inputs: Mapping[str, Path], classes: Mapping[str, str | None]) -> bool:
+    run = point.finished[0]
+    return run_key(Point({}, point.resolved, inputs, classes), run.replication) == _key_of(point)
+
+
+def _key_of(point: PointResult) -> str:
+    """Return the key of the first run of *point* that is there."""
+    return next(key for key, run in zip(point.keys, point.runs, strict=True) if run is not None)
+
+
+def _text(point: Point) -> str:
+    return canonical(deciding_keys(Point({}, point.resolved)))
+
+
+def _said(values: Mapping[str, int]) -> str:
+    return _word(next(iter(values), canonical(None)))
+
+
+def _word(text: str) -> str:
+    return "not set" if text == "null" else text

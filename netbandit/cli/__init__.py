@@ -18,6 +18,7 @@ from netbandit.cli.auditing import audit
 from netbandit.cli.benchmarks import bench
 from netbandit.cli.checking import check, parts, schema
 from netbandit.cli.commands import Commands
+from netbandit.cli.folders import clean, merge
 from netbandit.cli.loads import links, nodes
 from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
@@ -41,6 +42,6 @@ def main() -> None:
 
 
 reading = (plot, table, compare, report, links, nodes, trace)
-commands = (run, check, schema, parts, *reading, topology, reproduce, bench, audit, swarm)
+commands = (run, check, schema, parts, *reading, merge, clean, topology, reproduce, bench, audit, swarm)
 for command in commands:
     main.add_command(command)

@@ -1,6 +1,7 @@
 """``netbandit run``: scenarios and their sweeps."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -43,13 +44,19 @@ class _RunOptions:
     as_json: bool
     statistic: "Statistic"
     output: TextIO
+    first: int
 
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @set_option
 @click.option("--seed", metavar="N", help="The root seed; short for --set run.seed=N.")
-@click.option("--replications", metavar="N", help="Independent repetitions; short for --set run.replications=N.")
+@click.option(
+    "--replications",
+    metavar="N|A:B",
+    help="Independent repetitions; short for --set run.replications=N. A:B runs those from A to B - 1, counted from 0; "
+    "netbandit merge puts the parts together.",
+)
 @click.option(
     "--jobs",
     type=click.IntRange(min=0, max=MOST_JOBS),
@@ -96,7 +103,8 @@ def run(
         raise click.UsageError("--json prints the object of one scenario: give one FILE.")
     overrides = [*changes]
     overrides += [f"run.seed={seed}"] if seed is not None else []
-    overrides += [f"run.replications={replications}"] if replications is not None else []
+    first, number = _part(replications)
+    overrides += [f"run.replications={number}"] if number is not None else []
     with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)
         folders = _folders(files, studies, out)
@@ -104,12 +112,23 @@ def run(
             for study, folder in zip(studies, folders, strict=True):
                 document = study.document
                 refuse_other(folder, document.data["name"], study.points, document.written)
-        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output)
+        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
     if failed:
         sys.exit(FAILURE)
+
+
+def _part(replications: str | None) -> tuple[int, str | None]:
+    """Return the first replication that is run, and how many the study has."""
+    found = re.fullmatch(r"(\d+):(\d+)", replications or "")
+    if found is None:
+        return 0, replications
+    first, behind = map(int, found.groups())
+    if first >= behind:
+        raise click.UsageError(f"--replications {replications} is empty: 10:20 are the ten from 10 to 19.")
+    return first, str(behind)
 
 
 def _folders(files: Sequence[str], studies: "Sequence[RunPlan]", out: Path | None) -> list[Path]:
@@ -150,6 +169,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
             scheduler=how.scheduler,
             trace=how.trace,
             replace=how.replace,
+            first=how.first,
             progress=count,
             looking=lambda done, total: watch("what is already there", done, total),
         )

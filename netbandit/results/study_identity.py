@@ -88,6 +88,13 @@ def differences(there: StudyResult, points: Sequence[Point], written: Mapping[st
     return found
 
 
+def same_points_made_otherwise(there: StudyResult, points: Sequence[PointResult]) -> list[str]:
+    """Return which *points* are those of a folder, but made with another file or class, in words."""
+    known = {_text(point): point.keys[0] for point in there.points if point.finished}
+    found = [point for point in points if known.get(_text(point), point.keys[0]) != point.keys[0]]
+    return ["a file or a class that they name has not the same content"] if found else []
+
+
 def told(found: Sequence[str]) -> str:
     """Return the first differences in a line."""
     more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""

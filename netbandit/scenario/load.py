@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ class Document:
             dotted key path.
         parameters: What ``--set`` changed: dotted key -> value.
         nameless: Whether nobody has given it a name.
+        notes: What of it may not be what was meant.
     """
 
     file: str
@@ -43,6 +44,8 @@ class Document:
     _former_kinds: dict[str, list[tuple[Origin, str]]]
     _top: Source | Given
     nameless: bool = False
+    notes: Sequence[Problem] = ()
+    _appended: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -134,6 +137,8 @@ class Document:
         origin = self._origin(path)
         if isinstance(origin, Override):
             return origin.place
+        if path[:3] in self._appended:
+            path = (*self._appended[path[:3]], *path[3:])
         return (origin or self._top).place(path if origin is not None else ())
 
 
@@ -209,7 +214,17 @@ def _document(sources: Sequence[Source | Given], changes: Sequence[Override]) ->
     first = sources[0]
     nameless = isinstance(first, Given) and "name" not in merged.data
     merged.data.setdefault("name", Path(first.name).stem)
-    return Document(first.name, merged.data, merged.parameters, merged.origins, merged.former_kinds, first, nameless)
+    return Document(
+        first.name,
+        merged.data,
+        merged.parameters,
+        merged.origins,
+        merged.former_kinds,
+        first,
+        nameless,
+        merged.notes,
+        merged.appended,
+    )
 
 
 def _sources(first: Source | Given, changes: Sequence[Override]) -> list[Source | Given]:

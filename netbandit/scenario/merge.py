@@ -4,12 +4,13 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from netbandit.plural import counted
 from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
-from netbandit.scenario.sweep import INHERIT
-from netbandit.settings import KeyPath
+from netbandit.scenario.sweep import APPEND, CASES, INHERIT, are_cases
+from netbandit.settings import KeyPath, Problem
 
 Origin = Source | Given | Override
 """What wrote a value."""
@@ -38,6 +39,8 @@ class Merged:
         origins: For each table and key, what wrote it.
         former_kinds: For each part's table, the kinds it had before, each with what changed it.
         parameters: What the overrides changed: dotted key -> value.
+        appended: For the path of each case that was added to others, the path at which it was written.
+        notes: What was replaced that may have been meant to be added to.
     """
 
     def __init__(self, sources: Sequence[Source | Given], changes: Sequence[Override]) -> None:
@@ -45,12 +48,16 @@ class Merged:
         self.origins: dict[KeyPath, Origin] = {}
         self.former_kinds: dict[str, list[tuple[Origin, str]]] = {}
         self.parameters: dict[str, Any] = {}
+        self.appended: dict[KeyPath, KeyPath] = {}
+        self.notes: list[Problem] = []
         for source in reversed(sources):
             written = {key: value for key, value in source.data.items() if source is sources[0] or key not in _OWN}
             written = self._inherited_sweep(written)
             self._note_kinds(source, written)
             self._end_sweeps(written)
+            self._note_replaced_cases(written)
             self._tables(self.data, written, (), source)
+            self._append_cases(source)
         self.data.pop("extends", None)
         for change in changes:
             self._change(change)
@@ -67,12 +74,32 @@ class Merged:
     def _replace(self, into: dict[str, Any], key: str, value: Any, path: KeyPath, origin: Origin) -> None:
         if key in into:
             self.origins = {known: where for known, where in self.origins.items() if known[: len(path)] != path}
+            self.appended = {known: where for known, where in self.appended.items() if known[: len(path)] != path}
         self.origins[path] = origin
         if isinstance(value, dict):
             into[key] = {}
             self._tables(into[key], value, path, origin)
         else:
             into[key] = copy.deepcopy(value) if isinstance(value, list) else value
+
+    def _note_replaced_cases(self, written: dict[str, Any]) -> None:
+        """Remember that *written* has cases of its own in place of those written earlier."""
+        sweep, before = written.get("sweep"), self.data.get("sweep")
+        if isinstance(sweep, dict) and CASES in sweep and isinstance(before, dict) and are_cases(before.get(CASES)):
+            number = len(before[CASES])
+            text = f"replaces the {counted(number, 'case')} of the extended file; [[sweep.{APPEND}]] adds to them"
+            self.notes.append((("sweep", CASES), text))
+
+    def _append_cases(self, origin: Origin) -> None:
+        """Add the cases that were written to be added, if there are others; `sweep.problems` says what is wrong."""
+        sweep = self.data.get("sweep")
+        if not isinstance(sweep, dict) or not are_cases(sweep.get(APPEND)) or not are_cases(sweep.get(CASES)):
+            return
+        for number, case in enumerate(sweep.pop(APPEND)):
+            path = ("sweep", CASES, len(sweep[CASES]))
+            self.appended[path] = ("sweep", APPEND, number)
+            self.origins[path] = origin
+            sweep[CASES].append(case)
 
     def _change(self, change: Override) -> None:
         if change.path == ("extends",):

@@ -111,6 +111,7 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
         "items": {"type": "object", "properties": {"label": {"type": "string", "description": "What it is called."}}},
         "description": "Tables of keys that are set together, each laid over the scenario.",
     }
+    lists["cases_append"] = {**lists["cases"], "description": "Cases that are added to those of the extended file."}
     lists["inherit"] = {"type": "boolean", "description": "false forgets what the extended file sweeps."}
     return {
         "type": "object",

@@ -3,7 +3,8 @@
 ``[[sweep.cases]]`` sets several keys together, where a grid would ask for combinations that cannot be: each case is a
 table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case. With a
 ``label`` a case is known by that in tables and pictures, and may set nothing at all.
-``inherit = false`` forgets what the extended file sweeps.
+``inherit = false`` forgets what the extended file sweeps; ``[[sweep.cases_append]]`` adds to its cases, which
+``[[sweep.cases]]`` replaces.
 """
 
 import itertools
@@ -24,6 +25,9 @@ MOST_POINTS = 100_000
 
 CASES = "cases"
 """The key of a sweep whose values are tables of several keys."""
+
+APPEND = "cases_append"
+"""The key of a sweep whose cases are added to those of the extended file."""
 
 LABEL = "label"
 """The key of a case that is no key of the scenario: what it is called."""
@@ -164,6 +168,12 @@ def problems(data: Raw) -> list[Problem]:
         if key == CASES:
             found += _problems_of_cases(path, values, sweep)
             continue
+        if key == APPEND:  # what could be added is in the cases already
+            tables = are_cases(values)
+            none = "must have cases to add to, of an extended file or beside it: without, write [[sweep.cases]]"
+            wrong = f"must be tables [[sweep.{APPEND}]], each with one or more keys to set, not {show(values)}"
+            found.append((path, none if tables else wrong))
+            continue
         if not _KEY_PATH.fullmatch(key):
             found.append((path, "must be the dotted key path of a key of the scenario, such as topology.agents"))
             continue
@@ -183,8 +193,13 @@ def problems(data: Raw) -> list[Problem]:
     return found
 
 
+def are_cases(value: Any) -> bool:
+    """Say whether a value is a list of tables of which none is empty."""
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(case, dict) and case for case in value)
+
+
 def _problems_of_cases(path: KeyPath, cases: Any, sweep: Raw) -> list[Problem]:
-    if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) and case for case in cases):
+    if not are_cases(cases):
         return [(path, f"must be tables [[sweep.cases]], each with one or more keys to set, not {show(cases)}")]
     found = _repetitions(path, [{key: value for key, value in case.items() if key != LABEL} for case in cases])
     found += _problems_of_labels(path, cases)

@@ -89,7 +89,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         swept = document.data.get("sweep", {})
         places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
         idle_notes.append((next(iter(places), ("learner", "kind")), differ))
-    return RunPlan(document, points, document.error([*everywhere, *idle_notes]).lines)
+    return RunPlan(document, points, document.error([*document.notes, *everywhere, *idle_notes]).lines)
 
 
 def _guarded(checked: PointCheck, combination: Combination) -> RunnablePoint | None:

@@ -276,3 +276,56 @@ def test_an_inherited_sweep_can_be_removed(write, valid, child, overrides, varie
 def test_inherit_is_true_or_false(write, valid):
     write(small=valid + "[sweep]\ninherit = [1]\n")
     assert problems(load("small.toml").data) == [(("sweep", "inherit"), "must be true or false, not a list")]
+
+
+def extending(tmp_path, sweep):
+    """A file that extends one with the cases above."""
+    cases_of(tmp_path, CASES)
+    file = tmp_path / "more.toml"
+    file.write_text(f'extends = "cases.toml"\n{sweep}')
+    return load(file)
+
+
+def test_cases_are_added_to_those_of_the_extended_file(tmp_path):
+    before = expand(cases_of(tmp_path, CASES).data)
+    document = extending(tmp_path, '[[sweep.cases_append]]\nprotocol.kind = "flooding"\n')
+    assert problems(document.data) == []
+    assert document.notes == []
+    points = expand(document.data)
+    assert [point.parameters for point in points[:-1]] == [point.parameters for point in before]
+    assert points[-1].parameters == {"protocol.kind": "flooding"}
+
+
+def test_a_mistake_in_an_added_case_stands_where_it_was_written(tmp_path):
+    document = extending(
+        tmp_path, '[[sweep.cases_append]]\nprotocol.kind = "flooding"\n\n[[sweep.cases_append]]\nrun.seed = 1\n'
+    )
+    (problem,) = problems(document.data)
+    assert (
+        document.error([problem]).lines[0].startswith(f"{tmp_path / 'more.toml'}:6:5: sweep.cases[3].run.seed: cannot")
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [("cases_append = 3", "must be tables"), ("cases_append = []", "must be tables")],
+)
+def test_what_is_added_must_be_cases(tmp_path, written, text):
+    ((path, said),) = problems(extending(tmp_path, f"[sweep]\n{written}\n").data)
+    assert path == ("sweep", "cases_append")
+    assert said.startswith(text)
+
+
+def test_there_must_be_cases_to_add_to(tmp_path):
+    ((path, said),) = problems(cases_of(tmp_path, "[[sweep.cases_append]]\nprotocol.kind = 'silent'\n").data)
+    assert path == ("sweep", "cases_append")
+    assert said.startswith("must have cases to add to")
+
+
+def test_cases_that_replace_those_of_the_extended_file_are_noted(tmp_path):
+    document = extending(tmp_path, '[[sweep.cases]]\nprotocol.kind = "flooding"\n')
+    assert len(expand(document.data)) == 1
+    ((path, said),) = document.notes
+    assert path == ("sweep", "cases")
+    assert said == "replaces the 2 cases of the extended file; [[sweep.cases_append]] adds to them"
+    assert extending(tmp_path, "[sweep]\ninherit = false\n[[sweep.cases]]\nrun.horizon = 5\n").notes == []

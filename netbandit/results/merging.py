@@ -1,0 +1,99 @@
+"""Results of one study that were made in several folders, such as on several machines, put into one."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from netbandit.plural import counted
+from netbandit.results.run_folder import RESULT, DamagedRunError, verify
+from netbandit.results.safe_files import storage
+from netbandit.results.store import RUNS, StudyResult, folder_of, load_points, load_study, run_names, save_study
+from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
+from netbandit.results.tables import PARQUET, write_summary, write_table
+
+
+class MergeError(Exception):
+    """The folders cannot be put into one; the message says why. Nothing has changed."""
+
+
+def merge(out: Path, others: Sequence[Path]) -> tuple[StudyResult, int, list[str]]:
+    """Put the runs of *others* into the folder of results *out*, and write its table anew.
+
+    Runs are copied as they are, those that *out* has already are left; the others are not changed.
+
+    Args:
+        out: The folder that the runs come into; it holds results of the same study, or does not exist.
+        others: Folders of results.
+
+    Returns:
+        The study of all of them, without curves and links; how many runs were copied; and which were not, as their
+        files are not as they were written, a line each.
+
+    Raises:
+        MergeError: A folder holds no results, or those of another study.
+        StorageError: *out* cannot be written.
+    """
+    studies = [(folder, _study(folder)) for folder in others]
+    if (out / "study.json").exists():
+        studies.insert(0, (out, _study(out)))
+    first, there = studies[0]
+    for folder, study in studies[1:]:
+        points = [point for point in study.points if point.finished]
+        found = differences(there, points, study.written) or same_points_made_otherwise(there, points)
+        if found:
+            raise MergeError(f"{folder} holds the results of another study than {first}: {told(found)}")
+    copied, damaged = 0, []
+    for folder, study in studies:
+        for key in [key for point in study.points for key in point.keys]:
+            source, target = folder_of(folder, key), out / RUNS / key
+            if folder != out and (source / RESULT).is_file() and not (folder_of(out, key) / RESULT).is_file():
+                try:
+                    verify(source)
+                except DamagedRunError as error:
+                    damaged.append(f"{source}: {error}")
+                    continue
+                _copy(source, target)
+                copied += 1
+    done = run_names(out)
+    whole = there
+    for _, study in studies[1:]:
+        points = [point for point in study.points if point.finished]
+        union = united(whole, points, [point.keys for point in points], study.written, done)
+        save_study(out, there.name, union.points, union.keys, union.written)
+        whole = load_points(out)
+    if len(studies) == 1:
+        save_study(out, there.name, there.points, [point.keys for point in there.points], there.written)
+    with storage(out):
+        (out / PARQUET).unlink(missing_ok=True)
+    merged = load_study(out, details=False)
+    write_table(out, merged)
+    write_summary(out, merged)
+    return merged, copied, damaged
+
+
+def _study(folder: Path) -> StudyResult:
+    try:
+        study = load_points(folder)
+    except (FileNotFoundError, ValueError) as error:
+        raise MergeError(str(error)) from None
+    if not any(point.finished for point in study.points):
+        raise MergeError(f"{folder} has no run that has come to its end")
+    return study
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a run folder; it appears whole, or not at all."""
+    part = target.with_name(f".{target.name}.partial")
+    with storage(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(source, part)
+        if target.is_dir():  # of a run that failed here
+            shutil.rmtree(target)
+        part.rename(target)
+
+
+def missing(study: StudyResult) -> str:
+    """Return which replications are not there, in words; empty where all are."""
+    number = sum(run is None for point in study.points for run in point.runs)
+    return f"{counted(number, 'run')} of the study {'is' if number == 1 else 'are'} not there yet" if number else ""

@@ -25,6 +25,11 @@ class Point:
     inputs: Mapping[str, Path] = field(default_factory=dict)
     identities: Mapping[str, str | None] = field(default_factory=dict)
 
+    @property
+    def effective(self) -> Mapping[str, Any]:
+        """The resolved scenario without keys on which nothing depends: where it is the same, runs are equal."""
+        return self.resolved
+
     def value(self, key: str, absent: Any = None) -> Any:
         """Return what the sweep made of a dotted *key*, else what the scenario says or its default; else *absent*."""
         return self.parameters[key] if key in self.parameters else lookup(self.resolved, key, absent)

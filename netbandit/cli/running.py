@@ -189,6 +189,9 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     if result.reused:
         known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
+    if result.copied:
+        runs = counted(result.copied, "run")
+        click.echo(f"{runs} copied from equal ones: they differ in nothing but keys that have no effect", err=True)
     drawn = _draw(folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)

@@ -44,7 +44,7 @@ def refuse_other(
     """
     try:
         there = load_points(out)
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         return None
     if not any(point.finished for point in there.points):
         return None

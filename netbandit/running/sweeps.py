@@ -13,6 +13,7 @@ from uuid import uuid4
 import netbandit
 from netbandit.own_code import complaint, message
 from netbandit.plural import counted
+from netbandit.point import Point
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
@@ -22,7 +23,7 @@ from netbandit.results.study_identity import united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running import cluster
 from netbandit.running.lost_workers import giving_up_without_workers
-from netbandit.running.worker import Failure, perform, perform_packed
+from netbandit.running.worker import Failure, copy_run, perform, perform_packed
 from netbandit.simulation.announcing import to_stderr
 from netbandit.simulation.result import versions
 
@@ -75,6 +76,7 @@ class SweepResult:
         others: Of which other versions the runs are that had been done before; a line each.
         repeated: The runs that had been done before and were done again, because a file of theirs was not as it was
             written or of a format that cannot be read; a line each.
+        copied: How many of those done now were not run, as they differ from others in keys alone that decide nothing.
         replaced: What was left out because a file or a class that it was made with has changed; a line each.
     """
 
@@ -85,6 +87,7 @@ class SweepResult:
     repeated: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
+    copied: int = 0
 
 
 class Interrupted(KeyboardInterrupt):
@@ -161,7 +164,10 @@ def run(
     tasks: dict[str, _Task] = {}
     known: set[str] = set()
     repeated: list[str] = []
-    for point, runs in zip(study.points, keys, strict=True):
+    equal: dict[str, Path] = {}  # by what decides their numbers, runs that are there or will be
+    copies: list[tuple[_Task, Path]] = []
+    equal_keys = [_equal_keys(point, runs) for point, runs in zip(study.points, keys, strict=True)]
+    for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
         for replication, key in enumerate(runs):
             if key in known or replication < first:
                 continue
@@ -173,6 +179,7 @@ def run(
                 there = folder_of(out, key)
                 try:
                     if verify(there) or not trace:
+                        equal.setdefault(effective[replication], there)
                         continue
                 except FileNotFoundError:
                     pass
@@ -180,13 +187,24 @@ def run(
                     repeated.append(f"{there}: {error}")
                     traced = trace or was_traced(there)
             tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
+    for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
+        for replication, key in enumerate(runs):
+            if key in tasks and tasks[key].point is point:
+                source = equal.setdefault(effective[replication], tasks[key].folder)
+                if source != tasks[key].folder and (not tasks[key].trace or trace):
+                    copies.append((tasks.pop(key), source))
     failures: dict[str, Failure] = {}
-    if tasks:
+    if tasks or copies:
         with storage(out):
             for table in (TABLE, SUMMARY, PARQUET):
                 (out / table).unlink(missing_ok=True)
+    if tasks:
         imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
         _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
+    for task, source in copies:
+        failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
+        if failure is not None:
+            failures[task.key] = failure
     if not alone:  # another command may have added points meanwhile
         with suppress(OtherStudyError):
             held = refuse_other(out, name, study.points, written)
@@ -203,12 +221,19 @@ def run(
     return SweepResult(
         loaded,
         failed,
-        done=len(tasks) - len(failures),
-        reused=len(known) - len(tasks),
+        done=len(tasks) + len(copies) - len(failures),
+        reused=len(known) - len(tasks) - len(copies),
         repeated=tuple(repeated),
         others=tuple(_other_versions(loaded, tasks)),
         replaced=union.replaced,
+        copied=sum(task.key not in failures for task, _ in copies),
     )
+
+
+def _equal_keys(point: "RunnablePoint", keys: list[str]) -> list[str]:
+    """Return for each run of a point what is the same for equal runs of others: *keys*, unless keys decide nothing."""
+    effective = point.effective
+    return keys if effective is point.resolved else run_keys(Point({}, effective, point.inputs, point.identities))
 
 
 def _other_versions(study: StudyResult, tasks: Mapping[str, _Task]) -> Iterator[str]:

@@ -4,14 +4,16 @@ import errno
 import pickle
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from shutil import copyfile
 from typing import TYPE_CHECKING
 
 import netbandit
 from netbandit.own_code import complaint, find_beside, kept_alive
-from netbandit.results.run_folder import ERROR, TRACE, complete, save_run
+from netbandit.point import Point
+from netbandit.results.run_folder import ERROR, TRACE, DamagedRunError, complete, read_run, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
 from netbandit.simulation import announcing
 
@@ -61,6 +63,25 @@ def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool)
                 record.unlink(missing_ok=True)
             with suppress(OSError):
                 folder.rmdir()  # empty if the run did not get to its end
+    return None
+
+
+def copy_run(source: Path, point: Point, folder: Path, trace: bool) -> Failure | None:
+    """Write into *folder*, as a run of *point*, what an equal run of another point has left in *source*.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    record = partial(folder / TRACE) if trace else None
+    try:
+        result = read_run(source)
+        if record is not None:
+            make_folder(folder)
+            copyfile(source / TRACE, record)
+        own = replace(result, parameters=dict(point.parameters), resolved=dict(point.resolved))
+        save_run(folder, own, record)
+    except (FileNotFoundError, DamagedRunError) as error:
+        return Failure(f"the run that it is equal to, {source}, cannot be read: {error}")
     return None
 
 

@@ -1,6 +1,7 @@
 """A point of a sweep that can be run: its parts, its graphs and its replications."""
 
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from netbandit.point import Point
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
+from netbandit.simulation.idle_links import without_idle_links
 from netbandit.simulation.simulation import Simulation
 
 _holders: "list[weakref.ref[RunnablePoint]]" = []
@@ -41,6 +43,11 @@ class RunnablePoint(Point):
     def __getstate__(self) -> dict[str, Any]:
         # Graphs are made again where they are needed: sending one costs more than drawing it.
         return {**self.__dict__, "_topologies": {}}
+
+    @property
+    def effective(self) -> Mapping[str, Any]:
+        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        return without_idle_links(self.resolved, self.protocol)
 
     def topology(self, replication: int) -> Topology:
         """Return the graph of a replication.

@@ -62,7 +62,7 @@ def test_the_table_has_a_row_for_each_point_replication_and_metric(tmp_path):
 
 def test_the_table_is_the_same_whatever_was_run_before(tmp_path):
     sweep.run(fake_study(10, 20, replications=3), tmp_path / "at once")
-    sweep.run(fake_study(20, replications=1), tmp_path / "bit by bit")
+    sweep.run(fake_study(10, 20, replications=1), tmp_path / "bit by bit")
     sweep.run(fake_study(10, replications=3), tmp_path / "bit by bit")
     sweep.run(fake_study(10, 20, replications=3), tmp_path / "bit by bit")
     assert (tmp_path / "at once" / "table.csv").read_bytes() == (tmp_path / "bit by bit" / "table.csv").read_bytes()

@@ -96,6 +96,7 @@ def run(
     Runs that are already in the folder of the results are not done again, unless their files are damaged.
     """
     from netbandit.results.one_study import refuse_other
+    from netbandit.results.run_keys import run_keys
 
     if parquet and find_spec("pyarrow") is None:
         raise click.UsageError("--parquet needs pyarrow: pip install 'netbandit[parquet]'.")
@@ -111,7 +112,8 @@ def run(
         if not replace and len(studies) > 1:  # before the first of them runs
             for study, folder in zip(studies, folders, strict=True):
                 document = study.document
-                refuse_other(folder, document.data["name"], study.points, document.written)
+                keys = [run_keys(point) for point in study.points]
+                refuse_other(folder, document.data["name"], study.points, keys, document.written)
         how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first)
         failed = False
         for study, folder in zip(studies, folders, strict=True):

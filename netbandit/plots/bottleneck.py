@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
-from netbandit.results.loads import UPLINK, ends_of_links, link_loads, mean_loads, nodes_of
+from netbandit.results.loads import UPLINK, ends_of_links, mean_loads, nodes_of
 from netbandit.results.numbers import scaled
 from netbandit.results.store import PointResult
 
@@ -25,12 +25,8 @@ _PEER_COLOUR, _UPLINK_COLOUR = COLOURS[0], COLOURS[1]
 
 def queues(point: PointResult) -> bool:
     """Tell whether messages occupied a link for any time: nothing queues where bandwidth is unlimited."""
-    return any(np.nan_to_num(_busy(link_loads(run))).any() for run in point.finished)
-
-
-def _busy(loads: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the utilisation of the busier direction of each link."""
-    return np.maximum(loads["utilisation"], loads["utilisation_back"])
+    classes = (use for run in point.finished for use in (run.links, run.uplinks) if use is not None)
+    return any(way is not None and bool(way.any()) for use in classes for way in (use.busy, use.busy_back))
 
 
 @drawing()
@@ -43,7 +39,7 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     """
     runs, loads, _ = mean_loads(point.finished)
     ends, classes = ends_of_links(runs[0])
-    busy = _busy(loads)
+    busy = np.maximum(loads["utilisation"], loads["utilisation_back"])
     used = int((busy > 0).sum())
     shown = np.argsort(-busy, kind="stable")[: min(MOST, used)]
     names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in nodes_of(runs[0])]

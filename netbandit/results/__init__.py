@@ -4,6 +4,8 @@
 |---|---|
 | which runs belong to which point of which study? | `store` |
 | whose is a folder, and what would be lost with it? | `one_study` |
+| what is a study, and which points of a folder belong to it? | `study_identity` |
+| how do folders of one study become one, and what belongs to none? | `merging`, `cleaning` |
 | what is in the folder of a run, and can it be trusted? | `run_folder`, `run_content` |
 | how is a run called, and when is one of another version taken for it? | `run_keys`, `changed_numbers` |
 | how are files written whole, and JSON that checks itself? | `safe_files`, `sealed_json`, `portable_json` |

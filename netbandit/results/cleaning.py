@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netbandit.results.safe_files import storage
-from netbandit.results.store import folder_of, load_study, run_names
+from netbandit.results.store import folder_of, load_points, run_names
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def leftovers(out: Path) -> list[Leftover]:
         FileNotFoundError: *out* is not a results folder.
         ValueError: Its ``study.json`` is damaged or of another format: nobody knows what belongs to it.
     """
-    study = load_study(out, details=False, all_runs=False)
+    study = load_points(out, runs=0)
     known = {key for point in study.points for key in point.keys}
     folders = [folder_of(out, name) for name in sorted(run_names(out) - known)]
     return [Leftover(folder, _size(folder)) for folder in folders if folder.is_dir() and not folder.is_symlink()]

@@ -26,7 +26,7 @@ class OtherStudyError(Exception):
 
 
 def refuse_other(
-    out: Path, name: str, points: Sequence[Point], written: Mapping[str, Any] | None
+    out: Path, name: str, points: Sequence[Point], keys: Sequence[Sequence[str]], written: Mapping[str, Any] | None
 ) -> StudyResult | None:
     """Return the study whose results are in *out*, if *points* belong to it; None if there is none.
 
@@ -37,12 +37,17 @@ def refuse_other(
         out: A folder of results; it need not be there.
         name: What the study of the points is called; no study is another for its name alone.
         points: Points that are to be run.
+        keys: The keys of their runs.
         written: Their scenario as it was written.
 
     Raises:
         OtherStudyError: *out* holds the results of another study; see `study_identity`.
     """
+    ours = {runs[0] for runs in keys if runs}
     try:
+        there = load_points(out, runs=0)
+        if all(point.keys[0] in ours for point in there.points if point.keys):  # nothing is lost
+            return there
         there = load_points(out)
     except (OSError, ValueError):
         return None
@@ -65,14 +70,16 @@ def refuse_other(
     )
 
 
-def remove_other(out: Path, name: str, points: Sequence[Point], written: Mapping[str, Any] | None) -> None:
+def remove_other(
+    out: Path, name: str, points: Sequence[Point], keys: Sequence[Sequence[str]], written: Mapping[str, Any] | None
+) -> None:
     """Remove from *out* what a study has left there to which *points* do not belong; files that are not ours stay.
 
     Raises:
         StorageError: It cannot be removed.
     """
     try:
-        refuse_other(out, name, points, written)
+        refuse_other(out, name, points, keys, written)
     except OtherStudyError:
         with storage(out):
             for picture in _pictures(out):

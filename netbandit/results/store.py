@@ -146,23 +146,23 @@ def _as_text(
     return sealed(whole if written is None else {**whole, "written": written})
 
 
-def load_points(out: Path) -> StudyResult:
-    """Return the study whose results are in *out*, with the first run alone of each point, without curves and links.
+def load_points(out: Path, runs: int = 1) -> StudyResult:
+    """Return the study whose results are in *out*, with so many *runs* of each point, without curves and links.
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
         ValueError: Its ``study.json`` is damaged or of another format.
     """
-    return load_study(out, details=False, all_runs=False)
+    return load_study(out, details=False, most_runs=runs)
 
 
-def load_study(out: Path, details: bool = True, all_runs: bool = True) -> StudyResult:
+def load_study(out: Path, details: bool = True, most_runs: int | None = None) -> StudyResult:
     """Return the study whose results are in *out*, with None for each run that is not (yet) complete.
 
     Args:
         out: A results folder.
         details: Whether to read the curves and the links too.
-        all_runs: Whether to read more than the first run of each point that can be read.
+        most_runs: How many runs of each point are read, of those that can be; None: all.
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
@@ -176,7 +176,7 @@ def load_study(out: Path, details: bool = True, all_runs: bool = True) -> StudyR
         raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}")
     try:
         with any_depth():
-            return _loaded(out, _described((out / STUDY).read_bytes()), details, all_runs)
+            return _loaded(out, _described((out / STUDY).read_bytes()), details, most_runs)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
 
@@ -216,10 +216,10 @@ def _described(content: bytes) -> dict[str, Any]:
     return whole
 
 
-def _loaded(out: Path, whole: Mapping[str, Any], details: bool, all_runs: bool = True) -> StudyResult:
+def _loaded(out: Path, whole: Mapping[str, Any], details: bool, most_runs: int | None = None) -> StudyResult:
     """Return the study that the content of a ``study.json`` describes, with the runs that are in *out*."""
     damaged: list[str] = []
-    points = [_point(out, whole["name"], entry, details, all_runs, damaged.append) for entry in whole["points"]]
+    points = [_point(out, whole["name"], entry, details, most_runs, damaged.append) for entry in whole["points"]]
     written = whole.get("written")
     return StudyResult(
         name=_text(whole["name"]),
@@ -235,7 +235,7 @@ def _point(
     name: str,
     entry: Mapping[str, Any],
     details: bool,
-    all_runs: bool,
+    most_runs: int | None,
     tell_damage: Callable[[str], None],
 ) -> PointResult:
     parameters, keys = native(entry["parameters"]), [_text(key) for key in entry["runs"]]
@@ -243,7 +243,7 @@ def _point(
         raise TypeError("a point has a table of parameters, and runs by their keys")
     runs: list[RunResult | None] = []
     for key in keys:
-        if not all_runs and any(runs):
+        if most_runs is not None and sum(run is not None for run in runs) >= most_runs:
             runs.append(None)
             continue
         folder = folder_of(out, key)

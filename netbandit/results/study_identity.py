@@ -121,7 +121,7 @@ def united(
     if there is None:
         return Union(list(points), all_keys, written)
     place = {runs[0]: number for number, runs in enumerate(keys) if runs}
-    ours = {_text(point) for point in points}
+    ours: set[str] = set()
     kept: list[PointResult] = []
     replaced = 0
     for point in there.points:
@@ -131,6 +131,7 @@ def united(
             if more:  # it had more replications
                 all_keys[number] = list(point.keys)
         elif point.finished:
+            ours = ours or {_text(one) for one in points}
             if _text(point) in ours or _is_stale(point, points):
                 replaced += 1
             else:

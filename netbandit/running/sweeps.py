@@ -153,11 +153,11 @@ def run(
     """
     out, name = out.absolute(), study.document.data["name"]
     written = study.document.written
-    if replace and not alone:
-        remove_other(out, name, study.points, written)
-    held = None if alone else refuse_other(out, name, study.points, written)
-    remove_leftovers(out)
     keys = [run_keys(point) for point in study.points]
+    if replace and not alone:
+        remove_other(out, name, study.points, keys, written)
+    held = None if alone else refuse_other(out, name, study.points, keys, written)
+    remove_leftovers(out)
     there_is, looked = run_names(out), 0
     union = united(held, study.points, keys, written, there_is)
     save_study(out, name, union.points, union.keys, union.written)
@@ -207,7 +207,7 @@ def run(
             failures[task.key] = failure
     if not alone:  # another command may have added points meanwhile
         with suppress(OtherStudyError):
-            held = refuse_other(out, name, study.points, written)
+            held = refuse_other(out, name, study.points, keys, written)
             union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
     loaded = save_study_again(out, name, union.points, union.keys, union.written)
     failed = [

@@ -72,13 +72,16 @@ def differences(there: StudyResult, points: Sequence[Point], written: Mapping[st
     files = _same_files(before, points)
     theirs, ours = _facts(before, swept), _facts(points, swept)
     found = []
-    for group in theirs.keys() & ours.keys():
-        for key in sorted(theirs[group].keys() | ours[group].keys()):
-            values = [facts[group].get(key, {}) for facts in (theirs, ours)]
+    for name, kind in sorted(theirs.keys() & ours.keys()):
+        sides = theirs[name, kind], ours[name, kind]
+        changed = []
+        for key in sorted(sides[0].keys() | sides[1].keys()):
+            values = [facts.get(key, {}) for facts in sides]
             derived = any(len(one) > 1 for one in values)  # it follows from what is swept
             if not derived and not _is_swept(key, swept) and key not in files and values[0].keys() != values[1].keys():
-                found.append(f"{key} is {_said(values[0])} there and {_said(values[1])} here")
-    found.sort()
+                changed.append((key, f"{key} is {_said(values[0])} there and {_said(values[1])} here"))
+        other_kind = [text for key, text in changed if key == _kind_key(name)]  # whose other keys follow
+        found += other_kind or [text for _, text in changed]
     for key in sorted(swept_now - swept_before):
         known = {canonical(lookup(point.resolved, key)) for point in points}
         bases = dict.fromkeys(canonical(lookup(point.resolved, key)) for point in before)
@@ -165,7 +168,7 @@ def _facts(points: Sequence[Point], swept: set[str]) -> Facts:
     for point in points:
         tables = deciding_keys(Point({}, point.resolved))
         for name, table in tables.items():
-            kind_key = f"{name}.{_KINDS.get(name, 'kind')}"
+            kind_key = _kind_key(name)
             by_kind = isinstance(table, Mapping) and (name in swept or kind_key in swept)
             group = name, str(lookup(tables, kind_key)) if by_kind else ""
             numbers[group] = numbers.get(group, 0) + 1
@@ -179,6 +182,11 @@ def _facts(points: Sequence[Point], swept: set[str]) -> Facts:
             if absent:
                 values[canonical(None)] = values.get(canonical(None), 0) + absent
     return found
+
+
+def _kind_key(table: str) -> str:
+    """Return the key that names the kind of a table's part."""
+    return f"{table}.{_KINDS.get(table, 'kind')}"
 
 
 def _is_swept(key: str, swept: set[str]) -> bool:

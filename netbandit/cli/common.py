@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
     from netbandit.simulation.check import RunPlan
+    from netbandit.simulation.point import RunnablePoint
 
 
 set_option = click.option(
@@ -163,6 +164,34 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     if lines:
         raise ScenarioError(dict.fromkeys(lines))
     return studies
+
+
+LONG = 60.0
+"""Seconds from which on a run says first what it will take."""
+_SURELY_SHORT = 1e8
+"""Decisions that take less than this on any machine."""
+_FEW, _SOON = 6, 0.1
+"""How many points are tried before a run, and for how many seconds."""
+
+
+def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = False) -> list[str]:
+    """Return what the runs of *points* take, a line each, from a short run of each."""
+    from netbandit.running.estimate import estimate
+
+    return estimate(points, trace=trace).lines(jobs or os.cpu_count() or 1)
+
+
+def warned(points: "Sequence[RunnablePoint]", folder: Path, jobs: int, scheduler: str | None, trace: bool) -> list[str]:
+    """Return the same, from few points, where runs take long and none of them is in *folder*; else nothing."""
+    from netbandit.running.estimate import decisions, estimate
+
+    if folder.exists() or decisions(points) < _SURELY_SHORT:
+        return []
+    found = estimate(points, most=_FEW, enough=_SOON, trace=trace)
+    workers = jobs or os.cpu_count() or 1
+    if not found.tried or found.seconds / workers < LONG:
+        return []
+    return found.lines(workers if scheduler is None else 1)
 
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:

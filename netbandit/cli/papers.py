@@ -1,6 +1,8 @@
 """``netbandit reproduce``: the figures and claims of a paper."""
 
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from netbandit.cli.exit_codes import FAILURE, MISTAKE
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
+    from netbandit.papers.figures import Paper
     from netbandit.papers.verdicts import Judgement
     from netbandit.running.sweeps import FailedRun
 
@@ -34,10 +37,21 @@ if TYPE_CHECKING:
     help="Double the replications of a figure, up to eight times, until its claims are decided; intervals are wider "
     "for it, so that the looks err together as often as one.",
 )
-def reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None, until_decided: bool) -> None:
+@click.option(
+    "--estimate", "only_estimate", is_flag=True, help="List the figures with what each takes, and run nothing."
+)
+def reproduce(
+    what: str | None,
+    replications: int | None,
+    jobs: int,
+    out: Path | None,
+    until_decided: bool,
+    only_estimate: bool,
+) -> None:
     """Run the figures of a paper and say which of its claims hold.
 
-    Prints a line for each claim, draws each figure, and writes claims.csv. Without a PAPER all papers are reproduced.
+    Prints a line for each claim, and at the end a table of the verdicts; draws each figure, and writes claims.csv. A
+    paper begins with the list of its figures and what each takes. Without a PAPER all papers are reproduced.
     The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
     level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
     was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
@@ -46,6 +60,9 @@ def reproduce(what: str | None, replications: int | None, jobs: int, out: Path |
 
     try:
         with plain_errors():
+            if only_estimate:
+                _list_figures(_papers(what), replications, jobs)
+                return
             failed = _reproduce(what, replications, jobs, out, until_decided)
     except PaperError as error:
         click.echo(str(error), err=True)
@@ -59,20 +76,20 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     from rich.console import Console
 
     from netbandit.papers.claim_tables import write_claims
-    from netbandit.papers.figures import load_paper, paper_names
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
     from netbandit.running.progress import ProgressReport
 
-    name, _, figure = (what or "").partition("/")
-    papers = [load_paper(each) for each in ([name] if name else paper_names())]
-    papers = [paper.only(figure) for paper in papers] if figure else papers
+    name = (what or "").partition("/")[0]
+    papers = _papers(what)
     folder = out if out is not None else Path("results") / (name or "papers")
     judgements: list[tuple[str, Judgement]] = []
     failures: list[FailedRun] = []
     for paper in papers:
         click.echo(f"{paper.name}: {paper.title}")
         click.echo(f"setting: {paper.setting}")
+        if len(paper.figures) > 1:
+            _list_figures([paper], replications, jobs)
         found, failed = reproduced(
             paper,
             folder if name else folder / paper.name,
@@ -86,8 +103,52 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
         failures += failed
     files = write_claims(folder, judgements)
     verdicts = [judgement.verdict for _, judgement in judgements]
+    if judgements:
+        _show_verdicts(judgements, several=len(papers) > 1)
     counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
     click.echo(f"{counted(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
     return bool(failures)
+
+
+def _papers(what: str | None) -> "list[Paper]":
+    """Return the papers, or the figure of one, that *what* names."""
+    from netbandit.papers.figures import load_paper, paper_names
+
+    name, _, figure = (what or "").partition("/")
+    papers = [load_paper(each) for each in ([name] if name else paper_names())]
+    return [paper.only(figure) for paper in papers] if figure else papers
+
+
+def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int) -> None:
+    """Print the figures of each paper, and what each takes."""
+    from netbandit.papers.overview import figure_lines
+
+    workers = jobs or os.cpu_count() or 1
+    for paper in papers:
+        click.echo(f"figures of {paper.name}, estimated on {counted(workers, 'core')}:")
+        for line in figure_lines(paper, replications, workers):
+            click.echo(line)
+
+
+_WIDTH = 80
+"""Columns of the table of verdicts, wherever it is printed."""
+
+
+def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bool) -> None:
+    """Print a table of the verdicts: what is claimed, whether it holds, and in which figure."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from netbandit.results.terminal_table import plain_table
+
+    table = plain_table()
+    table.add_column("claim")
+    for heading in ("verdict", "figure"):
+        table.add_column(heading, no_wrap=True)
+    for paper, judgement in judgements:
+        claim = judgement.claim
+        figure = f"{paper}/{claim.figure}" if several else claim.figure
+        table.add_row(*map(Text, (f"{claim.id}: {claim.says}", judgement.verdict, figure)))
+    Console(width=_WIDTH, highlight=False).print(table)

@@ -16,11 +16,13 @@ import click
 from netbandit.cli.common import (
     MOST_JOBS,
     checked,
+    estimated,
     plain_errors,
     report_failed,
     report_repeated,
     set_option,
     statistic_option,
+    warned,
 )
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
@@ -76,6 +78,12 @@ class _RunOptions:
 @statistic_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
 @click.option("--parquet", is_flag=True, help="Write table.parquet too; needs the extra netbandit[parquet].")
+@click.option(
+    "--estimate",
+    "only_estimate",
+    is_flag=True,
+    help="Run nothing, but say what time and disk it takes, from a short run of each point, and what takes most.",
+)
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
 def run(
     files: tuple[str, ...],
@@ -89,11 +97,13 @@ def run(
     statistic: "Statistic",
     as_json: bool,
     parquet: bool,
+    only_estimate: bool,
     trace: bool,
 ) -> None:
     """Run scenarios and their sweeps.
 
-    Runs that are already in the folder of the results are not done again, unless their files are damaged.
+    Runs that are already in the folder of the results are not done again, unless their files are damaged. A run that
+    is long says first what it will take.
     """
     from netbandit.results.one_study import refuse_other
     from netbandit.results.run_keys import run_keys
@@ -108,6 +118,13 @@ def run(
     overrides += [f"run.replications={number}"] if number is not None else []
     with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)
+        if only_estimate:
+            for file, study in zip(files, studies, strict=True):
+                for note in study.notes:
+                    click.echo(note, err=True)
+                for line in estimated(study.points, jobs, trace=trace):
+                    click.echo(f"{file}: {line}" if len(files) > 1 else line, err=as_json)
+            return
         folders = _folders(files, studies, out)
         if not replace and len(studies) > 1:  # before the first of them runs
             for study, folder in zip(studies, folders, strict=True):
@@ -157,6 +174,8 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
 
     for note in study.notes:
         click.echo(note, err=True)
+    for line in warned(study.points, folder, how.jobs, how.scheduler, how.trace):
+        click.echo(line, err=True)
     with ProgressReport(Console(stderr=True)) as progress, ExitStack() as before:
         watch = before.enter_context(reading(Console(stderr=True)))
 

@@ -1,5 +1,7 @@
 import csv
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +24,8 @@ from netbandit.papers.verdicts import Evidence, Measured
 from netbandit.plots.style import NEUTRAL, subtitle
 from netbandit.results.sealed_json import sealed, unsealed
 from netbandit.results.store import PointResult
+
+ROOT = Path(__file__).parents[2]
 
 BASE = """
 schema = 1
@@ -143,6 +147,23 @@ def test_runs_pictures_lines_and_tables(folder, tmp_path, monkeypatch):
         zip(["delay", "not-delay", "share", "pace"], verdicts, strict=True)
     )
     assert (rows[0]["value"], rows[0]["low"], rows[0]["replications"]) == ("2", "2", "4")
+    table = [line for line in lines[6:] if line.strip()]
+    assert table[0].split() == ["claim", "verdict", "figure"]
+    assert max(map(len, table[: table.index(next(line for line in table if line.startswith("4 claims")))])) <= 80
+    shown = [re.split(r"  +", line.strip()) for line in table if line.rstrip().endswith(" fig1")]
+    assert [row[1:] for row in shown] == [[verdict, "fig1"] for verdict in verdicts]
+    assert shown[0][0] == "delay: a ring is slow"
+
+
+def test_the_figures_of_a_paper_are_listed_with_what_they_take(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(papers, "papers_folder", lambda: folder.parent)
+    result = CliRunner().invoke(main, ["reproduce", "mine", "--estimate", "--jobs", "1", "--out", str(tmp_path / "o")])
+    assert result.exit_code == 0, result.output
+    assert result.output == "figures of mine, estimated on 1 core:\n  fig1  4 claims, 8 runs, seconds\n"
+    assert not (tmp_path / "o").exists()
+    (folder / "base.toml").write_text(BASE.replace("horizon = 400", "horizon = 400_000"))
+    result = CliRunner().invoke(main, ["reproduce", "mine/fig1", "--estimate", "--jobs", "1"])
+    assert re.fullmatch(r"  fig1  4 claims, 8 runs, about \d+ \w+, [\d.]+ kB", result.output.splitlines()[1])
 
 
 def test_a_second_time_nothing_is_run_and_more_replications_are_added(folder, tmp_path):
@@ -182,6 +203,15 @@ def test_a_figure_of_li_and_song(tmp_path):
     assert result.exit_code == 0, result.output
     assert (tmp_path / "fig8.png").exists()
     assert len(list(csv.DictReader((tmp_path / "claims.csv").read_text().splitlines()))) == 5
+
+
+def test_what_the_readme_reproduces_decides_every_claim(tmp_path):
+    (command,) = re.findall(r"^netbandit (reproduce .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    result = CliRunner().invoke(main, [*command.split(), "--jobs", "1", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    verdicts = [row["verdict"] for row in csv.DictReader((tmp_path / "claims.csv").read_text().splitlines())]
+    assert len(verdicts) == 10
+    assert set(verdicts) == {"holds", "does not hold"}
 
 
 @pytest.mark.parametrize("what", ["nothing", "dpmab/fig0"])

@@ -1,0 +1,190 @@
+"""What a study will take before it is run: time and disk, from a short run of each point.
+
+A run of few slots says what its set-up takes, one of more what a slot takes; the rest is a straight line. What is
+compiled at the first run is not counted, nor are runs that are there already. Points at which the first slots are not
+like the others, as where agents soon stop talking, take less.
+"""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netbandit.own_code import complaint, kept_alive
+from netbandit.plural import counted
+from netbandit.results.columns import cell
+from netbandit.results.run_folder import CURVES, TRACE, save_run
+from netbandit.units import rough_time
+
+if TYPE_CHECKING:
+    from netbandit.simulation.point import RunnablePoint
+
+MOST_POINTS = 24
+"""So many points are tried, evenly spread over the study."""
+_ENOUGH = 0.2
+"""Seconds that the last trial of a point takes at least, unless its whole run is shorter."""
+_FIRST, _TIMES = 100, 4
+"""Slots of the first trial, and how many times as many each next one has."""
+_KNOTS = 2_000
+"""The most knots that a curve is written with."""
+_BLOCK = 4_096
+"""Bytes that a file takes at least."""
+_DOMINATES = 0.5
+"""The share of the time from which on some points are said to dominate."""
+
+
+@dataclass(frozen=True)
+class PointEstimate:
+    """What one run of a point takes.
+
+    Attributes:
+        point: The point.
+        seconds: Its computing time on a core of this machine that has nothing else to do.
+        bytes: The size of its folder.
+    """
+
+    point: "RunnablePoint"
+    seconds: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class StudyEstimate:
+    """What a study takes.
+
+    Attributes:
+        runs: How many runs it has.
+        seconds: The computing time of all of them, on one core of this machine.
+        bytes: What their folders take.
+        tried: The points that were tried.
+        points: How many points there are.
+        failed: Why points that were tried could not be run, a line each.
+    """
+
+    runs: int
+    seconds: float
+    bytes: float
+    tried: tuple[PointEstimate, ...]
+    points: int
+    failed: tuple[str, ...] = ()
+
+    def lines(self, jobs: int = 1) -> list[str]:
+        """Return it in words, a line each, for so many processes at once."""
+        if not self.tried:
+            return [f"what it takes cannot be said: {'; '.join(self.failed)}"]
+        workers = min(jobs, self.runs)
+        shared = f" on {counted(workers, 'core')}" + (f", {rough_time(self.seconds)} on one" if workers > 1 else "")
+        some = f", from {len(self.tried)} of {self.points} points" if len(self.tried) < self.points else ""
+        taken = f"about {rough_time(self.seconds / workers)}{shared}, {size_text(self.bytes)} on disk{some}"
+        return [f"estimate: {counted(self.runs, 'run')}, {taken}", *filter(None, [self.dominating]), *self.failed]
+
+    @property
+    def dominating(self) -> str:
+        """What takes most of the time, in words; empty where all points take much alike."""
+        total = sum(_whole(one) for one in self.tried)
+        best: tuple[float, str] = (1.5, "")
+        keys = dict.fromkeys(key for one in self.tried for key in one.point.parameters)
+        for key in keys:
+            by_value: dict[str, list[PointEstimate]] = {}
+            for one in self.tried:
+                by_value.setdefault(cell(one.point.parameters.get(key)), []).append(one)
+            for value, some in by_value.items():
+                share = sum(map(_whole, some)) / total if total else 0.0
+                more = share / (len(some) / len(self.tried))
+                if share >= _DOMINATES and more > best[0] and len(by_value) > 1:
+                    best = more, f"{100 * share:.0f} % of the time: {key} = {value}"
+        return best[1]
+
+
+def estimate(
+    points: "Sequence[RunnablePoint]", *, most: int = MOST_POINTS, enough: float = _ENOUGH, trace: bool = False
+) -> StudyEstimate:
+    """Return what the runs of *points* take, from short runs of at most so many of them.
+
+    Args:
+        points: The points of a checked study.
+        most: How many points are tried at most.
+        enough: Seconds that the last trial of a point takes at least.
+        trace: Whether each run writes a trace.
+    """
+    step = max(1, len(points) - 1) / max(1, min(most, len(points)) - 1)
+    places = dict.fromkeys(round(place * step) for place in range(min(most, len(points))))
+    chosen = [points[place] for place in places]
+    tried: list[PointEstimate] = []
+    failed: dict[str, None] = {}
+    for point in chosen:
+        try:
+            with kept_alive():
+                tried.append(_tried(point, enough, trace))
+        except Exception as error:  # what a run of few slots cannot be, or a part of the user's own
+            failed[f"a short run of a point failed: {complaint(error)}"] = None
+    runs = sum(_replications(point) for point in points)
+    several = sum(_replications(one.point) for one in tried)
+    share = runs / several if several else 0.0
+    seconds = share * sum(map(_whole, tried))
+    size = share * sum(one.bytes * _replications(one.point) for one in tried)
+    return StudyEstimate(runs, seconds, size, tuple(tried), len(points), tuple(failed))
+
+
+def decisions(points: "Sequence[RunnablePoint]") -> float:
+    """Return how many decisions all runs of *points* make, roughly: what is a matter of seconds needs no estimate."""
+    return float(
+        sum(
+            _replications(point) * point.resolved["run"]["horizon"] * (point.resolved["topology"].get("agents") or 10)
+            for point in points
+        )
+    )
+
+
+def size_text(size: float) -> str:
+    """Return a number of bytes as a person says it: ``3 MB``."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.2g} {name}"
+    return f"{max(1, round(size / 1e3))} kB"
+
+
+def _replications(point: "RunnablePoint") -> int:
+    return int(point.resolved["run"]["replications"])
+
+
+def _whole(one: PointEstimate) -> float:
+    """Return what all replications of a point take."""
+    return one.seconds * _replications(one.point)
+
+
+def _tried(point: "RunnablePoint", enough: float, trace: bool) -> PointEstimate:
+    """Return what one run of *point* takes, from ever longer short ones."""
+    horizon = point.scenario.run.horizon
+    slots = min(_FIRST, horizon)
+    _timed(point, slots, trace)  # loads and compiles what the others need
+    before, (seconds, size) = (0, 0.0), _timed(point, slots, trace)
+    while seconds < enough and slots < horizon:
+        before, slots = (slots, seconds), min(slots * _TIMES, horizon)
+        seconds, size = _timed(point, slots, trace)
+    a_slot = max(0.0, seconds - before[1]) / (slots - before[0])
+    fixed, curves, traced = size
+    knots = min(horizon, _KNOTS) / min(slots, _KNOTS)
+    return PointEstimate(point, seconds + a_slot * (horizon - slots), fixed + curves * knots + traced * horizon / slots)
+
+
+def _timed(point: "RunnablePoint", slots: int, trace: bool) -> tuple[float, tuple[float, float, float]]:
+    """Return the seconds of a run of so many *slots*, and the sizes of its curves, its trace and all else."""
+    run = point.scenario.run.model_copy(update={"horizon": slots})
+    short = replace(
+        point,
+        scenario=point.scenario.model_copy(update={"run": run}),
+        resolved={**point.resolved, "run": {**point.resolved["run"], "horizon": slots}},
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "record" if trace else None
+        began = time.process_time()
+        result = short.simulation(0).run(trace=record)
+        save_run(Path(folder) / "run", result, None)
+        seconds = time.process_time() - began
+        sizes = {file.name: -(-file.stat().st_size // _BLOCK) * _BLOCK for file in (Path(folder) / "run").iterdir()}
+        sizes[TRACE] = record.stat().st_size if record is not None else 0
+    fixed = sum(size for name, size in sizes.items() if name not in (CURVES, TRACE))
+    return seconds, (float(fixed), float(sizes.get(CURVES, 0)), float(sizes[TRACE]))

@@ -1,0 +1,107 @@
+"""What a study will take, before it runs: from short runs of its points, and close to what it does take."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from netbandit.cli import main
+from netbandit.running.estimate import PointEstimate, StudyEstimate, estimate, size_text
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+
+SCENARIO = """
+run = { horizon = 30_000, replications = 4 }
+topology = { family = "ring", agents = 4 }
+bandit = { kind = "bernoulli", arms = 3 }
+learner = { kind = "thompson" }
+protocol = { kind = "local" }
+sweep.topology.agents = [3, 4, 24]
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    file = tmp_path_factory.mktemp("estimate") / "one.toml"
+    file.write_text(SCENARIO)
+    return file
+
+
+@pytest.fixture(scope="module")
+def found(file):
+    return estimate(check(load(file)).points, enough=0.02)
+
+
+def test_every_point_counts_with_its_replications(found):
+    assert (found.runs, found.points, len(found.tried), found.failed) == (12, 3, 3, ())
+    assert found.seconds == pytest.approx(4 * sum(one.seconds for one in found.tried))
+    assert found.tried[2].seconds > found.tried[0].seconds > 0
+
+
+def test_what_dominates_is_said(found):
+    assert re.fullmatch(r"\d\d % of the time: topology.agents = 24", found.dominating)
+    alike = [PointEstimate(one.point, 2.0, 1.0) for one in found.tried]
+    assert StudyEstimate(12, 24.0, 12.0, tuple(alike), 3).dominating == ""
+
+
+def test_the_size_is_that_of_the_folders(found, tmp_path):
+    one = found.tried[1]
+    short = tmp_path / "short.toml"
+    short.write_text(SCENARIO.replace("30_000", "3_000"))
+    points = check(load(short)).points
+    guessed = estimate(points, enough=0.0).tried[1].bytes  # of 100 slots
+    done = CliRunner().invoke(main, ["run", str(short), "--out", str(tmp_path / "out"), "--replications", "1"])
+    assert done.exit_code == 0, done.output
+    folders = [folder for folder in (tmp_path / "out" / "runs").iterdir() if '"agents": 4' in _text(folder)]
+    size = sum(-(-file.stat().st_size // 4096) * 4096 for file in folders[0].iterdir())
+    assert guessed == pytest.approx(size, rel=0.6)
+    assert one.bytes >= 4096
+
+
+def _text(folder):
+    return (folder / "result.json").read_text() + (folder / "scenario.json").read_text()
+
+
+def test_some_points_stand_for_all(file):
+    found = estimate(check(load(file)).points, most=2, enough=0.0)
+    assert [one.point.parameters["topology.agents"] for one in found.tried] == [3, 24]
+    assert found.lines()[0].endswith("from 2 of 3 points")
+
+
+def test_the_command_writes_nothing_and_says_it(file, tmp_path):
+    done = CliRunner().invoke(main, ["run", str(file), "--estimate", "--jobs", "2", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert re.match(r"estimate: 12 runs, about \S+ \w+ on 2 cores, \S+ \w+ on one, \S+ kB on disk\n", done.stdout)
+    assert "of the time: topology.agents = 24" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_point_whose_start_fails_is_said(tmp_path, monkeypatch):
+    (tmp_path / "failing.py").write_text(
+        "import netbandit as nb\n"
+        "class Failing(nb.ArmBandit):\n"
+        "    def means_at(self, slot):\n"
+        "        raise RuntimeError('no data today')\n"
+    )
+    file = tmp_path / "fails.toml"
+    file.write_text(SCENARIO.replace('kind = "bernoulli", arms = 3', 'kind = "failing:Failing"'))
+    done = CliRunner().invoke(main, ["run", str(file), "--estimate"])
+    assert done.exit_code == 0, done.output
+    assert "what it takes cannot be said" in done.stdout
+    assert "no data today" in done.stdout
+
+
+def test_a_long_run_says_first_what_it_takes_and_a_short_one_does_not(file, tmp_path, monkeypatch):
+    from netbandit.cli import common
+
+    points = check(load(file)).points
+    assert common.warned(points, tmp_path / "none", 1, None, False) == []
+    monkeypatch.setattr(common, "_SURELY_SHORT", 0.0)
+    monkeypatch.setattr(common, "LONG", 0.001)
+    assert common.warned(points, tmp_path / "none", 1, None, False)[0].startswith("estimate: 12 runs, about")
+    assert common.warned(points, tmp_path, 1, None, False) == []  # some of it may be there
+
+
+@pytest.mark.parametrize(("size", "text"), [(10.0, "1 kB"), (8.2e6, "8.2 MB"), (3e9, "3 GB")])
+def test_sizes_read_as_words(size, text):
+    assert size_text(size) == text

@@ -82,6 +82,10 @@ def _draw_waits(
     panel.scatter(mean / size, rows, s=34, c=colours, zorder=3, clip_on=False)
     panel.scatter(longest / size, rows, s=60, c=colours, marker="|", zorder=3, clip_on=False)
     panel.set_xlim(left=0)
+    if not longest.any():
+        panel.set_xlim(0, 1)
+        panel.set_xticks([0])
+        panel.text(0.5, 0.5, "no message waited", transform=panel.transAxes, ha="center", color=NEUTRAL)
     panel.set_xlabel(f"messages wait for it ({unit})")
 
 

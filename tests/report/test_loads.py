@@ -95,6 +95,7 @@ def test_a_picture_shows_where_the_bottleneck_is(study):
     assert left.get_yticklabels()[0].get_text() == "c → gateway"
     assert left.patches[0].get_width() == max(patch.get_width() for patch in left.patches)
     assert right.get_xlabel().startswith("messages wait for it (")
+    assert [text.get_text() for text in right.texts] == ["no message waited"]
 
 
 def test_commands_show_links_and_nodes_of_the_points_that_are_meant(path):

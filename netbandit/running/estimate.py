@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from netbandit.own_code import complaint, kept_alive
 from netbandit.plural import counted
+from netbandit.point import Point
 from netbandit.results.columns import cell
 from netbandit.results.run_folder import CURVES, TRACE, save_run
+from netbandit.results.run_keys import run_key
 from netbandit.units import rough_time
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class StudyEstimate:
         seconds: The computing time of all of them, on one core of this machine.
         bytes: What their folders take.
         tried: The points that were tried.
-        points: How many points there are.
+        points: How many points there are that differ in what decides their numbers.
         failed: Why points that were tried could not be run, a line each.
     """
 
@@ -109,6 +111,12 @@ def estimate(
         enough: Seconds that the last trial of a point takes at least.
         trace: Whether each run writes a trace.
     """
+    computed: dict[str, RunnablePoint] = {}
+    for point in points:  # runs that are equal are run once
+        computed.setdefault(run_key(Point({}, point.effective, point.inputs, point.identities), 0), point)
+    runs = sum(_replications(point) for point in points)
+    points = list(computed.values())
+    total = sum(_replications(point) for point in points)
     step = max(1, len(points) - 1) / max(1, min(most, len(points)) - 1)
     places = dict.fromkeys(round(place * step) for place in range(min(most, len(points))))
     chosen = [points[place] for place in places]
@@ -120,11 +128,10 @@ def estimate(
                 tried.append(_tried(point, enough, trace))
         except Exception as error:  # what a run of few slots cannot be, or a part of the user's own
             failed[f"a short run of a point failed: {complaint(error)}"] = None
-    runs = sum(_replications(point) for point in points)
     several = sum(_replications(one.point) for one in tried)
-    share = runs / several if several else 0.0
+    share = total / several if several else 0.0
     seconds = share * sum(map(_whole, tried))
-    size = share * sum(one.bytes * _replications(one.point) for one in tried)
+    size = share * sum(one.bytes * _replications(one.point) for one in tried) * runs / max(1, total)
     return StudyEstimate(runs, seconds, size, tuple(tried), len(points), tuple(failed))
 
 
@@ -161,7 +168,7 @@ def _tried(point: "RunnablePoint", enough: float, trace: bool) -> PointEstimate:
     slots = min(_FIRST, horizon)
     _timed(point, slots, trace)  # loads and compiles what the others need
     before, (seconds, size) = (0, 0.0), _timed(point, slots, trace)
-    while seconds < enough and slots < horizon:
+    while slots < horizon and (seconds < enough or not before[0]):  # a line takes two places
         before, slots = (slots, seconds), min(slots * _TIMES, horizon)
         seconds, size = _timed(point, slots, trace)
     a_slot = max(0.0, seconds - before[1]) / (slots - before[0])

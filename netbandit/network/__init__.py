@@ -1,6 +1,5 @@
 """How a message gets from node to node, when, and at what cost.
 
 What happens to a message is written once, in `hop`: when it arrives, whether it is lost, who repeats it. `plain`
-executes that on the objects of a `network`. What is told in every slot over links where each message fares by itself
-goes in bulk, with the same numbers: `bulk_links`.
+executes that on the objects of a `network`.
 """

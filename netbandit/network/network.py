@@ -331,36 +331,28 @@ class Network:
         """What tells when the link between two agents is down, the lower number first; None: no link ever is."""
         return self.outages.link if self.outages is not None and self.outages.any_links else None
 
-    def count_in_bulk(
-        self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int = 0
-    ) -> None:
+    def count_in_bulk(self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int]]) -> None:
         """Count messages that were put on channels and delivered elsewhere.
 
         Args:
             kind: Their kind.
-            channels: For each channel its sender, its receiver, messages, bytes, how many were lost, and in how many
-                slots its link was used in either direction.
-            copies: How many of them arrived twice.
+            channels: For each channel its sender, its receiver, messages, bytes, and in how many slots its link was
+                used in either direction. None is lost.
         """
-        sent = size = losses = 0
-        for sender, receiver, messages, total, lost, activations in channels:
+        sent = size = 0
+        for sender, receiver, messages, total, activations in channels:
             channel = self._out[sender][receiver]
             channel.messages += messages
             channel.bytes += total
-            channel.lost += lost
             if channel.link.first == sender:
                 channel.link.activations += activations
             sent += messages
             size += total
-            losses += lost
         if sent:
             counts = self.ledger.counts[kind]
             counts[0] += sent
             counts[1] += size
-        self.tally.delivered += sent - losses
-        self.tally.lost += losses
-        self.tally.duplicates += copies
-        self.tally.duplicates_dropped += copies
+        self.tally.delivered += sent
 
     def count_everywhere(self, kind: Kind, size: int, times: int) -> None:
         """Count a message of *size* bytes on every channel in each of so many slots; it is delivered elsewhere."""

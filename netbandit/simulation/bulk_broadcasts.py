@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.network.bulk_links import BulkLinks
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS
 from netbandit.protocols.relay import RELAY
+from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -130,7 +130,6 @@ class BulkNeighbours(BulkBroadcasts):
         self.members = np.bincount(links.receivers, minlength=len(self.everybody)) + 1
         self.isolated = not len(links.receivers)
         self._rows = np.arange(len(links.receivers))
-        self._due = np.full((len(self._rows), links.slowest), -1)
         self._sizes: Mapping[bool, Numbers] = {}
         self.items = 0
 
@@ -139,18 +138,19 @@ class BulkNeighbours(BulkBroadcasts):
             size = HEADER_BYTES + LABEL_BYTES + self._item_bytes
             self._sizes = {True: np.full(len(self._rows), size), False: np.zeros(len(self._rows), dtype=np.int64)}
         if self._sizes:
-            self._due[:, slot % self._due.shape[1]] = self._links.put(slot, self._sizes[tells])
+            self._links.put(slot, self._sizes[tells])
             self.items += tells * len(self._rows)
 
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
         links, rows = self._links, self._rows
+        links.arrive(slot)
         if links.delays is None:
             from netbandit.simulation.machine.floods import arrivals
 
-            rows, said = arrivals(self._due, slot)
+            rows, said = arrivals(links.due, slot)
         else:
             said = slot - links.delays
-            some = self._due[rows, said % self._due.shape[1]] == slot
+            some = links.due[rows, said % links.slowest] == slot
             if some.all():
                 return links.receivers, links.senders, said
             rows, said = rows[some], said[some]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.network.bulk_links import hop_slots
 from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
+from netbandit.simulation.bulk_links import hop_slots
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric

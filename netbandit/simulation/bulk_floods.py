@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network import distances
-from netbandit.network.bulk_links import BulkLinks, hop_slots, slots_of_hops
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
 from netbandit.simulation.announcing import announce
 from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, Numbers
+from netbandit.simulation.bulk_links import BulkLinks, hop_slots, slots_of_hops
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
@@ -43,6 +43,7 @@ class BulkFloods(BulkBroadcasts):
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
 
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
+        self._links.arrive(slot)
         found = hear_all(self._flood, slot)
         receivers, sources, said = np.empty((3, found), dtype=np.int64)
         name(self._flood, slot, receivers, sources, said)
@@ -57,7 +58,7 @@ class BulkFloods(BulkBroadcasts):
         pass_on(flood, slot, tells, copies)
         self.items += int(copies.sum())
         sizes = copies * (LABEL_BYTES + self._item_bytes) + HEADER_BYTES * (copies > 0)
-        flood.due[:, slot % flood.due.shape[1]] = self._links.put(slot, sizes)
+        self._links.put(slot, sizes)
 
     def _keep_absorbed(self, slot: int) -> None:
         """Note whose observations of *slot* each agent will not pass on."""
@@ -115,7 +116,7 @@ def _flood(links: BulkLinks, sums: list[Numbers], agents: int, ttl: int, rings: 
         senders=links.senders,
         reverse=links.reverse,
         delays=empty if links.delays is None else links.delays,
-        due=np.full((channels, links.slowest), -1),
+        due=links.due,
         content_age=np.array([age for age, _ in contents]),
         content_rest=np.array([rest for _, rest in contents]),
         content_of=content_of,

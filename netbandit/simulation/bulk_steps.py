@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
-from netbandit.network.bulk_links import BulkLinks
 from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
+from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.newest_rows import complete, take_in
@@ -43,7 +43,6 @@ class BulkSteps(Communication):
         self._repeats = self._waits and stage.network.faults.peers_lose_for_good
         self._kept = 2 if self._waits else links.slowest + 1
         count = len(links.senders)
-        self._due = np.full((count, links.slowest), -1)
         self._told = np.full((links.slowest, agents), -1)
         self._newest = np.full((2, count), -1)
         self._used = np.full(count, -1)
@@ -68,7 +67,7 @@ class BulkSteps(Communication):
 
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let those who have stepped tell their rows, and where messages are lost all others theirs once more."""
-        agents = np.flatnonzero(self._ready)
+        links, agents = self._links, np.flatnonzero(self._ready)
         if len(agents):
             rows = self.learners[0].share(slot, agents)
             if rows is None:
@@ -79,9 +78,8 @@ class BulkSteps(Communication):
         counts = np.zeros(len(self.everybody), dtype=np.int64)
         counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1
         sizes = HEADER_BYTES * (counts > 0) + counts * self._row_bytes
-        column = slot % self._due.shape[1]
-        self._told[column] = self._times - 1
-        self._due[:, column] = self._links.put(slot, sizes[self._links.senders])
+        self._told[slot % links.slowest] = self._times - 1
+        links.put(slot, sizes[links.senders])
 
     def _keep(self, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
         if self._rows is None:
@@ -96,7 +94,8 @@ class BulkSteps(Communication):
         if self._rows is None:
             return
         matrix = self._matrix
-        take_in(self._due, slot, self._links.senders, self._told, self._newest, self._repeats, self._waits)
+        self._links.arrive(slot)
+        take_in(self._links.due, slot, self._links.senders, self._told, self._newest, self._repeats, self._waits)
         if self._waits:
             found = np.empty(len(self.everybody), dtype=np.bool_)
             complete(matrix.first, self._newest, self._steps, found)

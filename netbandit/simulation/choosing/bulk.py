@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.slots import Learner
-from netbandit.network import bulk_links
-from netbandit.network.bulk_links import hop_slots, slots_of_hops
 from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
+from netbandit.simulation import bulk_links
+from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
 from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Way
 from netbandit.simulation.driver import ReplicationContext
 

@@ -1,0 +1,196 @@
+"""Messages on all links at once, at the beginning of slots: what `Network.send` does, in arrays.
+
+Where nothing can go wrong, a message arrives after the latency of its channel, and the order of arrivals is the same in
+each slot. All else is left to the loops that send single messages.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.clock import Clock
+from netbandit.network.faults import ChannelFaults
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.jitter import GeometricJitter, UniformJitter
+from netbandit.network.message import Kind
+from netbandit.network.network import Network
+
+if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.all_links import AllLinks
+
+_A_MEGABYTE = 10**6
+_MOST_UNDER_WAY = 1 << 22
+_MOST_NANOSECONDS = 1 << 61
+_NEVER = 1 << 62
+
+
+def why_not(network: Network) -> str | None:
+    """Return why messages cannot go all at once; None: nothing queues, and all arrive, if at all, in a known time."""
+    faults = network.peer_faults
+    if network.nodes_fail:
+        return "agents or the server are down at times"
+    if network.trace is not None:
+        return "a trace is written"
+    if network.transmission(_A_MEGABYTE):
+        return "messages queue for bandwidth"
+    if faults.retry is not None:
+        return "what is lost is repeated"
+    if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
+        return "delays by jitter have no bound"
+    if faults.duplicate and network.link_downtimes is not None:
+        return "messages are doubled over links that are down at times"
+    channels = [channel for out in network.channels for channel in out]
+    longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
+    slots = longest // network.clock.slot + 2
+    fits = slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
+    return None if fits else "too many messages are under way at once"
+
+
+def hop_slots(network: Network) -> NDArray[np.int64]:
+    """Return in how many slots a message may take effect: all numbers there can be, ascending, at least one."""
+    faults, slot = network.peer_faults, network.clock.slot
+    latencies = np.array([channel.latency for out in network.channels for channel in out], dtype=np.int64)
+    if faults.jitter is None:
+        return np.unique(np.maximum(1, -(-latencies // slot))) if len(latencies) else np.ones(1, dtype=np.int64)
+    longest = int(latencies.max(initial=0)) + _longest(faults)
+    return np.arange(1, max(1, -(-longest // slot)) + 1)
+
+
+def slots_of_hops(hop: NDArray[np.int64], hops: int) -> list[NDArray[np.int64]]:
+    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending, if one takes as many as *hop* lists."""
+    found = [np.zeros(1, dtype=np.int64)]
+    for _ in range(hops):
+        found.append(np.unique(np.add.outer(found[-1], hop)))
+    return found
+
+
+class BulkLinks:
+    """All channels between agents, a row each, sorted by receiver, then sender.
+
+    In a slot at most one message is put on each channel, at the beginning of the slot. Slotted: it takes effect at the
+    first later boundary at which it has arrived.
+
+    Args:
+        network: The network; see `why_not`. All that is put on links is counted in it by :meth:`finish`.
+        clock: Its clock.
+        kind: The kind of all messages.
+        fingerprint: Takes in every delivery.
+
+    Attributes:
+        receivers: The receiver of each channel, shape (channels,).
+        senders: Its sender, shape (channels,).
+        reverse: The row of the other direction of each channel, shape (channels,).
+        delays: In how many slots a message takes effect, shape (channels,); None: that differs from one to the next.
+        slowest: In how many slots any message takes effect at most, at least 1.
+        due: At which boundary the message of each of the latest slots takes effect, shape (channels, slowest), that of
+            slot u in column u mod slowest; -1: it has not arrived, or there is none.
+    """
+
+    def __init__(self, network: Network, clock: Clock, kind: Kind, fingerprint: Fingerprint) -> None:
+        self._network, self._clock, self._kind, self._fingerprint = network, clock, kind, fingerprint
+        rows = sorted(
+            (channel.receiver, channel.sender, channel.latency) for out in network.channels for channel in out
+        )
+        table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        self.receivers, self.senders, self._latencies = map(np.ascontiguousarray, table.T)
+        self.reverse = np.lexsort((self.receivers, self.senders))  # sorted by sender, then receiver
+        longest = int(self._latencies.max(initial=0)) + _longest(network.peer_faults)
+        self.slowest = max(1, -(-longest // clock.slot))
+        steady = network.peer_faults.jitter is None
+        self.delays = np.maximum(1, -(-self._latencies // clock.slot)) if steady else None
+        self.due = np.full((len(rows), self.slowest), -1)
+        self._links: AllLinks | None = None
+        if network.unreliable:
+            from netbandit.simulation.compiled_rounds.all_links import all_links_for
+
+            self._links = all_links_for(kind, network, self.due)
+            return
+        self._messages = np.zeros(len(rows), dtype=np.int64)
+        self._bytes = np.zeros(len(rows), dtype=np.int64)
+        self._activations = np.zeros(len(rows), dtype=np.int64)
+        self._windows = 0
+        self._depth = longest // clock.slot + 1
+        self._delivered = np.zeros((self._depth, len(rows)), dtype=np.int64)  # sizes; 0: nothing arrives
+        self._order_arrivals()
+
+    def _order_arrivals(self) -> None:
+        """Sort channels as they deliver within a slot: by time, what was sent earlier first, then receiver, sender."""
+        slot = self._clock.slot
+        within, whole = self._latencies % slot, self._latencies // slot
+        at_once = (within == 0) & (whole == 0)  # sent at the boundary at which others arrive, so after them
+        self._order = np.lexsort((self.senders, self.receivers, at_once, within))
+        self._within, self._whole = within[self._order], whole[self._order]
+        # Where something arrives on every channel, receivers and kind are the same in every slot.
+        self._events = np.full((len(within), 4), self._kind.code)
+        self._events[:, 1] = self.receivers[self._order]
+
+    def put(self, slot: int, sizes: NDArray[np.int64]) -> None:
+        """Put a message on each channel at the beginning of *slot*, which comes after all slots before.
+
+        Args:
+            slot: The slot.
+            sizes: The bytes of each message, shape (channels,); 0: there is none.
+        """
+        if self._links is not None:
+            self._links.put(slot, sizes)
+            return
+        sent = sizes > 0
+        self._messages += sent
+        self._bytes += sizes
+        self._activations += sent | sent[self.reverse]
+        self._delivered[slot % self._depth] = sizes
+        self._record(slot)
+        assert self.delays is not None, "nothing is late where nothing can go wrong"
+        self.due[:, slot % self.slowest] = np.where(sent, slot + self.delays, -1)
+
+    def arrive(self, boundary: int) -> None:
+        """Let all arrive that does so up to a *boundary*."""
+        if self._links is not None:
+            self._links.arrive_until(boundary * self._clock.slot)
+
+    def _record(self, window: int) -> None:
+        """Take in all deliveries within a slot, of what was sent in it and before."""
+        self._windows = window + 1
+        order, said = self._order, window - self._whole
+        sizes = self._delivered[said % self._depth, order]
+        times = window * self._clock.slot + self._within
+        some = (sizes > 0) & (said >= 0)
+        if some.all():
+            self._events[:, 0] = times
+            self._events[:, 3] = sizes
+            self._fingerprint.record_all(self._events)
+        else:
+            self._hash(times[some], self.receivers[order][some], sizes[some])
+
+    def _hash(self, times: NDArray[np.int64], receivers: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+        kinds = np.full_like(times, self._kind.code)
+        self._fingerprint.record_all(np.column_stack((times, receivers, kinds, sizes)))
+
+    def finish(self) -> None:
+        """Take in what arrives after the last slot, and count all messages in the network."""
+        if self._links is not None:
+            self._links.arrive_until(_NEVER)
+            return
+        for window in range(self._windows, self._windows + self._depth):
+            self._delivered[window % self._depth] = 0  # nothing is sent any more
+            self._record(window)
+        counts = zip(
+            self.senders.tolist(),
+            self.receivers.tolist(),
+            self._messages.tolist(),
+            self._bytes.tolist(),
+            self._activations.tolist(),
+            strict=True,
+        )
+        self._network.count_in_bulk(self._kind, counts)
+
+
+def _longest(faults: ChannelFaults) -> int:
+    """Return the longest jitter (ns)."""
+    jitter = faults.jitter
+    if isinstance(jitter, UniformJitter):
+        return jitter.longest
+    if isinstance(jitter, GeometricJitter):
+        return jitter.largest * jitter.slot
+    return 0

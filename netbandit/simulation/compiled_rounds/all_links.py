@@ -44,8 +44,7 @@ class AllLinks(CompiledLoop):
         self.arrive_until(slot * self.clock.slot)
         self.due[:, slot % self.due.shape[1]] = -1
         self.expect(int(sizes.max(initial=0)))
-        at = np.zeros(1, dtype=np.int64)
-        while (why := self.run(self.putting, self.machine, sizes, at, slot * self.clock.slot)) != rows.ARRIVED:
+        while (why := self.run(self.putting, self.machine, sizes, slot * self.clock.slot)) != rows.ARRIVED:
             self.more(why)
 
     def arrive_until(self, time: int) -> None:

@@ -1,7 +1,7 @@
 """Messages on all links at once, at the beginning of a slot, of which nobody asks but when they take effect."""
 
-from netbandit.simulation.machine.hops import advance, move_to, room, send, take
-from netbandit.simulation.machine.primitives import release
+from netbandit.simulation.machine.hops import advance, draw, move_to, put_message, room_for, take
+from netbandit.simulation.machine.primitives import release, write
 from netbandit.simulation.machine.rows import (
     ARRIVED,
     CHANNEL,
@@ -19,29 +19,28 @@ from netbandit.texts import text
 
 
 @text
-def put_all(network: Machine, sizes: Integers, at: Integers, time: int) -> int:
-    """Put a message on each channel.
+def put_all(network: Machine, sizes: Integers, time: int) -> int:
+    """Put a message on each channel at a *time* (ns), up to which all that arrives has; return why not, or `ARRIVED`.
 
     Args:
-        network: The network, on which all that arrives up to then has.
+        network: The network.
         sizes: The bytes of each message, shape (channels,); 0: there is none.
-        at: The node whose messages come next, one number, which is updated.
-        time: When (ns).
-
-    Returns:
-        `ARRIVED`: all messages are sent; else why not.
+        time: See above.
     """
     move_to(network, time)
-    why = ARRIVED
-    while why == ARRIVED and at[0] < len(network.starts) - 1:
-        first, last = network.starts[at[0]], network.starts[at[0] + 1]
-        why = room(network, at[0], last - first, 1)
+    why: int = room_for(network, len(sizes))
+    for node in range(len(network.starts) - 1):
         if why == ARRIVED:
-            for place in range(first, last):
-                channel = network.out[place]
-                if sizes[channel] > 0:
-                    send(network, channel, 0, sizes[channel], 0, time, 0, 0)
-            at[0] += 1
+            why = draw(network, node, 1)
+    if why == ARRIVED:
+        message = write(network, 0, 0, 0, time, 0, 0)
+        for channel in range(len(sizes)):
+            if sizes[channel] > 0:
+                if sizes[channel] != network.messages[message].size:  # what is alike is written once
+                    release(network, message)
+                    message = write(network, 0, sizes[channel], 0, time, 0, 0)
+                put_message(network, channel, message)
+        release(network, message)
     return why
 
 
@@ -71,10 +70,13 @@ def arrive(network: Machine, due: Integers, until: int) -> int:
 def note_effects(network: Machine, due: Integers) -> None:
     """Note when what is in the inbox takes effect, and empty it."""
     state, inbox = network.state, network.inbox
+    begun, column, boundary = -1, 0, 0
     for number in range(state[INBOX_END]):
         message = inbox[number, MESSAGE]
-        begun = network.messages[message].begun
-        column = begun // state[SLOT_NS] % due.shape[1]
-        due[inbox[number, CHANNEL], column] = step_time(network, begun) // state[SLOT_NS]
+        if network.messages[message].begun != begun:
+            begun = network.messages[message].begun
+            column = begun // state[SLOT_NS] % due.shape[1]
+            boundary = step_time(network, begun) // state[SLOT_NS]
+        due[inbox[number, CHANNEL], column] = boundary
         release(network, message)
     state[INBOX_END] = 0

@@ -7,7 +7,7 @@ n = S(r) - S(r-1), C(r) the width of the confidence interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import fsum, inf, sqrt
+from math import inf, sqrt
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.aggregation.mean import mean
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
@@ -288,13 +289,7 @@ class Elimination(DifferingSets, EpochLearner):
             values: One row for each participant or component, shape (n, a).
             weights: One for each row, such as a component's size; absent: all alike.
         """
-        rows = np.asarray(values, dtype=np.float64)
-        if weights is None:
-            total = float(len(rows))
-        else:
-            rows = rows * np.asarray(weights, dtype=np.float64)[:, np.newaxis]
-            total = fsum(weights)
-        return np.array([fsum(column.tolist()) / total for column in rows.T])
+        return mean(values, weights)
 
     def _expect(self, call: str, fits: bool) -> None:
         if self._awaits != call:

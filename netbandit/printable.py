@@ -1,6 +1,18 @@
-"""Text that is safe on a terminal."""
+"""Text that is safe on a terminal, and fits it."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def one_line(text: str) -> str:
     """Return *text* with its line breaks and other control characters written out, so that a message is a line."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def print_line(console: "Console", text: str) -> None:
+    """Print *text* as one line; on a terminal it is broken between words, where there is no room for it."""
+    from rich.text import Text
+
+    console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)

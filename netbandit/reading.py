@@ -2,8 +2,11 @@
 
 import inspect
 import os
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from inspect import Parameter, Signature
+from keyword import iskeyword
 from types import UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
 
@@ -13,7 +16,7 @@ from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
 from netbandit.key_paths import KeyPath, Problem
-from netbandit.wording import Allowed, allowed, did_you_mean, key_text, one_of, quoted, show, unwrapped
+from netbandit.wording import Allowed, allowed, did_you_mean, integer_meant, key_text, one_of, quoted, show, unwrapped
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -89,20 +92,43 @@ def is_frame(value: Any) -> bool:
 def list_keys(model: type[BaseModel]) -> None:
     """Add to the docstring of a table what ``help`` should show of each key: what it is, takes, and is by default."""
     lines = []
+    keywords = []
     for name, field in _fields(model):
         takes = allowed(field.annotation, field.metadata)
-        default = "" if field.is_required() else f"; default {_default(field.get_default(call_default_factory=True))}"
         said = " ".join((field.description or "").replace("``", "").split())
-        lines.append(f"    {name}: {said}{' ' if said else ''}{takes[:1].upper()}{takes[1:]}{default}.")
+        line = f"{name}: {said}{' ' if said else ''}{takes[:1].upper()}{takes[1:]}; {_default(field)}."
+        lines += textwrap.wrap(
+            line,
+            _WIDTH,
+            initial_indent=" " * 4,
+            subsequent_indent=" " * 8,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        if iskeyword(name):  # from Python it is written **{"from": ...}
+            continue
+        default = Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
+        keywords.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
     if lines:
         said = inspect.cleandoc(model.__dict__.get("__doc__") or "")
         model.__doc__ = "\n".join([*([said, ""] if said else []), "Keys:", *lines])
+    # The annotations, which pydantic would show, say in several lines what the list above says in words.
+    model.__signature__ = Signature(keywords)
 
 
-def _default(value: Any) -> str:
+_WIDTH = 76
+"""Columns of a docstring, which ``help`` indents by four."""
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is None:
+        return "optional"
     if isinstance(value, BaseModel):
-        return "all defaults"
-    return "none" if value is None else repr(value) if isinstance(value, list) else show(value)
+        return "default: all defaults"
+    return f"default {repr(value) if isinstance(value, list) else show(value)}"
 
 
 @dataclass(frozen=True)
@@ -226,7 +252,10 @@ def _text(place: _Place, details: ErrorDetails, model: type[BaseModel], prefix: 
     if kind == "extra_forbidden" and place.owner is not None:
         return _unknown_key(place, model, prefix)
     if kind == "missing":
-        return f"{MISSING}, must be {allowed(place.annotation, place.metadata)}"
+        # Every other part is named by its kind, a topology by its family.
+        kind_given = place.path[-1] == "family" and isinstance(value, Mapping) and "kind" in value
+        hint = f" (did you mean {quoted('family')} for {quoted('kind')}?)" if kind_given else ""
+        return f"{MISSING}, must be {allowed(place.annotation, place.metadata)}{hint}"
     if kind not in _PYDANTIC:
         return str(details.get("ctx", {}).get("error", details["msg"]))
     wanted = allowed(place.annotation, place.metadata)
@@ -240,7 +269,8 @@ def _text(place: _Place, details: ErrorDetails, model: type[BaseModel], prefix: 
         )
         return f"must be {wanted}, not {show(value)}"
     words = [word for word in _literals(place.annotation) if isinstance(word, str)]
-    return f"must be {wanted}, not {show(value)}{did_you_mean(value, words)}"
+    meant = integer_meant(value, place.metadata) if kind == "int_type" else did_you_mean(value, words)
+    return f"must be {wanted}, not {show(value)}{meant}"
 
 
 def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
@@ -249,7 +279,7 @@ def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
     known = [name for name, _ in _fields(place.owner)]
     if len(place.path) == 1 and hasattr(place.owner, "named_by"):  # a part, whose own fields leave that key out
         known.insert(0, place.owner.named_by)
-    hint = did_you_mean(key, known)
+    hint = did_you_mean("family" if key == "kind" and "family" in known else key, known)
     if not hint:
         elsewhere = [path for path in _paths(model, prefix) if path[-1] == key]
         hint = f" (did you mean {quoted(key_text(elsewhere[0]))}?)" if elsewhere else ""

@@ -1,6 +1,7 @@
 """The words of messages: key paths, values, what a key allows, and what was probably meant."""
 
 import json
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -90,6 +91,18 @@ def did_you_mean(word: Any, candidates: Iterable[str]) -> str:
     folded = {_folded(candidate): candidate for candidate in candidates}
     close = get_close_matches(_folded(word), folded, n=1, cutoff=0.65)
     return f" (did you mean {quoted(folded[close[0]])}?)" if close else ""
+
+
+def integer_meant(value: Any, metadata: Iterable[Any]) -> str:
+    """Return `` (did you mean 10_000?)`` for a whole number within the bounds that is written ``1e4``, or nothing."""
+    metadata = list(metadata)
+    if not isinstance(value, float) or not value.is_integer() or abs(value) > 2**53:
+        return ""
+    bounds = (("ge", operator.ge), ("gt", operator.gt), ("le", operator.le), ("lt", operator.lt))
+    limits = [(holds, _bound(metadata, name)) for name, holds in bounds]
+    if any(limit is not None and not holds(value, limit) for holds, limit in limits):
+        return ""
+    return f" (did you mean {int(value):_}?)"
 
 
 def unknown_value(value: Any, known: Iterable[str], *, also: str = "") -> str:

@@ -1,5 +1,6 @@
 import inspect
 import pickle
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from pydantic import Field
 
 from netbandit.part import Checks, Mistake, Note, Others, Part, found_by, read_part, state
+from netbandit.registry import BUILT_IN, part_class
 
 
 class Walk(Part):
@@ -117,5 +119,15 @@ def test_state_is_declared_without_being_a_key():
 def test_help_shows_what_each_key_is_takes_and_is_by_default():
     shown = inspect.getdoc(Walk)
     assert shown.startswith("A part for these tests.\n\nKeys:\n    low: Where it begins. A number; default 0.0.\n")
-    assert "\n    steps: An integer of at least 1.\n" in shown
+    assert "\n    steps: An integer of at least 1; required.\n" in shown
     assert shown.endswith('\n    share: One of "never", "slot"; default "never".')
+
+
+def test_help_has_no_annotations_and_fits_a_terminal():
+    kinds = [part_class(table, name, Path()) for table in BUILT_IN for name in BUILT_IN[table]]
+    for kind in kinds:
+        assert "Annotated" not in str(inspect.signature(kind))
+        assert max(map(len, inspect.getdoc(kind).splitlines())) <= 120
+    keys = inspect.getdoc(part_class("learner", "elimination", Path())).partition("Keys:")[2]
+    assert "rounds: Budget R of rounds; absent: none. An integer of at least 1; optional." in " ".join(keys.split())
+    assert max(map(len, keys.splitlines())) <= 76

@@ -5,6 +5,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from netbandit.auditing.audit import Audit
+from netbandit.printable import print_line
 from netbandit.results.numbers import shortest
 from netbandit.results.terminal_table import plain_table
 
@@ -16,8 +17,6 @@ _DIGITS = 4
 
 def show(audits: Sequence[Audit], console: "Console") -> None:
     """Print a line for each audit, and what their columns are."""
-    from rich.text import Text
-
     table = plain_table()
     table.add_column("mechanism", overflow="fold")
     for heading in ("stated", "exact", "at least", "delta"):
@@ -29,11 +28,11 @@ def show(audits: Sequence[Audit], console: "Console") -> None:
         table.add_row(audit.name, *numbers, "MORE THAN IS STATED" if audit.caught else "")
     console.print(table)
     for audit in audits:
-        console.print(Text(f"{audit.name}: {audit.setting}; epsilon is for {audit.spent.unit}"), soft_wrap=True)
+        print_line(console, f"{audit.name}: {audit.setting}; epsilon is for {audit.spent.unit}")
         if audit.watched:
-            console.print(Text(f"{audit.name}: watched {audit.watched}"), soft_wrap=True)
+            print_line(console, f"{audit.name}: watched {audit.watched}")
     for line in words(audits):
-        console.print(Text(line), soft_wrap=True)
+        print_line(console, line)
 
 
 def words(audits: Sequence[Audit]) -> list[str]:

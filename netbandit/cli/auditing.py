@@ -17,10 +17,11 @@ from netbandit.cli.exit_codes import FAILURE
     "--confidence",
     type=FiniteRange(0.5, 1.0, max_open=True),
     default=0.999,
+    metavar="P",
     show_default=True,
-    help="With which probability a bound holds.",
+    help="The confidence level of the lower bounds.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of all randomness.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="The root seed.")
 @set_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list on stdout.")
 @click.option(

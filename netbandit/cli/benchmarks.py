@@ -1,7 +1,6 @@
 """``netbandit bench``: how fast the simulator is on this machine."""
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netbandit.cli.common import plain_errors
-from netbandit.cli.exit_codes import MISTAKE
+from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
     from netbandit.bench.measure import Row
@@ -28,7 +27,10 @@ _record_file = click.Path(dir_okay=False, path_type=Path)
     help="Append every run to FILE as a line of JSON, with machine and versions.",
 )
 @click.option(
-    "--times", type=click.IntRange(min=1), help="How often each benchmark runs: once, or three times with --record."
+    "--times",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How often each benchmark runs: once, or three times with --record.",
 )
 @click.option(
     "--against",
@@ -100,8 +102,7 @@ def _compare(before: Path, after: Path, name: str | None, as_json: bool) -> None
         except RecordError as error:
             mistakes.append(str(error))
     if mistakes:
-        click.echo("\n".join(mistakes), err=True)
-        sys.exit(MISTAKE)
+        fail("\n".join(mistakes))
     first, second = records
     changes = compare(first, second)
     if as_json:

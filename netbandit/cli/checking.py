@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import checked, plain_errors, set_option
+from netbandit.cli.common import plain_errors, set_option, valid_and_mistakes
 from netbandit.plural import counted
 from netbandit.printable import one_line
 
@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 @set_option
 @click.option("--execution", is_flag=True, help="Say what is compiled or goes in bulk, and why the rest does not.")
 def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool) -> None:
-    """Say whether scenarios are valid, and what is wrong with them."""
+    """Check scenarios: name the valid ones, and list the errors of the others."""
+    from netbandit.scenario.errors import ScenarioError
+
     with plain_errors():
-        for file, study in zip(files, checked(files, changes), strict=True):
+        studies, mistakes = valid_and_mistakes(files, changes)
+        for file, study in studies:
             runs = sum(point.resolved["run"]["replications"] for point in study.points)
             click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
             if execution:
                 _show_execution(study)
+        if mistakes:
+            raise ScenarioError(mistakes)
 
 
 def _show_execution(study: "RunPlan") -> None:

@@ -44,7 +44,7 @@ def _open_what_is_closed() -> None:
 
 def _fail(text: str) -> None:
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(f"Error: {text}", err=True)
     with suppress(OSError, ValueError):  # what could not be written is not tried again when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(FAILURE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE
+from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE, fail
 from netbandit.plural import counted
 from netbandit.printable import one_line
 
@@ -86,14 +86,12 @@ def plain_errors() -> Iterator[None]:
         from netbandit.results.one_study import OtherStudyError
 
         if isinstance(error, OtherStudyError):
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(MISTAKE)
+            fail(error)
         from netbandit.results.safe_files import StorageError
         from netbandit.running.cluster import SchedulerError
 
         if isinstance(error, SchedulerError | StorageError):
-            click.echo(str(error), err=True)
-            sys.exit(FAILURE)
+            fail(error, FAILURE)
         raise
 
 
@@ -112,8 +110,7 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
     try:
         found = load_finished(folder, details)
     except (FileNotFoundError, ValueError) as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(MISTAKE)
+        fail(error)
     if found.damaged:
         left_out = f"{counted(len(found.damaged), 'run')} left out, not as they were written; run the scenario again:"
         _listed(left_out, found.damaged)
@@ -146,6 +143,16 @@ def values_of(entries: Sequence[str], what: str) -> dict[str, str]:
 
 def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     """Return the checked scenarios, or raise all mistakes of all files at once."""
+    from netbandit.scenario.errors import ScenarioError
+
+    studies, lines = valid_and_mistakes(files, overrides)
+    if lines:
+        raise ScenarioError(lines)
+    return [study for _, study in studies]
+
+
+def valid_and_mistakes(files: Sequence[str], overrides: Sequence[str]) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
+    """Return the valid files with their scenarios, and all mistakes of the others, a line each."""
     from rich.console import Console
 
     from netbandit.running.progress import reading
@@ -153,17 +160,15 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     from netbandit.scenario.load import load
     from netbandit.simulation.check import check as check_scenario
 
-    studies: list[RunPlan] = []
+    studies: list[tuple[str, RunPlan]] = []
     lines: list[str] = []
     for file in files:
         try:
             with reading(Console(stderr=True)) as watch:
-                studies.append(check_scenario(load(file, overrides), watch))
+                studies.append((file, check_scenario(load(file, overrides), watch)))
         except ScenarioError as error:
             lines += error.lines
-    if lines:
-        raise ScenarioError(dict.fromkeys(lines))
-    return studies
+    return studies, list(dict.fromkeys(lines))
 
 
 LONG = 60.0
@@ -185,7 +190,8 @@ def warned(points: "Sequence[RunnablePoint]", folder: Path, jobs: int, scheduler
     """Return the same, from few points, where runs take long and none of them is in *folder*; else nothing."""
     from netbandit.running.estimate import decisions, estimate
 
-    if folder.exists() or decisions(points) < _SURELY_SHORT:
+    # os.path.exists also answers for a name that no folder can have.
+    if os.path.exists(folder) or decisions(points) < _SURELY_SHORT:
         return []
     found = estimate(points, most=_FEW, enough=_SOON, trace=trace)
     workers = jobs or os.cpu_count() or 1

@@ -1,12 +1,24 @@
-"""What a command's exit code means."""
+"""What a command's exit code means, and how it ends with one."""
+
+import sys
+from typing import NoReturn
 
 MISTAKE = 2
 """The exit code of a mistake of the user: in a scenario or on the command line."""
 
-
 FAILURE = 1
 """The exit code where something could not be done: a run failed, or results could not be written."""
 
-
 INTERRUPTED = 130
 """The exit code of a shell's command that Ctrl-C has ended."""
+
+
+def fail(error: object, code: int = MISTAKE) -> NoReturn:
+    """Print on stderr what is wrong, as click does for a mistake on the command line, and end with the exit *code*.
+
+    Mistakes in a scenario stand at their place instead: ``FILE:LINE:COLUMN: ...``.
+    """
+    import click  # not before Ctrl-C is looked after, see `netbandit.cli.interrupts`
+
+    click.echo(f"Error: {error}", err=True)
+    sys.exit(code)

@@ -1,12 +1,11 @@
 """``netbandit merge`` and ``clean``: what is in folders of results."""
 
-import sys
 from pathlib import Path
 
 import click
 
 from netbandit.cli.common import folder_argument, plain_errors
-from netbandit.cli.exit_codes import MISTAKE
+from netbandit.cli.exit_codes import fail
 from netbandit.plural import counted
 
 _MOST_LISTED = 20
@@ -37,8 +36,7 @@ def merge(folders: tuple[Path, ...], out: Path | None) -> None:
         try:
             study, copied, damaged = put_together(target, others)
         except MergeError as error:
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(MISTAKE)
+            fail(error)
     for line in damaged:
         click.echo(f"left out: {line}", err=True)
     runs = sum(len(point.finished) for point in study.points)
@@ -63,8 +61,7 @@ def clean(folder: Path, yes: bool) -> None:
         try:
             found = leftovers(folder)
         except (FileNotFoundError, ValueError) as error:
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(MISTAKE)
+            fail(error)
         if not found:
             click.echo(f"{folder}: every run belongs to its study")
             return

@@ -1,7 +1,6 @@
 """``netbandit links`` and ``nodes``: the load on each link and each node, and how long batteries last."""
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbandit.cli.common import folder_argument, results_of, values_of
-from netbandit.cli.exit_codes import MISTAKE
+from netbandit.cli.exit_codes import fail
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.printable import one_line
+    from netbandit.printable import one_line, print_line
     from netbandit.report.loads import tells
     from netbandit.results.columns import cell
     from netbandit.results.terminal_table import plain_table
@@ -106,7 +105,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
     for point in told[:_MOST_POINTS]:
         found, below = tables(point)
         values = [f"{name} = {cell(point.value(key))}" for name, key in zip(short_names(keys), keys, strict=True)]
-        console.print(Text(one_line(", ".join([study.name, *values]))), soft_wrap=True)
+        print_line(console, ", ".join([study.name, *values]))
         table = plain_table()
         table.collapse_padding = True
         shown = [place for place, (name, _) in enumerate(found.headings) if name.split()[0] != "power"]  # --csv has it
@@ -119,7 +118,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
         console.print(Text(found.caption))
         console.print(table)
         if below:
-            console.print(Text(below), soft_wrap=True)
+            print_line(console, below)
             console.print()
     if len(told) > _MOST_POINTS:
         click.echo(f"{counted(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
@@ -135,8 +134,7 @@ def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":
     try:
         points = points_where(study, values_of(where, "which points to show"))
     except UnknownNameError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(MISTAKE)
+        fail(error)
     return [point for point in points if point.finished]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netbandit.cli.common import MOST_JOBS, plain_errors, report_failed
-from netbandit.cli.exit_codes import FAILURE, MISTAKE
+from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def reproduce(
                 return
             failed = _reproduce(what, replications, jobs, out, until_decided)
     except PaperError as error:
-        click.echo(str(error), err=True)
-        sys.exit(MISTAKE)
+        fail(error)
     if failed:
         sys.exit(FAILURE)
 

@@ -1,14 +1,13 @@
 """``netbandit plot``, ``compare``, ``report`` and ``trace``: what results say."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
-from netbandit.cli.exit_codes import MISTAKE
+from netbandit.cli.exit_codes import fail
 from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 
@@ -86,8 +85,7 @@ def plot(
             else:
                 files = plots.plot_folder(folder, every=every, study=study, statistic=statistic, bands=kind)
         except plots.UnknownNameError as error:
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(MISTAKE)
+            fail(error)
         for path in files:
             click.echo(str(path))
 
@@ -143,8 +141,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
         for line in comparison_notes(study, metrics):
             click.echo(line, err=as_object)
     except CompareError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(MISTAKE)
+        fail(error)
 
 
 @click.command()
@@ -195,8 +192,7 @@ def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None
         try:
             (_animation if layout == "html" else _perfetto)(place, out, limit)
         except TraceError as error:
-            click.echo(str(error), err=True)
-            sys.exit(MISTAKE)
+            fail(error)
 
 
 def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:

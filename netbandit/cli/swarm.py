@@ -9,8 +9,8 @@ from netbandit.cli.common import plain_errors
 
 @click.command()
 @click.argument("count", type=click.IntRange(min=1), default=100)
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="What the scenarios are drawn from.")
-@click.option("--start", type=click.IntRange(min=0), default=0, help="The number of the first scenario.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="The seed of the scenarios.")
+@click.option("--start", type=click.IntRange(min=0), default=0, metavar="N", help="The number of the first scenario.")
 @click.option("--replay", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Check one scenario file.")
 def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
     """Run COUNT random scenarios, with faults of every kind, and check what must hold in all of them.

@@ -1,13 +1,12 @@
 """``netbandit table``: a table for a paper."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from netbandit.cli.common import folder_argument, results_of, statistic_option, values_of
-from netbandit.cli.exit_codes import MISTAKE
+from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
     from netbandit.results.statistic import Statistic
@@ -81,8 +80,7 @@ def table(
             where=values_of(where, "which points to show"),
         )
     except CompareError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(MISTAKE)
+        fail(error)
     if layout == "csv":
         click.echo(found.to_csv(), nl=False)
     else:

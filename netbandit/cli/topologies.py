@@ -1,7 +1,6 @@
 """``netbandit topology``: what a network is like, and what would make it better."""
 
 import json
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netbandit.cli.common import plain_errors, set_option
-from netbandit.cli.exit_codes import MISTAKE
+from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
     from netbandit.advice.measure import Measure
@@ -101,8 +100,7 @@ def topology(
         if sinks is not None and sinks > shape.agents:
             raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")
         if (server or sinks is not None) and len(shape.components) > 1:
-            click.echo("Error: no node reaches all others: the network has several components", err=True)
-            sys.exit(MISTAKE)
+            fail("no node reaches all others: the network has several components")
         lines = [*describe.figures(network.graph.topology), *tables.network_lines(network.timed)]
         width = max(len(name) for name, _ in lines)
         for name, value in lines:

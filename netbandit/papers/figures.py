@@ -23,9 +23,8 @@ The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`.
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
@@ -34,6 +33,7 @@ from netbandit.nesting import TooDeepError, read_toml
 from netbandit.papers.claims import Claim, Formula
 from netbandit.papers.selectors import Selector
 from netbandit.settings import Settings
+from netbandit.wording import did_you_mean
 
 FILE = "claims.toml"
 """The file of a paper's folder that holds its figures and claims."""
@@ -176,7 +176,9 @@ class Paper:
         chosen = tuple(one for one in self.figures if one.id == figure)
         if not chosen:
             known = [one.id for one in self.figures]
-            raise PaperError(f"{self.name} has no figure {figure}{_hint(figure, known)}: it has {', '.join(known)}")
+            raise PaperError(
+                f"{self.name} has no figure {figure}{did_you_mean(figure, known)}: it has {', '.join(known)}"
+            )
         claims = tuple(claim for claim in self.claims if claim.figure == figure)
         return Paper(self.name, self.title, self.setting, self.folder, chosen, claims)
 
@@ -211,7 +213,7 @@ def load_paper(name: str) -> Paper:
     """
     names = paper_names()
     if name not in names:
-        raise PaperError(f"there is no paper {name}{_hint(name, names)}: there is {', '.join(names)}")
+        raise PaperError(f"there is no paper {name}{did_you_mean(name, names)}: there is {', '.join(names)}")
     return read_paper(papers_folder() / name)
 
 
@@ -250,15 +252,10 @@ def _mistakes(content: _File, folder: Path) -> Iterator[str]:
             yield from (f"{figure.id}: there is no series {name}" for name in panel.series if name not in named)
     for claim in content.claims:
         if claim.figure not in known:
-            yield f"{claim.id}: there is no figure {claim.figure}{_hint(claim.figure, list(known))}"
+            yield f"{claim.id}: there is no figure {claim.figure}{did_you_mean(claim.figure, list(known))}"
         elif claim.measure == "share" and known[claim.figure].average:
             yield f"{claim.id}: no share of runs where runs are averaged over {known[claim.figure].average}"
 
 
 def _key(location: Sequence[str | int]) -> str:
     return ".".join(map(str, location))
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    close: list[Any] = get_close_matches(name, known, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.arguments import by_name, inside
 from netbandit.plural import counted
+from netbandit.printable import print_line
 from netbandit.results.columns import cell, column, marked, parameter_cells
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE
@@ -32,6 +33,7 @@ from netbandit.results.paired import (
     paired_difference,
     pairs_of,
     parameters_of,
+    require_metrics,
     samples_by_point,
     value_text,
     values_by_key,
@@ -163,9 +165,7 @@ def comparison(
         raise CompareError(f"differences are not compared by {statistic!r}, but by {' or '.join(STATISTICS)}")
     how = Statistic.named(statistic)
     names = parameters_of(results)
-    metrics = list(dict.fromkeys(results["metric"]))
-    if metric not in metrics:
-        raise CompareError(f"there is no metric {metric!r}; there are {', '.join(map(str, metrics))}")
+    require_metrics([metric], results)
     whole = None if against is None else whole_keys(against, names)
     names = distinguishing_keys(results, names, whole or {})
     points = samples_by_point(results, names, metric)
@@ -257,7 +257,6 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     still wider than *console* goes on beyond its edge.
     """
     from rich.measure import Measurement
-    from rich.text import Text
 
     from netbandit.results.terminal_table import sign_of
 
@@ -268,7 +267,7 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     alike = _common_baseline(comparison)
     if alike is not None:
         title += f" ({alike})"
-    console.print(Text(title), soft_wrap=True)
+    print_line(console, title)
     family = any(each.p_holm != each.p for each in found)
     for single in [True, False][: 1 + family]:
         table = _table(comparison, sign, single=single, family=family, baseline=alike is None)
@@ -285,11 +284,11 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
         without = f"; no {sign} where all pairs differ alike: how far others lie is not known" if missing else ""
     else:
         what, without = f"median difference [ends of its 95 % interval] {over}", f"; {missing}" if missing else ""
-    console.print(Text(f"{what}{without}"), soft_wrap=True)
+    print_line(console, f"{what}{without}")
     if family:
-        console.print(Text("p (Holm): corrected for all comparisons made here; intervals are not"), soft_wrap=True)
+        print_line(console, "p (Holm): corrected for all comparisons made here; intervals are not")
     for line in [*left_out_lines(comparison), *comparison.remarks]:
-        console.print(Text(line), soft_wrap=True)
+        print_line(console, line)
 
 
 def _common_baseline(comparison: Comparison) -> str | None:

@@ -19,6 +19,7 @@ from netbandit.results.levels import p_value
 from netbandit.results.statistic import Statistic
 from netbandit.results.tables import FIXED
 from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
+from netbandit.wording import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -70,6 +71,15 @@ class Samples:
 def parameters_of(results: "DataFrame") -> list[str]:
     """Return the columns of *results* that are keys of the scenario."""
     return [str(name) for name in results.columns if name not in FIXED]
+
+
+def require_metrics(names: Sequence[str], results: "DataFrame") -> None:
+    """Raise `CompareError` if *names* has no metric, or one that *results* do not have."""
+    known = list(dict.fromkeys(map(str, results["metric"])))
+    missing = [name for name in names if name not in known]
+    if missing or not names:
+        hint = did_you_mean(missing[0], known) if len(missing) == 1 else ""
+        raise CompareError(f"there is no metric {', '.join(missing)}{hint}; the metrics are {', '.join(known)}")
 
 
 def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from netbandit.results.paired import (
     paired_difference,
     pairs_of,
     parameters_of,
+    require_metrics,
     samples_by_point,
     value_text,
     values_by_key,
@@ -187,10 +188,7 @@ def paper_entries(
         StatisticError: There is no such statistic.
     """
     how = Statistic.named(statistic)
-    known = list(dict.fromkeys(map(str, results["metric"])))
-    missing = [metric for metric in metrics if metric not in known]
-    if missing or not metrics:
-        raise CompareError(f"there is no metric {', '.join(missing)}; there are {', '.join(known)}")
+    require_metrics(metrics, results)
     names = [key for key in parameters_of(results) if key not in NOT_A_POINT]
     fixed = whole_keys(where or {}, names)
     down = [_whole(key, "--rows", names) for key in rows or ()]

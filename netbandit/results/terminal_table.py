@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from netbandit.printable import one_line
+from netbandit.printable import print_line
 from netbandit.results.columns import Column, cell, column, lined_up, marked, parameter_cells
 from netbandit.results.failures import is_regret
 from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks
@@ -33,7 +33,7 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN) ->
     """
     from rich.text import Text
 
-    console.print(Text(one_line(_title(study))), soft_wrap=True)
+    print_line(console, _title(study))
     sign = sign_of(console)
     found = [estimates(point, statistic) for point in study.points]
     line = constants_line(found, sign)
@@ -47,7 +47,7 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN) ->
     for line in cost_lines(study):
         console.print(Text(line))
     for line in [*privacy_lines(study), *failure_lines(study), *remarks(study)]:
-        console.print(Text(one_line(line)), soft_wrap=True)
+        print_line(console, line)
 
 
 def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign: str) -> list[str]:

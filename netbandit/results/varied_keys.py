@@ -1,11 +1,11 @@
 """Which keys tell the points of a study apart, how they are called, and which points something holds for."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 from netbandit.key_paths import CASE
 from netbandit.results.columns import cell
 from netbandit.results.store import PointResult, StudyResult
+from netbandit.wording import did_you_mean
 
 NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
 """Keys in which two replications of one point may differ."""
@@ -87,12 +87,11 @@ def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] 
     ends = [key for key in keys if key.endswith(f".{name}") or key == f"{name}.kind"]
     if len(ends) == 1:
         return ends[0]
-    close = difflib.get_close_matches(name, [*keys, *metrics], n=1)
     parts = [f"{option}: there is no {name} here"]
     if ends:
         parts = [f"{option}: {name} may be any of {', '.join(ends)}"]
-    elif close:
-        parts[0] += f" (did you mean {close[0]}?)"
+    else:
+        parts[0] += did_you_mean(name, [*keys, *metrics])
     if option != METRICS_ONLY:
         parts.append(f"the keys that vary are {', '.join(keys)}" if keys else "no key varies")
     if metrics:

@@ -98,8 +98,9 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combi
         parameters: What ``--set`` changed, part of every point's parameters.
     """
     # What is wrong inside one case leaves the other mistakes of the cases to be found.
-    wrong = {path[1] for path, _ in problems(data) if len(path) > 1 and (path[1] != CASES or len(path) == 2)}
     sweep = data.get("sweep")
+    no_cases = isinstance(sweep, dict) and CASES in sweep and not are_cases(sweep[CASES])
+    wrong = {path[1] for path, _ in problems(data) if len(path) > 1 and (path[1] != CASES or no_cases)}
     sweep = {key: values for key, values in sweep.items() if key not in wrong} if isinstance(sweep, dict) else {}
     if math.prod(map(len, sweep.values())) > MOST_POINTS:
         sweep = {key: values[:1] for key, values in sweep.items()}
@@ -169,10 +170,8 @@ def problems(data: Raw) -> list[Problem]:
             found += _problems_of_cases(path, values, sweep)
             continue
         if key == APPEND:  # what could be added is in the cases already
-            tables = are_cases(values)
             none = "must have cases to add to, of an extended file or beside it: without, write [[sweep.cases]]"
-            wrong = f"must be tables [[sweep.{APPEND}]], each with one or more keys to set, not {show(values)}"
-            found.append((path, none if tables else wrong))
+            found += [(path, none)] if are_cases(values) else _no_cases(path, values)
             continue
         if not _KEY_PATH.fullmatch(key):
             found.append((path, "must be the dotted key path of a key of the scenario, such as topology.agents"))
@@ -198,9 +197,18 @@ def are_cases(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 0 and all(isinstance(case, dict) and case for case in value)
 
 
+def _no_cases(path: KeyPath, cases: Any) -> list[Problem]:
+    """Return what is wrong with what should be tables: where all are, those that are empty."""
+    header = ".".join(map(str, path))
+    if isinstance(cases, list) and cases and all(isinstance(case, dict) for case in cases):
+        text = f"is empty: a case [[{header}]] must set one or more keys, or have a {LABEL}"
+        return [((*path, index), text) for index, case in enumerate(cases) if not case]
+    return [(path, f"must be tables [[{header}]], each with one or more keys to set, not {show(cases)}")]
+
+
 def _problems_of_cases(path: KeyPath, cases: Any, sweep: Raw) -> list[Problem]:
     if not are_cases(cases):
-        return [(path, f"must be tables [[sweep.cases]], each with one or more keys to set, not {show(cases)}")]
+        return _no_cases(path, cases)
     found = _repetitions(path, [{key: value for key, value in case.items() if key != LABEL} for case in cases])
     found += _problems_of_labels(path, cases)
     for index, case in enumerate(cases):

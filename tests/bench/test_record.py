@@ -85,7 +85,7 @@ def test_mistakes_of_both_files_are_told_at_once(tmp_path):
     done = CliRunner().invoke(main, ["bench", "--against", str(bad), str(tmp_path / "none")])
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
-        f"{bad}:1: not a line that netbandit bench --record writes",
+        f"Error: {bad}:1: not a line that netbandit bench --record writes",
         f"{tmp_path / 'none'}: cannot be read: No such file or directory",
     ]
     assert CliRunner().invoke(main, ["bench", "--record", str(bad), "--against", "a", "b"]).exit_code == 2
@@ -118,7 +118,7 @@ def test_what_is_no_record_is_named(tmp_path, line):
     whole.write_text(json.dumps(WHOLE) + "\n")
     file.write_text(f"{json.dumps(WHOLE)}\n{line}\n")
     done = CliRunner().invoke(main, ["bench", "--against", str(whole), str(file)])
-    assert (done.exit_code, done.stderr) == (2, f"{file}:2: not a line that netbandit bench --record writes\n")
+    assert (done.exit_code, done.stderr) == (2, f"Error: {file}:2: not a line that netbandit bench --record writes\n")
 
 
 @pytest.mark.parametrize("value", [5e-324, 1e308, 0.0, -1.0, float("inf"), float("nan")])

@@ -257,7 +257,7 @@ def test_results_that_cannot_be_written_are_one_line(place):
 def test_a_scheduler_that_is_not_there_is_one_line(place, monkeypatch):
     monkeypatch.setattr("netbandit.running.cluster._PATIENCE", 0.5)
     done = call("run", "star.toml", "--scheduler", "tcp://127.0.0.1:9")
-    assert (done.exit_code, done.stderr) == (1, "no dask scheduler answers at tcp://127.0.0.1:9\n")
+    assert (done.exit_code, done.stderr) == (1, "Error: no dask scheduler answers at tcp://127.0.0.1:9\n")
 
 
 def test_a_trace_is_written_where_it_is_asked_for(place):
@@ -476,3 +476,27 @@ def test_compare_looks_at_decisions_where_users_went_away(tmp_path):
     compared = runner.invoke(main, ["compare", str(out)])
     assert compared.exit_code == 0
     assert "regret per decision" in compared.stdout.replace("_", " ")
+
+
+def test_check_names_the_valid_files_beside_the_mistakes_of_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tables = (
+        'run = { horizon = 9 }\nbandit = { kind = "bernoulli", arms = 2 }\nlearner = { kind = "ucb" }\n'
+        'protocol = { kind = "silent" }\n'
+    )
+    (tmp_path / "good.toml").write_text(tables + 'topology = { family = "ring", agents = 3 }\n')
+    (tmp_path / "bad.toml").write_text(tables + 'topology = { kind = "ring", agents = 3 }\n')
+    done = call("check", "bad.toml", "good.toml")
+    assert (done.exit_code, done.stdout) == (2, "good.toml: ok, 1 point, 1 run\n")
+    assert done.stderr.startswith("bad.toml:5:1: topology.family: is missing, must be a string: a known family, or ")
+    assert done.stderr.endswith('(did you mean "family" for "kind"?)\n')
+    (tmp_path / "bad.toml").write_text(tables + 'topology = { family = "ring", kind = "ring", agents = 3 }\n')
+    assert call("check", "bad.toml").stderr.endswith('(did you mean "family"?)\n')
+
+
+@pytest.mark.parametrize("arguments", [["report", "nowhere"], ["trace", "nowhere"], ["reproduce", "nowhere"]])
+def test_every_mistake_that_stands_in_no_file_has_the_same_prefix(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: ")

@@ -69,7 +69,7 @@ def test_a_file_without_an_end_is_not_read_to_its_end(check):
 def test_names_of_folders_that_are_too_long(check):
     code, lines = check(SMALL, "--out", "a" * 300, command="run")
     assert (code, len(lines)) == (1, 1)
-    assert lines[0].startswith("cannot write to ")
+    assert lines[0].startswith("Error: cannot write to ")
     assert lines[0].endswith("File name too long")
     code, lines = check(file="a" * 300)
     assert (code, len(lines)) == (2, 1)
@@ -92,7 +92,7 @@ def test_a_full_disk_as_standard_output_is_one_line(tmp_path, command):
 
         process = started(tmp_path, *command, first=into_full)
         _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors.splitlines()[-1]) == (1, "standard output: No space left on device")
+    assert (process.returncode, errors.splitlines()[-1]) == (1, "Error: standard output: No space left on device")
     assert "Traceback" not in errors
 
 

@@ -121,12 +121,12 @@ def test_one_figure_of_a_paper():
     only = load_paper("dpmab").only("fig4")
     assert [figure.id for figure in only.figures] == ["fig4"]
     assert {claim.figure for claim in only.claims} == {"fig4"}
-    with pytest.raises(PaperError, match="did you mean fig4"):
+    with pytest.raises(PaperError, match='did you mean "fig4'):
         load_paper("dpmab").only("fig4b")
 
 
 def test_an_unknown_paper():
-    with pytest.raises(PaperError, match="did you mean dpmab"):
+    with pytest.raises(PaperError, match='did you mean "dpmab'):
         load_paper("dpmap")
 
 

@@ -215,7 +215,7 @@ def test_what_the_user_asks_for_is_drawn(folder, options, stem):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--x", "regrets"], r"--x: there is no regrets here \(did you mean regret\?\); the keys that vary are "),
+        (["--x", "regrets"], r'--x: there is no regrets here \(did you mean "regret"\?\); the keys that vary are '),
         (["--y", "learner.rounds"], r"--y: there is no learner.rounds here.*; the metrics are regret, "),
         (["--color", "cost"], r"--color: there is no cost here; the keys that vary are protocol.kind, learner.rounds$"),
     ],

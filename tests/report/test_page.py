@@ -306,7 +306,7 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
 
     monkeypatch.setattr("os.fsync", full)
     done = CliRunner().invoke(main, ["report", str(tmp_path)])
-    assert (done.exit_code, done.stderr) == (1, f"cannot write to {tmp_path}: No space left on device\n")
+    assert (done.exit_code, done.stderr) == (1, f"Error: cannot write to {tmp_path}: No space left on device\n")
     assert (tmp_path / "report.html").read_bytes() == before
     assert list(tmp_path.glob(".*")) == []
 

@@ -103,7 +103,7 @@ def test_a_number_is_the_same_however_it_is_written(value):
 @pytest.mark.parametrize(
     ("metric", "against", "text"),
     [
-        ("regrets", None, "there is no metric 'regrets'; there are regret"),
+        ("regrets", None, r'there is no metric regrets \(did you mean "regret"\?\); the metrics are regret'),
         ("regret", {"shape": "star"}, "there is no shape here; the keys that vary are topology.family, latency"),
         ("regret", {"topology.family": "grid"}, "no point has topology.family = grid; there are star, ring"),
         ("regret", {"topology.family": "star", "latency": 2}, "nothing can be compared"),
@@ -152,7 +152,7 @@ def test_a_baseline_that_all_points_share_is_said_once(tmp_path):
     [
         (["topology.agents"], "KEY=VALUE"),
         (["topology.agents=9"], "no point has topology.agents = 9; there are 3, 4"),
-        (["--metric", "joy"], "there is no metric 'joy'"),
+        (["--metric", "joy"], "there is no metric joy; the metrics are"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, words, text):

@@ -179,7 +179,7 @@ def test_what_no_row_and_no_column_holds_must_be_chosen():
         paper_entries(found, ["learner"], ["learner"])
     with pytest.raises(CompareError, match=r"there is no metric regrett"):
         paper_entries(found, metrics=["regrett"])
-    with pytest.raises(CompareError, match=r"--rows: there is no lerner here \(did you mean learner.kind"):
+    with pytest.raises(CompareError, match=r'--rows: there is no lerner here \(did you mean "learner.kind'):
         paper_entries(found, ["lerner"])
 
 

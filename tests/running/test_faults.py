@@ -199,13 +199,13 @@ def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
     code, output, errors = end(process)
     assert (code, output) == (1, "")
     assert len(errors.splitlines()) == 1
-    assert errors.startswith(f"cannot write to {place / 'out'}")
+    assert errors.startswith(f"Error: cannot write to {place / 'out'}")
     assert "File too large" in errors
     assert results(place) == []
     assert no_process_left(process.pid)
     code, output, errors = end(start(place, [4], 8, first=limit, PYTHONDONTWRITEBYTECODE="1"))
     assert (code, output, len(errors.splitlines())) == (1, "", 1)
-    assert errors.startswith("cannot start 2 worker processes: OSError: ")
+    assert errors.startswith("Error: cannot start 2 worker processes: OSError: ")
     code, _, errors = end(start(place, [4], 8, "--jobs", 1))
     assert (code, errors) == (0, "")
     check_whole(place, [4], 8)

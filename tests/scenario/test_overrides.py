@@ -96,7 +96,7 @@ def test_mistakes_stand_at_the_override(write, check, valid):
     write(small=valid)
     overrides = ["topology.agents=5.0", "run.slto=1 ms", "links.peer={latency='2 m', cost=-1}", "run.horizon.x=1"]
     assert check("small.toml", overrides) == [
-        "--set topology.agents: topology.agents: must be an integer from 1 to 10^7, not 5.0",
+        "--set topology.agents: topology.agents: must be an integer from 1 to 10^7, not 5.0 (did you mean 5?)",
         '--set run.slto: run.slto: unknown key, must be one of "horizon", "slot", "replications", "seed", '
         '"activity", "skew" '
         '(did you mean "slot"?)',

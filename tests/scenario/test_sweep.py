@@ -249,6 +249,12 @@ def test_cases_that_are_no_tables_or_repeat_what_is_swept_are_mistakes(tmp_path)
     [(path, text)] = problems(cases_of(tmp_path, "cases = [1]\n").data)
     assert path == ("sweep", "cases")
     assert "[[sweep.cases]]" in text
+    document = cases_of(tmp_path, CASES + "[[sweep.cases]]\n")
+    assert expand(document.data)
+    assert document.error(problems(document.data)).lines == [
+        f"{tmp_path / 'cases.toml'}:19:1: sweep.cases[2]: is empty: a case [[sweep.cases]] must set one or more keys, "
+        "or have a label"
+    ]
     document = cases_of(tmp_path, CASES, "protocol.kind = ['gis', 'silent']\n")
     assert {path for path, _ in problems(document.data)} == {
         ("sweep", "cases", 0, "protocol", "kind"),

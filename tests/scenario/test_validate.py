@@ -100,7 +100,7 @@ def texts(table: Any) -> dict[str, str]:
         ({"either": "x"}, {"either": 'must be a table with the keys "low", "high" or an integer, not "x"'}),
         ({"pair": [1]}, {"pair": "must be a list of 2 values, each an integer, not a list of 1"}),
         ({"pair": [1, 2, 3]}, {"pair": "must be a list of 2 values, each an integer, not a list of 3"}),
-        ({"pair": [1, 2.0]}, {"pair[1]": "must be an integer, not 2.0"}),
+        ({"pair": [1, 2.0]}, {"pair[1]": "must be an integer, not 2.0 (did you mean 2?)"}),
         ({"share": "x"}, {"share": "must be half of something"}),
         ({"capacity": ["x"]}, {"capacity[0]": 'must be an integer, not "x"'}),
     ],

@@ -234,7 +234,11 @@ def test_what_is_no_trace_is_one_clear_line(tmp_path):
     for bad in ("{}", "no", "3", '{"kind": "ADV", "round": 1, "from": "x", "to": 1}', good[:-9]):
         file.write_text(f"{good}\n{bad}\n")
         code, output, errors = call("trace", file)
-        assert (code, output, errors) == (2, "", f"{file}:2: this is not a line of a trace as --trace writes it\n")
+        assert (code, output, errors) == (
+            2,
+            "",
+            f"Error: {file}:2: this is not a line of a trace as --trace writes it\n",
+        )
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(TraceError, match="is not text"):
         convert(file, Path(tmp_path / "shown.json"))

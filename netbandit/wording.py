@@ -15,6 +15,9 @@ from pydantic.fields import FieldInfo
 
 from netbandit.key_paths import KeyPath
 
+WORDS = "x-words"
+"""The keyword of the JSON Schema under which `Allowed` says what a key takes."""
+
 
 @dataclass(frozen=True)
 class Allowed:
@@ -27,6 +30,10 @@ class Allowed:
 
     text: str
     keys: type[BaseModel] | None = None
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        """Have the JSON Schema say it too, under a keyword of our own that validators ignore."""
+        return {**handler(core_schema), WORDS: self.text}
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

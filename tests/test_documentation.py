@@ -10,6 +10,9 @@ import pytest
 
 import netbandit
 from netbandit.registry import BUILT_IN
+from netbandit.results.run_keys import run_key
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -83,3 +86,35 @@ def test_every_page_of_a_section_is_in_its_table_of_contents():
 def test_the_pinned_cuts_that_the_gallery_uses_are_there():
     pinned = json.loads((ROOT / "tests" / "data" / "scenario_numbers.json").read_text(encoding="utf-8"))
     assert {file.stem for file in (ROOT / "scenarios").glob("*.toml")} <= set(pinned)
+
+
+def test_the_scenario_on_the_first_page_is_the_one_its_picture_shows(tmp_path):
+    (text,) = [text for language, text in blocks(DOCS / "index.md") if language == "toml"]
+    assert len(text.splitlines()) <= 10
+    (tmp_path / "first.toml").write_text(text, encoding="utf-8")
+    first, shipped = (check(load(file)) for file in (tmp_path / "first.toml", ROOT / "scenarios" / "quickstart.toml"))
+    assert [run_key(point, 0) for point in first.points] == [run_key(point, 0) for point in shipped.points]
+
+
+def test_every_scenario_has_a_question_and_a_card_in_the_gallery(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    from scenario_gallery import GROUPS, grid
+
+    names = {file.stem for file in (ROOT / "scenarios").glob("*.toml")}
+    assert sorted(" ".join(GROUPS.values()).split()) == sorted(names)
+    cards = re.findall(r"^:::\{grid-item-card\} (.+)$", grid({}), re.MULTILINE)
+    assert len(cards) == len(names)
+    assert all(card.endswith("?") for card in cards)
+
+
+def test_types_of_keys_are_told_in_words(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    from generated_reference import keys_page, schema
+
+    page = keys_page(schema())
+    types = [row.split("|")[2].strip() for row in page.splitlines() if row.startswith("| `")]
+    assert not [
+        found for found in types if re.search(r"\b(string|array|object|≥|≤)$", found) and "a string" not in found
+    ]
+    assert re.search(r'^\| `slot` \| a duration such as "10 ms" \|', page, re.MULTILINE)
+    assert re.search(r"^\| `horizon` \| an integer from 1 to 10\^12 \|", page, re.MULTILINE)

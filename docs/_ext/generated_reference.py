@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 from click.testing import CliRunner
 from sphinx.application import Sphinx
 
 from netbandit.cli import main
 from netbandit.results.metrics import METRICS
+from netbandit.wording import WORDS, allowed
 
 Schema = dict[str, Any]
 
@@ -112,6 +114,8 @@ def _rows(
 
 def _type(value: Schema, definitions: Schema) -> str:
     value = _resolved(value, definitions)
+    if WORDS in value:
+        return str(value[WORDS]).partition(":")[0]
     if "const" in value:
         return f"`{json.dumps(value['const'])}`"
     if "enum" in value:
@@ -120,16 +124,18 @@ def _type(value: Schema, definitions: Schema) -> str:
         return " or ".join(dict.fromkeys(_type(one, definitions) for one in value["anyOf"]))
     kind = value.get("type", "value")
     if kind == "array":
-        return f"list of {_type(value['items'], definitions)}" if "items" in value else "list"
+        each = _type(value["items"], definitions) if "items" in value else ""
+        return f"a list, each {each}" if each and each != "a value" else "a list"
     if kind == "object":
         inside = value.get("properties")
-        return "{ " + ", ".join(inside) + " }" if inside else "table"
-    bounds = [
-        f"{sign} {value[key]:,}"
-        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
-        if key in value
-    ]
-    return " ".join([str(kind), ", ".join(bounds)]).strip()
+        return "{ " + ", ".join(inside) + " }" if inside else "a table"
+    if kind not in _TYPES:
+        return "a value"
+    return allowed(_TYPES[kind], [limit(value[key]) for key, limit in _LIMITS.items() if key in value])
+
+
+_TYPES = {"integer": int, "number": float, "string": str, "boolean": bool}
+_LIMITS = {"minimum": Ge, "exclusiveMinimum": Gt, "maximum": Le, "exclusiveMaximum": Lt, "minLength": MinLen}
 
 
 def _cell(text: str) -> str:

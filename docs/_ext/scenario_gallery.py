@@ -46,6 +46,17 @@ TOLD_BY = {
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
 """What whole studies took, written by ``docs/gallery/whole_runs.py``."""
+GROUPS = {
+    "Delay and topology": (
+        "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random"
+    ),
+    "Failures": "loss bursts outage churn deadline",
+    "Budget and privacy": "budget equal_cost feducb_private",
+    "Learners": "baselines drift feducb feducb_delay asynchronous",
+    "Procurement": "pfcb pfcb_structures pfcb_delay pfcb_threshold",
+    "Vertical data": "vertical replay",
+}
+"""The scenarios of the gallery, by heading."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -80,6 +91,30 @@ def comment_of(text: str) -> str:
     return "\n".join(lines).strip()
 
 
+def title_of(name: str) -> str:
+    """Return the question that the scenario *name* answers."""
+    text = (SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(text).get("description") or name.replace("_", " "))
+
+
+def grid(pictures: dict[str, str]) -> str:
+    """Return the cards of all scenarios: their picture and question under the heading of their group.
+
+    Args:
+        pictures: The file of each scenario's picture, beside the page.
+    """
+    lines = []
+    for heading, names in GROUPS.items():
+        lines += [f"## {heading}\n", "::::{grid} 1 2 2 3", ":gutter: 3\n"]
+        for name in names.split():
+            lines += [f":::{{grid-item-card}} {title_of(name)}", f":link: {name}", ":link-type: doc"]
+            lines += [f":img-bottom: pictures/{pictures[name]}"] if name in pictures else []
+            lines += [f":img-alt: {title_of(name)}"] if name in pictures else []
+            lines.append(":::\n")
+        lines.append("::::\n")
+    return "\n".join(lines)
+
+
 def page(name: str, picture: tuple[str, str] | None, said: str) -> str:
     """Return the page of the scenario *name*.
 
@@ -89,7 +124,7 @@ def page(name: str, picture: tuple[str, str] | None, said: str) -> str:
         said: What is said of the run that was made for the page.
     """
     text = (SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")
-    title = tomllib.loads(text).get("description") or name.replace("_", " ")
+    title = title_of(name)
     lines = [f"# {title}\n", comment_of(text), ""]
     if picture is not None:
         file, caption = picture
@@ -126,6 +161,7 @@ def write(app: Sphinx) -> None:
     gallery = Path(app.srcdir) / "gallery"
     made = gallery / "pictures" / "made"
     made.mkdir(parents=True, exist_ok=True)
+    pictures: dict[str, str] = {}
     for file in sorted(SCENARIOS.glob("*.toml")):
         name = file.stem
         _LOG.info("running scenarios/%s.toml", name)
@@ -142,10 +178,16 @@ def write(app: Sphinx) -> None:
                     f"made/{name}.png",
                     "One run of each point, with the cuts named below.",
                 )
-        text = page(name, picture, said)
-        place = gallery / f"{name}.md"
-        if not place.exists() or place.read_text(encoding="utf-8") != text:
-            place.write_text(text, encoding="utf-8")
+        if picture is not None:
+            pictures[name] = picture[0]
+        _keep(gallery / f"{name}.md", page(name, picture, said))
+    _keep(gallery / "scenarios.inc", grid(pictures))
+
+
+def _keep(place: Path, text: str) -> None:
+    """Write a page, unless it is there: Sphinx reads again what is newer."""
+    if not place.exists() or place.read_text(encoding="utf-8") != text:
+        place.write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

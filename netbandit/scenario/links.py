@@ -23,6 +23,10 @@ FROM_GRAPH = ("geographic", "edges")
 """Latencies that the graph says: by the places of its nodes, or by the attribute of each link."""
 
 
+_UPLINK_LATENCY = 'a duration such as "10 ms" or { uniform = ["1 ms", "5 ms"] }'
+_LATENCY = f'{_UPLINK_LATENCY}, "geographic" or "edges"'
+
+
 def _latency(value: Any) -> Any:
     if value in FROM_GRAPH or isinstance(value, dict):
         return value
@@ -34,10 +38,7 @@ def _latency(value: Any) -> Any:
 
 def _uplink_latency(value: Any) -> Any:
     if value == "geographic":
-        raise ValueError(
-            'must be a duration such as "10 ms" or { uniform = ["1 ms", "5 ms"] }, not "geographic": '
-            "the server has no coordinates"
-        )
+        raise ValueError(f'must be {_UPLINK_LATENCY}, not "geographic": the server has no coordinates')
     return value if isinstance(value, dict) else duration_text(value, also='; or { uniform = ["1 ms", "5 ms"] }')
 
 
@@ -56,7 +57,7 @@ NotNegative = Annotated[float, Field(ge=0)]
 
 
 _JOULE = WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]})
-Energy = Annotated[float, BeforeValidator(parse_energy), Field(ge=0), Allowed(ENERGY), _JOULE]
+Energy = Annotated[float, BeforeValidator(parse_energy), Field(ge=0), _JOULE, Allowed(ENERGY)]
 
 
 def _parsed(latency: Any) -> Any:
@@ -94,14 +95,16 @@ class UniformLatency(Settings):
 class LinkSettings(FaultyLinkSettings):
     """``[links.peer]``: the links between agents."""
 
-    latency: Annotated[str | UniformLatency, BeforeValidator(_latency), AfterValidator(_parsed)] = Field(
-        default="0 ms",
-        description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }; of a network file or graph also '
-        '"geographic" (the distance of its nodes) or "edges" (the attribute latency of each of its links).',
+    latency: Annotated[str | UniformLatency, BeforeValidator(_latency), AfterValidator(_parsed), Allowed(_LATENCY)] = (
+        Field(
+            default="0 ms",
+            description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }; of a network file or graph '
+            'also "geographic" (the distance of its nodes) or "edges" (the attribute latency of each of its links).',
+        )
     )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth)] = Field(
-        default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
-    )
+    bandwidth: Annotated[
+        str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
+    ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
     energy: EnergySettings = EnergySettings()
     missing: Literal["error", "median"] = Field(
@@ -117,12 +120,12 @@ class LinkSettings(FaultyLinkSettings):
 class UplinkSettings(FaultyLinkSettings):
     """``[links.uplink]``: the links between an agent and the server, which has no place on the map."""
 
-    latency: Annotated[str | UniformLatency, BeforeValidator(_uplink_latency), AfterValidator(_parsed)] = Field(
-        default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.'
-    )
-    bandwidth: Annotated[str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth)] = Field(
-        default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.'
-    )
+    latency: Annotated[
+        str | UniformLatency, BeforeValidator(_uplink_latency), AfterValidator(_parsed), Allowed(_UPLINK_LATENCY)
+    ] = Field(default="0 ms", description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }.')
+    bandwidth: Annotated[
+        str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
+    ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
     energy: EnergySettings = EnergySettings()
 

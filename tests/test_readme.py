@@ -66,12 +66,6 @@ def test_every_command_and_piece_of_code_runs(folder, fresh):
         assert (folder / "results" / file).stat().st_size > 0
 
 
-def test_every_scenario_is_in_the_gallery_and_the_other_way_round():
-    gallery = (ROOT / "docs" / "gallery" / "index.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"\b([a-z_]+\.toml)", gallery))
-    assert named == {path.name for path in (ROOT / "scenarios").glob("*.toml")}
-
-
 def test_a_visitor_reads_it_in_two_minutes():
     prose = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
     assert len(prose.split()) < 600

@@ -49,8 +49,8 @@ def unequal_exploration(learners: Iterable[Mapping[str, Any]]) -> str:
     values = sorted({alpha for kind in fixed for alpha in found[kind]})
     if not fixed:
         values = [min(float(table["exploration"]) for table in tables)]
-    said = f"bonuses differ, and regrets with them: {said} (alpha of sigma sqrt(2 alpha ln t / n))"
+    said = f"exploration bonuses differ, and so does regret: {said} (alpha of sigma sqrt(2 alpha ln t / n))"
     if len(values) > 1:
-        return f"{said}; {' and '.join(fixed)} have no key that would make them equal"
+        return f"{said}; {' and '.join(fixed)} have no key to equalize them"
     eta = ", with learner.eta = 0 for coop-ucb2," if "coop-ucb2" in found else ""
-    return f"{said}; learner.exploration = {values[0]:g} for all{' others' if fixed else ''}{eta} makes them equal"
+    return f"{said}; learner.exploration = {values[0]:g} for all{' others' if fixed else ''}{eta} equalizes them"

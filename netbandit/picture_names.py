@@ -6,8 +6,8 @@ PICTURE_NAMES: Mapping[str, str] = {
     "regret": "regret over the slots",
     "structure": "regret against cost, for each protocol",
     "learners": "regret against data, energy and delay, for each learner",
-    "heatmap": "regret over two numbers that vary",
-    "parameter": "regret and waiting against a number that varies",
+    "heatmap": "regret over two numeric keys",
+    "parameter": "regret and waiting against a numeric key",
     "diameter": "cost, delay and regret against the diameter",
     "privacy": "regret against the privacy spent",
     "tradeoff": "regret against cost",
@@ -17,4 +17,4 @@ PICTURE_NAMES: Mapping[str, str] = {
     "lost": "the network, its links coloured by lost messages",
     "bottleneck": "the busiest links, and how long messages wait for them",
 }
-"""Name -> what is to be seen."""
+"""Name -> what it shows."""

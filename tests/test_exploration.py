@@ -63,9 +63,9 @@ def test_every_learner_with_such_a_key_has_an_alpha():
     ("cases", "said"),
     [
         ('["ucb", "klucb"]', "ucb 4, klucb 1 (alpha of sigma sqrt(2 alpha ln t / n)); learner.exploration = 1 for all"),
-        ('["ucb", "dducb"]', "learner.exploration = 2 for all makes them equal"),
-        ('["ucb", "coop-ucb2"]', "= 2 for all, with learner.eta = 0 for coop-ucb2, makes them equal"),
-        ('["klucb", "dec-ucb"]', "klucb and dec-ucb have no key that would make them equal"),
+        ('["ucb", "dducb"]', "learner.exploration = 2 for all equalizes them"),
+        ('["ucb", "coop-ucb2"]', "= 2 for all, with learner.eta = 0 for coop-ucb2, equalizes them"),
+        ('["klucb", "dec-ucb"]', "klucb and dec-ucb have no key to equalize them"),
         ('["ucb", "thompson"]', None),
         ('["ucb"]', None),
     ],

@@ -12,7 +12,12 @@ from netbandit.cli.exit_codes import FAILURE
 
 @click.command()
 @click.argument("mechanisms", metavar="[MECHANISM]...", nargs=-1)
-@click.option("--samples", type=click.IntRange(min=100), metavar="N", help="Releases, or runs, of each of two inputs.")
+@click.option(
+    "--samples",
+    type=click.IntRange(min=100),
+    metavar="N",
+    help="Number of releases, or runs, for each of the two inputs.",
+)
 @click.option(
     "--confidence",
     type=FiniteRange(0.5, 1.0, max_open=True),
@@ -29,7 +34,7 @@ from netbandit.cli.exit_codes import FAILURE
     "picture",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw what is stated, exact and found into this .png or .svg file.",
+    help="Draw the stated, exact and measured epsilon into this .png or .svg file.",
 )
 def audit(
     mechanisms: tuple[str, ...],

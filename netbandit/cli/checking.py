@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @set_option
-@click.option("--execution", is_flag=True, help="Say what is compiled or goes in bulk, and why the rest does not.")
+@click.option("--execution", is_flag=True, help="Show what is compiled or processed in bulk, and why the rest is not.")
 def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool) -> None:
     """Check scenarios: name the valid ones, and list the errors of the others."""
     from netbandit.scenario.errors import ScenarioError

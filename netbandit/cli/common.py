@@ -27,7 +27,7 @@ set_option = click.option(
     "changes",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key of the scenario; VALUE is read as TOML, a bare word is a string. May be given several times.",
+    help="Set a key of the scenario; VALUE is TOML, or a bare word for a string. May be repeated.",
 )
 
 
@@ -46,7 +46,7 @@ statistic_option = click.option(
     default="mean",
     show_default=True,
     metavar="mean|median|qN",
-    help="What stands for the replications of a point in table and pictures; q90 is the quantile of 90 %.",
+    help="Statistic over the replications of a point in tables and pictures; q90 is the 90 % quantile.",
 )
 
 
@@ -112,7 +112,7 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
     except (FileNotFoundError, ValueError) as error:
         fail(error)
     if found.damaged:
-        left_out = f"{counted(len(found.damaged), 'run')} left out, not as they were written; run the scenario again:"
+        left_out = f"{counted(len(found.damaged), 'run')} left out, as their files are damaged; run the scenario again:"
         _listed(left_out, found.damaged)
     return found
 
@@ -120,7 +120,9 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
 def report_repeated(repeated: Sequence[str]) -> None:
     """Say on stderr which runs were done again because their files were damaged."""
     if repeated:
-        _listed(f"{counted(len(repeated), 'run')} done again, not as written or of a format not read here:", repeated)
+        _listed(
+            f"{counted(len(repeated), 'run')} repeated, as their files were damaged or of an unknown format:", repeated
+        )
 
 
 _MOST_LISTED = 10

@@ -17,7 +17,7 @@ _MOST_LISTED = 20
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The folder that the runs come into; it is made if it is not there.  [default: the first DIR]",
+    help="The destination folder; created if needed.  [default: the first DIR]",
 )
 def merge(folders: tuple[Path, ...], out: Path | None) -> None:
     """Put the runs of one study that were made in several folders into one.

@@ -21,9 +21,14 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?", re.ASCII)
 
 _where_argument = click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
 _rows_option = click.option(
-    "--rows", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="How many of each point."
+    "--rows",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Number of rows for each point.",
 )
-_csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print all of every run, tidy, as CSV.")
+_csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print the values of every run as tidy CSV.")
 
 
 def _energy(context: click.Context, param: click.Parameter, value: str) -> float:
@@ -67,7 +72,7 @@ def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None
     callback=_energy,
     default="1000 J",
     show_default=True,
-    help="An energy such as '1 kJ': how long it lasts each node, the median agent and the first to run out.",
+    help="Initial energy, such as '1 kJ'; the table shows how long it lasts each node.",
 )
 @_rows_option
 @_csv_option

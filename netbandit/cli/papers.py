@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0, max=MOST_JOBS),
     default=0,
     metavar="N",
-    help="Processes that run at once; 0 means one for each core.  [default: 0]",
+    help="Number of parallel processes; 0: one for each core.  [default: 0]",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the results.  [default: results/PAPER]"
@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     "for it, so that the looks err together as often as one.",
 )
 @click.option(
-    "--estimate", "only_estimate", is_flag=True, help="List the figures with what each takes, and run nothing."
+    "--estimate",
+    "only_estimate",
+    is_flag=True,
+    help="Only list the figures with an estimate of the time and disk space of each.",
 )
 def reproduce(
     what: str | None,

@@ -28,20 +28,19 @@ def _with_names(command: click.Command) -> click.Command:
 @click.command()
 @folder_argument
 @click.argument("words", metavar="[NAME] [KEY=VALUE]...", nargs=-1)
-@click.option("--x", metavar="KEY|METRIC|slot", help="What is across: a key that varies, a metric, or slot for time.")
-@click.option("--y", metavar="METRIC", help="What is upward; over slot a curve.  [default: regret]")
-@click.option("--color", metavar="KEY", help="What the colours tell apart: a key that varies.")
-@click.option("--rows", metavar="KEY", help="A row of panels for each value of a key that varies.")
-@click.option("--columns", metavar="KEY", help="The same for columns.")
+@click.option("--x", metavar="KEY|METRIC|slot", help="Horizontal axis: a key that varies, a metric, or slot (time).")
+@click.option("--y", metavar="METRIC", help="Vertical axis.  [default: regret]")
+@click.option("--color", metavar="KEY", help="One colour for each value of a key that varies.")
+@click.option("--rows", metavar="KEY", help="One row of panels for each value of a key that varies.")
+@click.option("--columns", metavar="KEY", help="One column of panels for each value of a key that varies.")
 @click.option(
     "--bands",
     type=click.Choice(["mean", "comparison", "none"]),
     default="mean",
     show_default=True,
-    help="Which 95 % intervals are drawn: that of each mean, or that for comparing means, without what all points "
-    "share in a replication.",
+    help="95 % intervals: of each mean, or for comparing means (within replications).",
 )
-@click.option("--all", "every", is_flag=True, help="Draw every picture that there is, not the few that answer.")
+@click.option("--all", "every", is_flag=True, help="Draw every available picture, not only the relevant ones.")
 @statistic_option
 def plot(
     folder: Path,
@@ -57,9 +56,9 @@ def plot(
 ) -> None:
     """Draw the pictures of a folder of results.
 
-    These are the few that answer what the sweep varies; --all draws the rest too. With a NAME, --x, --y, --color,
-    --rows, --columns or KEY=VALUE one picture of just that is drawn, of those points that have the VALUEs
-    given. Pictures that were asked for are drawn anew by later runs into the folder, and come into its report.
+    By default these are the pictures that show what the sweep varies; --all draws the others too. With a NAME, --x,
+    --y, --color, --rows, --columns or KEY=VALUE only that picture is drawn, of the points with the given VALUEs.
+    Requested pictures are updated by later runs into the folder, and included in its report.
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
@@ -98,25 +97,24 @@ def plot(
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What to compare.  [default: regret; regret_per_decision where users or agents stay away]",
+    help="The metric to compare.  [default: regret; regret_per_decision where users or agents are absent]",
 )
 @click.option(
     "--statistic",
     type=click.Choice(["mean", "median"]),
     default="mean",
     show_default=True,
-    help="What stands for the differences of the pairs.",
+    help="Statistic of the paired differences.",
 )
 @click.option("--json", "as_object", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
 def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], statistic: str, as_object: bool) -> None:
-    """Show how much the points of a folder of results differ, pair by pair.
+    """Compare the points of a folder of results by paired differences.
 
-    Each point is compared with the one that has the VALUEs given and is like it in all other keys; without any, with
-    the first point. The same replication has the same seed at both: what both draw alike, such as the means of the
-    arms, is no part of the interval of their difference. Points that have no partner are left out, and named. Beside
-    the p-value of each comparison stands Holm's, corrected for all that are made; intervals are not corrected. Where
-    runs can fail, because agents drop the best arm or stall, a mean of fewer than 29 pairs decides nothing and has no
-    p-value, but a median may.
+    Each point is compared with the point that has the given VALUEs and agrees in all other keys; without VALUEs, with
+    the first point. Replications are paired by their seed, so common random inputs, such as the means of the arms,
+    cancel in the difference. Points without a counterpart are listed and left out. Each p-value is shown with Holm's
+    correction for all comparisons made; intervals are not corrected. Where runs can fail, because agents drop the best
+    arm or stall, means of fewer than 29 pairs have no p-value; medians may.
     """
     from rich.console import Console
 
@@ -147,7 +145,7 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
 @click.command()
 @folder_argument
 def report(folder: Path) -> None:
-    """Write report.html, one page about a folder of results that needs nothing but itself.
+    """Write report.html, one self-contained page about a folder of results.
 
     Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were run.
     """

@@ -56,7 +56,7 @@ class _RunOptions:
 @click.option(
     "--replications",
     metavar="N|A:B",
-    help="Independent repetitions; short for --set run.replications=N. A:B runs those from A to B - 1, counted from 0; "
+    help="Number of replications; short for --set run.replications=N. A:B runs those from A to B - 1, counted from 0; "
     "netbandit merge puts the parts together.",
 )
 @click.option(
@@ -65,7 +65,7 @@ class _RunOptions:
     default=1,
     show_default=True,
     metavar="N",
-    help="Processes that run at once; 0 means one for each core.",
+    help="Number of parallel processes; 0: one for each core.",
 )
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Use the workers of this dask scheduler.")
 @click.option(
@@ -82,7 +82,7 @@ class _RunOptions:
     "--estimate",
     "only_estimate",
     is_flag=True,
-    help="Run nothing, but say what time and disk it takes, from a short run of each point, and what takes most.",
+    help="Only estimate time and disk space, from a short run of each point.",
 )
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
 def run(
@@ -102,8 +102,8 @@ def run(
 ) -> None:
     """Run scenarios and their sweeps.
 
-    Runs that are already in the folder of the results are not done again, unless their files are damaged. A run that
-    is long says first what it will take.
+    Runs that are already in the folder of results are reused, unless their files are damaged. Before a long study its
+    estimated duration is shown.
     """
     from netbandit.results.one_study import refuse_other
     from netbandit.results.run_keys import run_keys
@@ -212,7 +212,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     click.echo(f"results: {folder}{known}", err=how.as_json)
     if result.copied:
         runs = counted(result.copied, "run")
-        click.echo(f"{runs} copied from equal ones: they differ in nothing but keys that have no effect", err=True)
+        click.echo(f"{runs} copied from identical runs, which differ only in keys that have no effect", err=True)
     drawn = _draw(folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)

@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 @click.command()
 @folder_argument
 @click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--rows", metavar="KEY[,KEY]", help="Keys whose values are the rows.  [default: all that are no columns]")
+@click.option("--rows", metavar="KEY[,KEY]", help="Keys whose values form the rows.  [default: all other keys]")
 @click.option(
     "--columns",
     metavar="KEY[,KEY]",
-    help="Keys whose values are the columns.  [default: with --rows, all that are no rows]",
+    help="Keys whose values form the columns.  [default: with --rows, all other keys]",
 )
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What to show; several stand side by side.  [default: regret; regret_per_decision where users or agents stay "
-    "away]",
+    help="The metric; may be repeated.  [default: regret; regret_per_decision where users or agents are away]",
 )
 @click.option(
     "--compare",
@@ -54,12 +53,12 @@ def table(
     statistic: "Statistic",
     layout: str,
 ) -> None:
-    """Print a table for a paper: means with their intervals, and the best in bold where that is decided.
+    """Print a table for a paper: means with intervals, the best in bold where the data decide it.
 
-    The best is the lowest (of rewards the highest) among the values of a key, such as the learner, that share all other
-    keys. It is in bold where its differences from all others are decided at the 5 % level: each pair is compared over
-    replications with the same seed, and Holm's correction is for all comparisons of the table. With KEY=VALUE only the
-    points are taken that have these values. The caption is printed with the table, what else must be known on stderr.
+    The best is the lowest value (of rewards the highest) among entries that differ only in the compared key, such as
+    the learner. It is bold where all its differences are significant at the 5 % level: comparisons are paired by
+    replication, with Holm's correction over the whole table. KEY=VALUE selects points. The caption is printed with the
+    table, further notes on stderr.
     """
     from netbandit.api.tables import table_of
     from netbandit.results.dataframe import dataframe

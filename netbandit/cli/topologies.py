@@ -75,9 +75,9 @@ def topology(
     replications: int,
     target: Path | None,
 ) -> None:
-    """Show what a topology is like, what rounds take on it, and which links would make it better.
+    """Describe a topology: its size, the duration of rounds, and which links to add.
 
-    A round is one in which every agent hears what all others have; gis is Global Information Synchronization.
+    In a round every agent receives the items of all others; gis is Global Information Synchronization.
 
     FILE-OR-FAMILY is the name of a family (netbandit topology ring --agents 50) or of a class of your own
     (module:Class, found from the working directory), a scenario, or a graph file. Keys of a family are given by --set:

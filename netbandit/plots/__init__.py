@@ -8,7 +8,7 @@
 | which of them are in a folder, and which stay there? | `picture_files` |
 | regret over the slots with a band over replications | `regret` |
 | regret against cost of protocols, delay as size | `structure` |
-| regret over two numbers that vary together | `heatmap` |
+| regret over two numeric keys together | `heatmap` |
 | regret and waiting against a swept number | `parameter` |
 | regret against diameter, cost, data, energy and delay | `tradeoff` |
 | regret against delay, privacy and communication; any metric against any key or metric | `xy` |

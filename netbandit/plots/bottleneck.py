@@ -48,7 +48,7 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
     colours = [_UPLINK_COLOUR if classes[link] == UPLINK else _PEER_COLOUR for link in shown]
     whose = "one replication" if len(runs) == 1 else f"mean of {len(runs):,} replications"
     if len(runs) < len(point.finished):
-        whose = f"replication {runs[0].replication} of {len(point.finished):,}, each with a network of its own"
+        whose = f"replication {runs[0].replication} of {len(point.finished):,}, each on a different network"
     notes = [whose, described({key: value_of(point, key) for key in arrangement.keys})]
     some = f"the {len(shown)} busiest of {scaled(used)} links in use, " if len(shown) < used else ""
     notes.append(f"{some}each in its busier direction")

@@ -107,7 +107,7 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
     elif same:
         whose = f"mean of {len(runs):,} replications"
     else:
-        whose = f"replication {first.replication} of {len(runs):,}, each with a network of its own"
+        whose = f"replication {first.replication} of {len(runs):,}, each on a different network"
     use = mean_link_figures(runs if same else runs[:1])[what]
     drawing = network(first, use)
     title = LINK_FIGURES[what].title if len(drawing.links) else "no links"

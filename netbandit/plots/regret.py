@@ -213,12 +213,12 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     changes, down = world_changes(arrangement.points), outages(arrangement.points)
     notes = (
         _what_is_shaded(arrangement, chosen),
-        "who is not served adds none" if curve == "regret" and partly_served(arrangement.points) else "",
-        "who is absent adds none" if curve == "regret" and partly_absent(arrangement.points) else "",
+        "unserved users add no regret" if curve == "regret" and partly_served(arrangement.points) else "",
+        "absent agents add no regret" if curve == "regret" and partly_absent(arrangement.points) else "",
         layout.left_out,
-        "each panel has a scale of its own" if len(chosen) > 1 and not together else "",
+        "panels have different scales" if len(chosen) > 1 and not together else "",
         events_note(changes, down),
-        "large dots: all who waited then go on" if any(_recover(one) for one in chosen) else "",
+        "large dots: all waiting agents have resumed" if any(_recover(one) for one in chosen) else "",
         missing_note(arrangement),
         privacy_note(arrangement.points),
     )

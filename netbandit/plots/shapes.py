@@ -37,7 +37,9 @@ class Shapes:
     @property
     def note(self) -> str:
         """What a subtitle says of points that are one mark; empty if there are none."""
-        return f"points of one mark differ in {', '.join(map(name, self.indistinct))}" if self.indistinct else ""
+        return (
+            f"points with the same marker differ in {', '.join(map(name, self.indistinct))}" if self.indistinct else ""
+        )
 
     @classmethod
     def of(cls, arrangement: Arrangement, color: str | None, without: Sequence[str | None] = ()) -> "Shapes":

@@ -46,7 +46,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     shown = [point for point in arrangement.points if cost.of(point) is not None and regret.of(point) is not None]
     waits = {id(point): mean_of(point, _WAITING) for point in shown}
     longest = max((wait for wait in waits.values() if wait is not None), default=0.0)
-    sizes = f"area of a mark: slots waited per round, up to {scaled(rounded(longest, 3))}" if longest > 0 else ""
+    sizes = f"marker area: slots waited per round, up to {scaled(rounded(longest, 3))}" if longest > 0 else ""
     unknown = left_out_note(shown, _WAITING, arrangement.keys).replace("left out", "not drawn as size (dotted)")
     pairs = [(point, _mark(point, shapes, arrangement, cost, regret)) for point in shown]
     away = far_off([mark for _, mark in pairs])

@@ -40,7 +40,7 @@ def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]
 def shortfall_note(drawn: Sequence[Band]) -> str:
     """Return what a subtitle says of the mark of points whose runs did not do all; nothing where there is none."""
     names = sorted({kind for one in drawn for kind in one.shortfalls})
-    return f"{MARK} {' or '.join(names)}: a lower value there is no gain" if names else ""
+    return f"{MARK} {' or '.join(names)}: a lower value there is not an improvement" if names else ""
 
 
 def title_of(point: PointResult, keys: Sequence[str]) -> str:
@@ -54,7 +54,7 @@ def missing_note(arrangement: Arrangement) -> str:
     keys = arrangement.keys
     names = list(dict.fromkeys(title_of(point, keys or list(point.parameters)) for point in arrangement.missing))
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return f"not drawn, as no run has come to its end: {'; '.join([*names[:_NAMED], *more])}" if names else ""
+    return f"not drawn, no run has finished: {'; '.join([*names[:_NAMED], *more])}" if names else ""
 
 
 def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:

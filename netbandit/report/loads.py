@@ -140,7 +140,7 @@ def battery_line(point: PointResult, battery: float = BATTERY) -> str:
     who = names[0] if len(names) == 1 else f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}, by replication"
     return (
         f"{scaled(battery)} J last the median agent {duration(median)}, and the first to run out {duration(first)} "
-        f"({who}), if what they send and receive is all that they spend, at the power of this run"
+        f"({who}), counting only messages, at the mean power of this run"
     )
 
 

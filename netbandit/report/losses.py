@@ -66,9 +66,7 @@ def losses(study: StudyResult) -> Losses | None:
             row.append(_cell(mean, column.is_share))
     beside = [_beside(point, points, varied(study)) for point in points]
     if any(one is not None for one in beside):
-        table.headings.append(
-            ("regret", f"times that of the point where nothing goes wrong, with its {_SURE} interval")
-        )
+        table.headings.append(("regret", f"relative to the point without faults, with its {_SURE} interval"))
         for row, one in zip(table.rows, beside, strict=True):
             row.append(Cell(_NOTHING, None) if one is None else one)
     return Losses(table, _links(study, points))
@@ -105,12 +103,14 @@ _COLUMNS = (
     _Column("given up", "messages whose sender stopped trying", _metric("given_up")),
     _Column("not heard", "copies of a server's broadcasts that never arrived", _metric("broadcasts_missed")),
     _Column("copies", "copies that the network made", _metric("duplicates")),
-    _Column("late", "items that arrived when they could not be used any more", _metric("late")),
+    _Column("late", "items that arrived too late to be used", _metric("late")),
     _Column("absent", "share of all slots in which an agent was down", _absent, True),
     _Column("data for it", "share of all bytes that acknowledgements and repetitions took", _share_for_it, True),
-    _Column("stalled", "agents that wait for good at the horizon", _metric("stalled")),
-    _Column("waiting (slots)", "how long those have waited that wait at the horizon", _metric("waiting_slots")),
-    _Column("recovery (slots)", "from the end of an outage until all go on who waited", _metric("recovery_slots")),
+    _Column("stalled", "agents that wait for ever at the horizon", _metric("stalled")),
+    _Column("waiting (slots)", "how long the agents waiting at the horizon have waited", _metric("waiting_slots")),
+    _Column(
+        "recovery (slots)", "from the end of an outage until all waiting agents have resumed", _metric("recovery_slots")
+    ),
 )
 
 

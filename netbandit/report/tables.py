@@ -147,7 +147,7 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
     bounded = [point for point in points if any(map(asked_for, point.finished))]
     table = by_point("Privacy spent by the agent worst off", study, points if bounded else [])
     table.headings[len(table.headings) :] = [
-        ("epsilon spent", "what the accountant finds; 0 where a large delta covers all"),
+        ("epsilon spent", "according to the accountant; 0 where delta alone is sufficient"),
         ("delta spent", "what an event's probability may exceed exp(epsilon) times its other one by; 0: pure privacy"),
         ("epsilon, claimed", "the paper's own statement"),
     ]
@@ -301,7 +301,7 @@ def _runs(point: PointResult) -> Table:
     headings = [
         ("replication", ""),
         ("seed", ""),
-        ("fingerprint", "a hash over time, node, kind and size of every event"),
+        ("fingerprint", "a hash of the time, node, kind and size of every event"),
         ("run folder", ""),
     ]
     return Table("Fingerprints", headings, rows)

@@ -107,8 +107,8 @@ def too_few(failures: Failures) -> str:
     """Say why a mean over so few runs decides nothing."""
     return (
         f"{counted(failures.runs, 'replication')} can miss failures that happen in up to "
-        f"{100 * failures.most_missed:.2g} % of runs, which intervals of means then leave out: means are compared from "
-        f"{ENOUGH} replications on"
+        f"{100 * failures.most_missed:.2g} % of runs, which the interval of the mean then "
+        f"ignores: means are compared from {ENOUGH} replications on"
     )
 
 
@@ -138,8 +138,8 @@ MARK = "*"
 """What stands beside the regret of a point at which agents stalled, and in pictures at points with `shortfalls`."""
 
 STALLED = (
-    "agents stalled: they hear nothing more, and those that wait pull the arm that looked best instead of exploring. "
-    "That may lower regret: where they stalled, a lower regret is no gain"
+    "agents stalled: they receive nothing more, and those that wait exploit instead of exploring. "
+    "Lower regret at such a point is not an improvement"
 )
 """What must be known where regret of such a point is compared."""
 

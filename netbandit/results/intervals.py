@@ -232,7 +232,7 @@ def _none(value: float, confidence: float, count: int) -> Interval:
 
 def why_no_spread(count: int) -> str:
     """Say why replications that are all alike have no interval."""
-    return f"all {count} replications are identical, so how far others lie is not known"
+    return f"all {count} replications are identical, so their spread cannot be estimated"
 
 
 def _linear(first: Samples, second: Samples, ratio: float, confidence: float, *, paired: bool) -> Interval:

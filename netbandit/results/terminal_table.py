@@ -57,7 +57,7 @@ def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign
         why = f"; {missing[0]}" if missing else ""
         return [f"{statistic.name} [ends of its 95 % interval] over replications{why}"]
     lines = [f"mean {sign} half-width of the 95 % interval over replications"]
-    return [*lines, f"no {sign} where all replications are identical: how far others lie is not known"][
+    return [*lines, f"no {sign} where all replications are identical: their spread cannot be estimated"][
         : 1 + bool(missing)
     ]
 

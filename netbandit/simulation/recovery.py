@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 
 class Recovery:
-    """The time from the end of an outage until all go on who waited for others at that moment.
+    """The time from the end of an outage until all waiting agents have resumed for others at that moment.
 
     Args:
         ends: When outages that were known ahead end (ns), before the horizon.

@@ -125,7 +125,7 @@ def test_a_mean_of_too_few_runs_that_can_fail_is_not_decided_and_a_median_is(cou
 def test_regrets_of_points_at_which_agents_stalled_are_compared_with_a_sentence():
     keys = {"points": [{"at": 0}], "against": [{"at": 1}], "region": {"below": 1}, "measure": "ratio"}
     of_figure = of_points(runs_of(30, stalled=2), runs_of(30))
-    sentence = "where they stalled, a lower regret is no gain"
+    sentence = "Lower regret at such a point is not an improvement"
     assert sentence in line(evidence(claim(of="regret", **keys), of_figure).judged())
     assert sentence not in line(evidence(claim(of="cost", **keys), of_figure).judged())
     assert sentence not in line(evidence(claim(of="regret", **keys), of_points(runs_of(30), runs_of(30))).judged())

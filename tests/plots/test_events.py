@@ -42,7 +42,7 @@ def test_a_dot_stands_where_all_go_on_after_the_only_outage():
 
     dots, text = drawn(DOWN[:1], 100, 300)
     assert dots == [3_200]
-    assert "large dots: all who waited then go on" in text
+    assert "large dots: all waiting agents have resumed" in text
     for one in (drawn(DOWN[:1], 100, None), drawn(DOWN, 100, 300)):
         assert one[0] == []
         assert "large dots" not in one[1]

@@ -66,7 +66,7 @@ def test_of_networks_that_differ_the_first_is_drawn():
     ]
     figure = drawn(*runs)
     assert len(nodes(figure)) == 5
-    assert subtitle(figure) == "replication 0 of 2, each with a network of its own"
+    assert subtitle(figure) == "replication 0 of 2, each on a different network"
 
 
 def test_links_without_a_message_are_dotted_and_named_so():

@@ -84,7 +84,7 @@ def test_axes_hold_all_dots():
 def test_points_at_which_agents_stalled_are_marked(draw):
     figure = draw(arranged(sweep(stalled=("2 ms", "3 ms"))))
     assert [len(marks(panel)) for panel in figure.axes] == [2] * len(figure.axes)
-    assert "* agents stalled: a lower value there is no gain" in subtitle(figure)
+    assert "* agents stalled: a lower value there is not an improvement" in subtitle(figure)
     plain = draw(arranged(sweep()))
     assert not marks(plain.axes[0])
     assert "stalled" not in subtitle(plain)
@@ -136,7 +136,7 @@ def test_points_without_a_run_are_named(draw):
     assert "not drawn" not in subtitle(draw(arrange(study)))
     lost = study.points[4]
     study.points[4] = replace(lost, runs=[None, None])
-    assert "not drawn, as no run has come to its end: " in subtitle(draw(arrange(study)))
+    assert "not drawn, no run has finished: " in subtitle(draw(arrange(study)))
     assert {"1", "2 ms"} <= set(re.split("[,;:] ", subtitle(draw(arrange(study)))))
 
 

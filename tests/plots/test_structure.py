@@ -165,7 +165,7 @@ def test_a_number_of_too_many_values_for_shapes_is_told_of():
         for rounds in range(1, 9)
     ]
     figure = draw_structures(arranged(some))
-    assert "points of one mark differ in budget R" in subtitle(figure)
+    assert "points with the same marker differ in budget R" in subtitle(figure)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["gis", "sink", "flooding", "topology", "star", "ring"]
 

@@ -129,7 +129,7 @@ def test_panels_share_their_scale_or_say_that_they_do_not():
             run.curves["regret"].values[:] *= 50
     apart = draw_regret(arranged(runs))
     assert len({panel.get_ylim() for panel in apart.axes}) == 2
-    assert "each panel has a scale of its own" in subtitle(apart)
+    assert "panels have different scales" in subtitle(apart)
 
 
 @pytest.mark.parametrize("count", [3, 9, 30])

@@ -29,8 +29,8 @@ def test_the_interval_of_two_values_by_hand():
     ("values", "why"),
     [
         ([7], "one replication says nothing of others"),
-        ([4, 4], "all 2 replications are identical, so how far others lie is not known"),
-        ([0.1 + 0.2] * 49, "all 49 replications are identical, so how far others lie is not known"),
+        ([4, 4], "all 2 replications are identical, so their spread cannot be estimated"),
+        ([0.1 + 0.2] * 49, "all 49 replications are identical, so their spread cannot be estimated"),
         ([1.0, None], "it does not exist or is infinite in some replication"),
     ],
 )

@@ -150,7 +150,7 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     code, output, errors = end(again)
     assert code == 0
     heading, *lines = errors.splitlines()
-    assert heading == "3 runs done again, not as written or of a format not read here:"
+    assert heading == "3 runs repeated, as their files were damaged or of an unknown format:"
     runs = {f"  {path.parent}: {name} does not match its checksum" for path, name in (
         (cut, "result.json"), (emptied, "result.json"), (shortened, "curves.json")
     )}  # fmt: skip

@@ -291,7 +291,7 @@ def test_pictures_compare_decision_by_decision_where_users_went_away(tmp_path):
     assert labels["parameter"] == ["regret per decision (reward)", "decisions per second (1 / s)"]
     assert labels["tradeoff"] == labels["delay"] == ["regret per decision (reward)"]
     assert labels["regret"] == ["regret of the users served (reward)"]
-    assert "who is not served adds none" in found["regret"].subtitle
+    assert "unserved users add no regret" in found["regret"].subtitle
     assert found["parameter"].title.startswith("scenario: regret per decision and decisions per second against")
     assert found["delay"].title == "scenario: regret per decision against delay"
 

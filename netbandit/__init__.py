@@ -8,7 +8,7 @@ Run a scenario
 
 The parts of a scenario
     ``families`` ``bandits`` ``learners`` ``protocols`` hold them, classes whose fields are their keys; ``Run``,
-    ``Links``, ``Link`` and ``Faults`` are the other tables, ``Topology`` takes a family by its name.
+    ``Links``, ``Link``, ``Faults`` and ``Adversary`` are the other tables, ``Topology`` takes a family by its name.
     ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
 
 Parts of your own
@@ -38,6 +38,7 @@ _LAZY = {
     "Topology": "netbandit.api.topology:Topology",
     "Run": "netbandit.scenario.model:RunSettings",
     "Faults": "netbandit.scenario.faults:FaultsSettings",
+    "Adversary": "netbandit.scenario.adversary:AdversarySettings",
     "Links": "netbandit.scenario.links:LinksSettings",
     "Link": "netbandit.scenario.links:LinkSettings",
     "Bandit": "netbandit.bandits.bandit:Bandit",

@@ -32,12 +32,14 @@ from netbandit.protocols.handlers import Handlers as Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRounds
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
+from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.texts import text as text
 
+Adversary = AdversarySettings
 Faults = FaultsSettings
 Link = LinkSettings
 Links = LinksSettings

@@ -207,6 +207,8 @@ class Others:
         slot: The length of a slot (ns).
         agents: The number M of agents.
         components: The number of connected components of the graph.
+        liars: How many agents lie.
+        differing: Whether agents of rounds may know different things, and each concludes for itself.
         graph: The graph, a ``netbandit.network.topology:Topology``.
         slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
             its argument is the bytes that the message has besides the release.
@@ -224,6 +226,8 @@ class Others:
     slot: int
     agents: int
     components: int
+    liars: int
+    differing: bool
     graph: Any
     slowest_hop: Callable[[int], int]
     watch: Callable[[str, int, int], None]

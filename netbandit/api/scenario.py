@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from netbandit.learners.learner import AnyLearner
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
+    from netbandit.scenario.adversary import AdversarySettings
     from netbandit.scenario.faults import FaultsSettings
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
@@ -45,6 +46,7 @@ class Scenario:
         run: How long, how fine, how often: ``Run(horizon=10_000)``.
         links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
         faults: What goes wrong: ``Faults(...)``; nothing if not given.
+        adversary: Who lies, and how: ``Adversary(...)``; nobody if not given.
         name: Names the study and the folder of its results.
         description: What it shows.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
@@ -60,6 +62,7 @@ class Scenario:
         run: "RunSettings | Keys | None" = None,
         links: "LinksSettings | Keys | None" = None,
         faults: "FaultsSettings | Keys | None" = None,
+        adversary: "AdversarySettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
@@ -71,6 +74,7 @@ class Scenario:
             "topology": topology,
             "links": links,
             "faults": faults,
+            "adversary": adversary,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,

@@ -5,7 +5,7 @@ participants, K arms, T slots, S(r) the pulls of each active arm by each agent u
 n = S(r) - S(r-1), C(r) the width of the confidence interval.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf, sqrt
 from typing import Annotated, Any, Literal
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.aggregation.mean import mean
+from netbandit.aggregation.cover import Cover
+from netbandit.learners.defence import BY_ARM, COVERED, Defence, Rule
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 from netbandit.learners.learner import Commit, EpochLearner, Phase
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.plural import counted
 from netbandit.privacy.accountant import PrivacySpent, account_block_means
 from netbandit.privacy.mechanisms import block_mean_scale, laplace
 from netbandit.settings import PositiveOrInfinite
@@ -65,8 +67,25 @@ class Elimination(DifferingSets, EpochLearner):
     ``participation`` below 1 the width then covers that participants are drawn, which the paper's does not: agents
     seldom drop the best arm, but cannot tell arms apart that are closer than the drawing allows."""
 
+    robust: Rule = "mean"
+    """How what agents tell of an arm is combined: the ``mean``; the ``median``; the ``trimmed`` mean, without the
+    ``tolerate`` smallest and largest; the ``geometric`` median; the ``median-of-means`` of ``groups``; or ``krum``, the
+    one contribution that is nearest to most others."""
+    tolerate: int | None = Field(default=None, ge=0)
+    """How many liars it is to withstand; absent: as many as ``[adversary]`` has."""
+    groups: int | None = Field(default=None, ge=1)
+    """Groups of a median of means; absent: one more than twice the liars to withstand."""
+    widths: Literal["plain", "covered"] = "plain"
+    """S(r) and C(r): as made for the mean of honest agents (``plain``), or for the median, the trimmed mean or the
+    median of means with so many liars (``covered``), by the normal law: phases are longer, and the best arm is kept as
+    surely as without lies."""
+
+    _liars: int = state(default=0)
+    _groups: Callable[[], np.random.Generator] = state(default=staticmethod(lambda: np.random.default_rng(0)))
+
     def check(self) -> Checks:
         """Yield two statements of privacy, a budget of rounds without its gap, and keys that are not used."""
+        yield from self._check_defence()
         if self.epsilon != inf and self.epsilon_total is not None:
             yield Mistake("epsilon_total", "cannot be given with epsilon: it is N epsilon, for the N agents of a round")
         if self.rounds is not None and self.gap is None:
@@ -97,6 +116,54 @@ class Elimination(DifferingSets, EpochLearner):
         if self.rounds is not None and self.gap == "true" and equal:
             text = 'cannot be "true": all means of the bandit are equal; give a number > 0 and at most 1'
             yield Mistake("gap", text)
+        yield from self._check_defence_with(others)
+
+    def _check_defence(self) -> Checks:
+        if self.widths == "covered" and self.robust not in COVERED:
+            text = f'must be "plain" with robust = "{self.robust}": how far it strays with liars is not known'
+            yield Mistake("widths", f"{text}; median, trimmed and median-of-means can be covered")
+        elif self.widths == "covered" and not self.bounded_releases:
+            yield Mistake("widths", 'must be "plain" with an epsilon: intervals are covered for values without noise')
+        if self.groups is not None and self.robust != "median-of-means":
+            yield Note("groups", 'is used only with robust = "median-of-means"')
+        if self.tolerate is not None and self.robust in ("mean", "geometric"):
+            yield Note("tolerate", f'is not used with robust = "{self.robust}", which needs no number')
+        elif self.robust == "median" and self.tolerate is not None and self.widths == "plain":
+            yield Note("tolerate", 'is used by the median only with widths = "covered"')
+
+    def _check_defence_with(self, others: Others) -> Checks:
+        if self.robust == "mean":
+            return
+        if others.protocol.isolated:
+            yield Note("robust", "has no effect: nobody hears of others")
+            return
+        if others.differing and self.robust not in BY_ARM:
+            text = f'must be mean, median or trimmed, not "{self.robust}": each agent concludes for itself here, from'
+            yield Mistake("robust", f"{text} items that may name different arms, so that they are combined arm by arm")
+        elif others.differing and self.widths == "covered":
+            text = "each agent concludes for itself here, and how many of those that it hears lie is not known"
+            yield Mistake("widths", f'must be "plain": {text}')
+        agents, smallest = others.agents, others.agents
+        if others.kinds["protocol"] == "sink":  # what each sink has heard is combined first
+            smallest = min(map(len, others.graph.components))
+        defence = self._defence(others.liars)
+        heard = min(self.participants(agents), smallest)
+        if defence.least > heard and self.robust != "median":
+            key = "groups" if self.robust == "median-of-means" else "tolerate"
+            text = f'robust = "{self.robust}" with {counted(defence.tolerate, "liar")} to withstand needs'
+            yield Mistake(key, f"{text} {defence.least} contributions, and there are {heard} at one place")
+        elif 2 * defence.tolerate >= heard:
+            text = f"{defence.tolerate} of {heard} are half of all, or more, against which nothing helps"
+            yield (Mistake if self.widths == "covered" else Note)("tolerate", text)
+        elif (
+            self.robust == "median-of-means"
+            and self.widths == "covered"
+            and defence.group_count <= 2 * defence.tolerate
+        ):
+            text = f"must be above {2 * defence.tolerate}, twice the liars to withstand, for covered widths"
+            yield Mistake("groups", text)
+        if others.liars > defence.tolerate and self.tolerate is not None:
+            yield Note("tolerate", f"{counted(others.liars, 'agent')} lie, more than are to be withstood")
 
     def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:
         """Make the state of a cohort; see `EpochLearner.start`.
@@ -114,13 +181,26 @@ class Elimination(DifferingSets, EpochLearner):
         """See `DifferingSets.start_apart`."""
         self._start(arms, horizon, 1, participants, members, smallest_gap)
 
+    def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:
+        """See `EpochLearner.expect_lies`: by default as many are withstood."""
+        self._liars, self._groups = liars, groups
+
+    @property
+    def bounded_releases(self) -> bool:
+        """See `EpochLearner.bounded_releases`: they are where no noise is added."""
+        return self.epsilon == inf and self.epsilon_total in (None, inf)
+
+    def _defence(self, liars: int) -> Defence:
+        return Defence(self.robust, liars if self.tolerate is None else self.tolerate, self.groups)
+
     def _start(
         self, arms: int, horizon: int, rows: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
         super().start(arms=arms, horizon=horizon, members=rows, participants=participants, smallest_gap=smallest_gap)
         gap = (smallest_gap or 1.0) if self.gap == "true" else self.gap
+        cover = self._defence(self._liars).cover(participants) if self.widths == "covered" else Cover()
         self.schedule = EliminationSchedule(
-            arms, horizon, participants, self._epsilon(participants), self.rounds, gap, members, self.difference
+            arms, horizon, participants, self._epsilon(participants), self.rounds, gap, members, self.difference, cover
         )
         self.epoch = 0
         self.cumulative = 0
@@ -153,9 +233,16 @@ class Elimination(DifferingSets, EpochLearner):
 
     def remarks(self, *, participants: int, members: int, difference: float) -> tuple[str, ...]:
         """Say that the width leaves out the drawing of participants, where their means differ."""
+        robust: tuple[str, ...] = ()
+        if difference and self.robust != "mean":
+            robust = (
+                f"the means of agents differ by up to {difference:.3g}, and regret is that of their mean: "
+                f'robust = "{self.robust}" finds something else, with an error that more pulls do not remove',
+            )
         if participants == members or difference <= self.difference:
-            return ()
+            return robust
         return (
+            *robust,
             f"{participants} of {members} agents are drawn for a round, and their means differ by up to "
             f"{difference:.3g}, which the width C(r) does not cover: the best arm may be dropped more often than once "
             f"in T runs; difference = {difference:.3g} covers it, and then takes many participants to tell arms apart",
@@ -228,7 +315,11 @@ class Elimination(DifferingSets, EpochLearner):
 
     def pool(self, told: Sequence[Told | Pooled]) -> Pooled:
         """See `DifferingSets.pool`."""
-        return pooled(told, weighted=self.weighted)
+        return pooled(told, weighted=self.weighted, combine=None if self.robust == "mean" else self._combine_arm)
+
+    def _combine_arm(self, means: NDArray[np.float64], weights: NDArray[np.int64]) -> float:
+        (found,) = self.combine(means[:, np.newaxis], weights.tolist()).tolist()
+        return float(found)
 
     def conclude_pooled(self, pooled: Pooled) -> None:
         """Drop each arm with ``max_j (mean_j - C_j) >= mean_k + C_k``, and commit if due.
@@ -238,7 +329,10 @@ class Elimination(DifferingSets, EpochLearner):
                 arms; arms that nobody names stay.
         """
         known = pooled.only(self.active)
-        self._expect("conclude", len(known.arms) > 0 and bool(np.isfinite(known.means).all()))
+        if not len(known.arms):  # all that was heard was wrong
+            self.keep()
+            return
+        self._expect("conclude", bool(np.isfinite(known.means).all()))
         best = int(known.arms[known.means.argmax()])
         self._go_on_with(self._stays(known))
         if len(self.active) == 1 or self.epoch == self.schedule.rounds:
@@ -268,8 +362,8 @@ class Elimination(DifferingSets, EpochLearner):
 
     def answer(self, epoch: int, pooled: Pooled) -> Answer:
         """Drop arms as an agent does that holds what the server has heard; every agent's set includes the server's."""
-        if len(self.active) > 1:
-            known = pooled.only(self.active)
+        known = pooled.only(self.active)
+        if len(self.active) > 1 and len(known.arms):
             best = int(known.arms[known.means.argmax()])
             self.epoch = epoch
             self.active = self.active[self._stays(known)]
@@ -280,16 +374,16 @@ class Elimination(DifferingSets, EpochLearner):
     def combine(
         self, values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
     ) -> NDArray[np.float64]:
-        """Return the mean of what was released, for each arm (Algorithm 1 line 12).
+        """Return what stands for what was released: by default the mean of each arm (Algorithm 1 line 12).
 
-        The sum of each arm is exact before it is rounded once, so neither the order of the participants nor the
-        machine's way of adding floats can change which arm leaves.
+        Neither the order of the participants nor the machine's way of adding floats can change which arm leaves; sums
+        are exact before they are rounded once.
 
         Args:
             values: One row for each participant or component, shape (n, a).
             weights: One for each row, such as a component's size; absent: all alike.
         """
-        return mean(values, weights)
+        return self._defence(self._liars).combine(values, weights, self._groups)
 
     def _expect(self, call: str, fits: bool) -> None:
         if self._awaits != call:

@@ -4,7 +4,7 @@ N_k agents name arm k, the agents i among them with S_i pulls of it; N0 agents a
 for. With N_k = N0 and equal S_i all of this is Algorithm 1 of Li & Song 2022.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
@@ -61,13 +61,21 @@ class Pooled:
         )
 
 
-def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True) -> Pooled:
+Combine = Callable[[NDArray[np.float64], NDArray[np.int64]], float]
+"""Returns what stands for the means of one arm, given them and how many agents each stands for."""
+
+
+def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Combine | None = None) -> Pooled:
     """Return what stands for all *parts*; sums are exact before they are rounded, so their order makes no difference.
 
     Args:
         parts: What agents tell, or what stands for several of them.
         weighted: Whether each agent counts alike; if not, each part does, in the means alone.
+        combine: What stands for the means of an arm; None: their mean.
     """
+    if not parts:
+        none = np.empty(0, dtype=np.int64)
+        return Pooled(none, np.empty(0), none, np.empty(0), np.empty(0), none, none)
     told = [part for part in parts if isinstance(part, Told)]
     every = [part for part in parts if isinstance(part, Pooled)] + ([Pooled.of(*told)] if told else [])
     if len(parts) == 1:
@@ -80,6 +88,9 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True) -> Pooled:
         np.array([fsum(some.tolist()) for some in np.split(column[order], firsts[1:])])
         for column in (means * weights, weights, inverse, squares)
     )
+    if combine is not None:
+        split = (np.split(column[order], firsts[1:]) for column in (means, weights))
+        sums, counts = np.array([combine(*of_arm) for of_arm in zip(*split, strict=True)]), np.ones(len(arms))
     return Pooled(
         arms,
         sums / counts,

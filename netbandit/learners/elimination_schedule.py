@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, log, sqrt
 
+from netbandit.aggregation.cover import Cover
 from netbandit.plural import counted
 
 
@@ -31,6 +32,7 @@ class EliminationSchedule:
         members: The number M of agents that participants are drawn from.
         difference: The most that the means of one arm differ between two agents; the width then covers that N of M
             agents were drawn. 0: it does not, as in the paper.
+        cover: How much less certain than a mean that which is aggregated is; by default it is the mean.
     """
 
     arms: int
@@ -41,6 +43,7 @@ class EliminationSchedule:
     gap: float | None = None
     members: int | None = None
     difference: float = 0.0
+    cover: Cover = Cover()  # noqa: RUF009 - it is never changed
 
     def __post_init__(self) -> None:
         if self.arms < 1 or self.horizon < 1 or self.participants < 1 or not self.epsilon > 0:
@@ -60,7 +63,8 @@ class EliminationSchedule:
         """Return S(r), the pulls of each active arm by each agent up to the end of the epoch.
 
         ``ceil(max{8 ln(8 |I| r^2 T) / (N D_r^2), 8 r sqrt(2 ln(8 K r^2 T)) / (N^1.5 epsilon D_r)})``, and at least
-        ``S(r-1) + 1`` (Algorithm 1 line 4, with N for M).
+        ``S(r-1) + 1`` (Algorithm 1 line 4, with N for M). With a cover (c, b), which fits no noise, it is
+        ``ceil(16 (c sqrt(ln(8 |I| r^2 T) / (2 N)) + b / 2)^2 / D_r^2)``, so that C(r) is again at most D_r / 4.
 
         Args:
             epoch: Its number r, from 1.
@@ -68,7 +72,11 @@ class EliminationSchedule:
             active: The number |I| of arms active in the epoch.
         """
         target = self.target_gap(epoch)
-        needed = Fraction(8 * self._log(active, epoch)) / (self.participants * target**2)
+        if self.cover == Cover():
+            needed = Fraction(8 * self._log(active, epoch)) / (self.participants * target**2)
+        else:
+            spread = self.cover.loss * sqrt(self._log(active, epoch) / (2 * self.participants))
+            needed = Fraction(16 * (spread + self.cover.bias / 2) ** 2) / target**2
         if self.epsilon != inf:
             noise = Fraction(8 * epoch * sqrt(2 * self._log(self.arms, epoch)))
             needed = max(needed, noise / (self._privacy * target))
@@ -78,14 +86,15 @@ class EliminationSchedule:
         """Return C(r), the half-width of the confidence interval of an aggregated mean.
 
         ``sqrt(ln(8 |I| r^2 T) / (2 N S)) + r sqrt(8 ln(8 K r^2 T)) / (N^1.5 epsilon S)`` (Algorithm 1 line 5, with N
-        for M), and what :meth:`drawing` adds.
+        for M), and what :meth:`drawing` adds; the first term with a cover (c, b) times c, and b / (2 sqrt(S)) more.
 
         Args:
             epoch: Its number r, from 1.
             pulls: The rounded S = S(r).
             active: The number |I| of arms active in the epoch.
         """
-        sampling = sqrt(Fraction(self._log(active, epoch)) / (2 * self.participants * pulls))
+        sampling = self.cover.loss * sqrt(Fraction(self._log(active, epoch)) / (2 * self.participants * pulls))
+        sampling += self.cover.bias * sqrt(Fraction(1, 4 * pulls))
         sampling += self.drawing(epoch, active)
         if self.epsilon == inf:
             return sampling
@@ -105,7 +114,8 @@ class EliminationSchedule:
             inverse: The sum of 1 / S_i over these agents.
             squares: The sum of 1 / S_i^2.
         """
-        sampling = sqrt(self._log(active, epoch) * inverse / 2) / agents
+        sampling = self.cover.loss * sqrt(self._log(active, epoch) * inverse / 2) / agents
+        sampling += self.cover.bias / 2 * sqrt(inverse / agents)
         sampling += self.drawing(epoch, active) * sqrt(self.participants / agents)
         if self.epsilon == inf:
             return sampling

@@ -1,7 +1,7 @@
 """What every learner is: a part whose keys are its fields, and the ways it needs to talk."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -130,6 +130,20 @@ class EpochLearner(AnyLearner):
             weights: One for each row, such as a component's size; absent: all alike.
         """
         return np.asarray(np.average(np.asarray(values), axis=0, weights=weights))
+
+    @property
+    def bounded_releases(self) -> bool:
+        """Whether what it releases of rewards in [0, 1] is in [0, 1] itself, so that others can see a lie beyond."""
+        return False
+
+    def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:
+        """Hear, before :meth:`start`, how many agents of the run lie; by default nothing is done.
+
+        Args:
+            liars: How many agents lie.
+            groups: Returns the stream that draws groups of agents, one for each round.
+        """
+        return
 
     def note_shared(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
         """Hear that *agent* now shares *numbers*, its releases of *arms* in *epoch*; by default nothing is done.

@@ -27,11 +27,11 @@ _FAULTS = "every run; of interest where links lose, fail or repeat messages"
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
         "reward",
-        "Pseudo-regret of all agents: for each decision the mean of the best action less the mean of the chosen one, "
-        "added up to the horizon. The best action is that of the global means for elimination, the agent's own best "
-        "for procurement and arm sets, and the best arm of the slot where means change.",
+        "Pseudo-regret of all honest agents: for each decision the mean of the best action less the mean of the chosen "
+        "one, added up to the horizon. The best action is that of the global means for elimination, the agent's own "
+        "best for procurement and arm sets, and the best arm of the slot where means change.",
     ),
-    "regret_per_agent": MetricEntry("reward", "Regret divided by the number of agents."),
+    "regret_per_agent": MetricEntry("reward", "Regret divided by the number of honest agents."),
     "regret_worst_agent": MetricEntry(
         "reward", "Regret of the agent that is worst off.", "learners that decide in slots, on arms"
     ),
@@ -85,9 +85,13 @@ METRICS: dict[str, MetricEntry] = {
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
     "best_lost": MetricEntry(
         "",
-        "Whether some agent has gone on without the best arm by the horizon, 1 or 0: its mean is the share of runs in "
-        "which it was dropped.",
+        "Whether some honest agent has gone on without the best arm by the horizon, 1 or 0: its mean is the share of "
+        "runs in which it was dropped.",
         _ELIMINATION,
+    ),
+    "lies": MetricEntry("", "Share of what agents contributed that was not the truth.", "runs with an adversary"),
+    "rejected": MetricEntry(
+        "items", "Contributions that a receiver left out because they could not be true.", "runs with an adversary"
     ),
     "recovery_slots": MetricEntry(
         "slots",

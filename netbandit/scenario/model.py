@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from netbandit.scenario.activity import Activity, ShareActivity
+from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.duration_keys import duration_text
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
@@ -139,6 +140,7 @@ class Scenario(Settings):
     topology: TopologyPart
     links: LinksSettings = LinksSettings()
     faults: FaultsSettings = FaultsSettings()
+    adversary: AdversarySettings = AdversarySettings()
     bandit: Part
     learner: Part
     protocol: Part

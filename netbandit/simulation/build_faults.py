@@ -90,7 +90,7 @@ def _failing(law: FailingSettings | None, slot: int) -> Failing | None:
 
 
 def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
-    numbers = _Numbers(topology)
+    numbers = NodeNumbers(topology)
     group = None
     if outage.partition is not None:
         group = [0] * topology.agents
@@ -108,7 +108,7 @@ def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
     )
 
 
-class _Numbers:
+class NodeNumbers:
     """The numbers of nodes by what a scenario calls them."""
 
     def __init__(self, topology: Topology) -> None:
@@ -124,16 +124,16 @@ class _Numbers:
 
 def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> Iterator[Problem]:
     """Yield each outage that cannot be: of links and nodes that the graph lacks, or that ends before it begins."""
-    numbers = _Numbers(topology)
+    numbers = NodeNumbers(topology)
     for place, outage in enumerate(faults.outages):
         here = ("faults", "outages", place)
         if outage.until is not None and _ns(outage.until, slot) <= _ns(outage.from_, slot):
             yield (*here, "until"), f"must be after from = {show(outage.from_)}, not {show(outage.until)}"
         for number, node in enumerate(outage.nodes or ()):
             if node not in numbers:
-                yield (*here, "nodes", number), _no_node(node, topology)
+                yield (*here, "nodes", number), no_node(node, topology)
         for number, pair in enumerate(outage.links or ()):
-            yield from (((*here, "links", number), _no_node(node, topology)) for node in pair if node not in numbers)
+            yield from (((*here, "links", number), no_node(node, topology)) for node in pair if node not in numbers)
             if all(node in numbers for node in pair):
                 first, second = (numbers[node] for node in pair)
                 if not topology.graph.has_edge(first, second):
@@ -143,7 +143,7 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
             for index, node in enumerate(group):
                 path = (*here, "partition", number, index)
                 if node not in numbers:
-                    yield path, _no_node(node, topology)
+                    yield path, no_node(node, topology)
                 elif numbers[node] in seen:
                     yield path, f"{show(node)} stands in two groups, or twice in one"
                 else:
@@ -226,7 +226,8 @@ def _answered_over(
     return "peer" if links.peer.loss or down else None
 
 
-def _no_node(node: NodeName, topology: Topology) -> str:
+def no_node(node: NodeName, topology: Topology) -> str:
+    """Return that the graph lacks a node."""
     return f"the graph has no agent {show(node)}: the agents are 0 to {topology.agents - 1}, or have names in its file"
 
 

@@ -30,6 +30,7 @@ class ReplicationContext:
         bandit: The world.
         streams: The random streams of this replication.
         fingerprint: Takes in what agents do; the network adds every delivery itself.
+        liars: The agents that lie; regret is that of the others.
     """
 
     point: "RunnablePoint"
@@ -39,6 +40,7 @@ class ReplicationContext:
     bandit: Bandit
     streams: Streams
     fingerprint: Fingerprint
+    liars: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

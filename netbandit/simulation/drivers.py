@@ -8,6 +8,7 @@ from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.driver import Driver, ReplicationContext
 
 
@@ -55,7 +56,12 @@ def _may_differ(stage: ReplicationContext) -> bool:
     point, network = stage.point, stage.network
     if not isinstance(point.learner, DifferingSets):
         return False
-    return point.protocol.differs or network.forgets or (network.agents_fail and point.protocol.ends_without)
+    return conclude_apart(point.protocol, fail=network.agents_fail, forget=network.forgets)
+
+
+def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:
+    """Return whether agents of rounds conclude each for itself, given whether agents *fail*, and *forget* then."""
+    return protocol.differs or forget or (fail and protocol.ends_without)
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:

@@ -21,6 +21,7 @@ from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.lies import Lies
 from netbandit.simulation.presence import Presence
 from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.regret import PhaseAccount
@@ -98,6 +99,9 @@ class Epochs(Driver):
         assert isinstance(point.learner, EpochLearner)
         self._learner = checked(point.learner.fresh())
         self._bandit = bandit
+        self._lies = Lies(stage, bounded=self._learner.bounded_releases)
+        self._round = 0
+        self._prepare(self._learner)
         self._clock = stage.clock
         self._agents = bandit.agents
         self._fingerprint = stage.fingerprint
@@ -138,6 +142,7 @@ class Epochs(Driver):
     def _started(self, members: int) -> EpochLearner:
         """Return the learner of a cohort of *members*, before its first epoch."""
         learner = checked(self._learner.fresh())
+        self._prepare(learner)
         learner.start(
             arms=self._bandit.arm_count,
             horizon=self._clock.horizon,
@@ -146,6 +151,10 @@ class Epochs(Driver):
             smallest_gap=self._bandit.smallest_gap,
         )
         return learner
+
+    def _prepare(self, learner: EpochLearner) -> None:
+        """Tell a learner that has not started yet what it may know of lies."""
+        learner.expect_lies(len(self.stage.liars), lambda: self.stage.streams.generator("groups", self._round))
 
     def start(self) -> None:
         """Start a process for every agent."""
@@ -175,7 +184,8 @@ class Epochs(Driver):
             number, since, arm = self._waiting[agent]
             self._exploit(agent, number, since, self._clock.horizon, arm)
         if self._presence is not None:
-            played = sum(last - first for one in self._presence for first, last in one.spans(0, self._clock.horizon))
+            honest = (one for agent, one in enumerate(self._presence) if agent not in self._lies.liars)
+            played = sum(last - first for one in honest for first, last in one.spans(0, self._clock.horizon))
             assert self._regret.pulls == played, "every agent plays all slots in which it is up, and no other"
         regret, curve = self._regret.total_and_curve()
         rounds = self._ended_rounds()
@@ -186,6 +196,7 @@ class Epochs(Driver):
             "rounds": len(rounds),
             **self._waited(rounds),
             "best_lost": int(self._best_lost),
+            **self._lies.metrics(),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -254,10 +265,16 @@ class Epochs(Driver):
         return self._everybody or agent in self._choice(round).set
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Let the learner average *items*: as many numbers as in each of them."""
+        """Let the learner average *items*, but those that are seen to be wrong: as many numbers as in each of them."""
+        size, sound = items[0].size, self._lies.sound(items)
+        if len(sound) < len(items):
+            items = [items[place] for place in sound]
+            weights = None if weights is None else [weights[place] for place in sound]
         self._aggregated = len(items) if weights is None else sum(weights)
+        if not items:
+            return Item(size, None)
         used = weights if self._learner.weighted else None
-        return Item(items[0].size, self._learner.combine([item.value for item in items], used))
+        return Item(size, self._learner.combine([item.value for item in items], used))
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
         """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
@@ -266,8 +283,14 @@ class Epochs(Driver):
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
         # Who hears less than all takes that into account, where a round may end without some.
-        partial = self._presence is not None or getattr(self._protocol, "deadline", None) is not None
-        if not partial or self._aggregated >= self._participating:
+        partial = (
+            self._presence is not None
+            or bool(self._lies.liars)
+            or getattr(self._protocol, "deadline", None) is not None
+        )
+        if aggregate.value is None:  # nothing is known of any arm, so that none is worse than another
+            learner.conclude(np.zeros(len(learner.active)))
+        elif not partial or self._aggregated >= self._participating:
             learner.conclude(aggregate.value)
         else:
             learner.conclude_without(aggregate.value, self._aggregated)
@@ -290,7 +313,7 @@ class Epochs(Driver):
                 return
             epoch = self._enter(cohort, number, start)
             action = epoch.action
-            self._look_for_best(action)
+            self._look_for_best(agent, action)
             if isinstance(action, Commit):
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
                 self._exploit(agent, 0, start, horizon, action.arm)
@@ -307,7 +330,11 @@ class Epochs(Driver):
             yield clock.wait_until(end)
             item = None
             if self._takes_part(agent, number):
-                item = Item(NUMBER_BYTES * len(action.arms), epoch.releases[row])
+                self._round = number
+                told = epoch.releases[row]
+                if not self._isolated:
+                    told = self._lies.told(agent, action.arms, told, epoch.releases)
+                item = Item(NUMBER_BYTES * len(action.arms), told)
                 self._learner.note_shared(agent, number, action.arms, item.value)
                 self._contributions[agent] += 1
             best = epoch.best[row]
@@ -323,15 +350,16 @@ class Epochs(Driver):
                 del cohort.epochs[number]
             number += 1
 
-    def _look_for_best(self, action: Phase | Commit) -> None:
-        """Note if an agent goes on without the best arm, of which there may be several."""
+    def _look_for_best(self, agent: int, action: Phase | Commit) -> None:
+        """Note if an honest agent goes on without the best arm, of which there may be several."""
         left = action.arm if isinstance(action, Commit) else action.arms
-        self._best_lost |= not self._is_best[left].any()
+        self._best_lost |= agent not in self._lies.liars and not self._is_best[left].any()
 
     def _explore(self, cohort: Cohort, number: int, agent: int, start: int, phase: Phase) -> int:
         """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""
         if self._presence is None:
-            self._regret.explore(start, (cohort.number, number), phase.arms, phase.pulls)
+            if agent not in self._lies.liars:
+                self._regret.explore(start, (cohort.number, number), phase.arms, phase.pulls)
             return start + phase.slots
         # A phase goes on after slots in which the agent was down, and its pulls are complete.
         presence, horizon = self._presence[agent], self._clock.horizon
@@ -344,6 +372,8 @@ class Epochs(Driver):
         return start
 
     def _count(self, agent: int, start: int, end: int, arm: int) -> None:
+        if agent in self._lies.liars:
+            return
         for first, last in self._present(agent, start, end):
             self._regret.exploit(first, last, arm)
 

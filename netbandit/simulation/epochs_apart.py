@@ -4,13 +4,14 @@ That is so where an agent waits for a deadline only, hears only those near it, o
 """
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 import numpy as np
 from simpy import Event
 
-from netbandit.learners.differing_sets import Answer, DifferingSets
+from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.privacy.accountant import PrivacySpent
@@ -66,6 +67,7 @@ class EpochsApart(Epochs):
         learner = checked(self._learner.fresh())
         assert isinstance(learner, EpochLearner)
         assert isinstance(learner, DifferingSets)
+        self._prepare(learner)
         learner.start_apart(
             arms=self._bandit.arm_count,
             horizon=self._clock.horizon,
@@ -86,7 +88,7 @@ class EpochsApart(Epochs):
         start, number, informed, released = clock.boundary(clock.now), 1, True, False
         while (start := self._next_present(agent, start)) < limit:
             action = learner.begin(number)
-            self._look_for_best(action)
+            self._look_for_best(agent, action)
             if isinstance(action, Commit):
                 yield clock.wait_until(start)
                 self._committed.add(agent)
@@ -110,7 +112,10 @@ class EpochsApart(Epochs):
             yield clock.wait_until(end)
             item = None
             if self._takes_part(agent, number) and (informed or not drawn):
-                item = Item(LABEL_BYTES * len(action.arms) + NUMBER_BYTES * (len(action.arms) + 1), learner.tell())
+                item = Item(
+                    LABEL_BYTES * len(action.arms) + NUMBER_BYTES * (len(action.arms) + 1),
+                    self._told(agent, learner.tell()),
+                )
                 learner.note_shared(agent, number, action.arms, learner.releases[0])
                 self._contributions[agent] += 1
                 self._lives[agent] += not released
@@ -130,6 +135,12 @@ class EpochsApart(Epochs):
             elif isinstance(answer.value, Answer):
                 learner.adopt(answer.value)
             number += 1
+
+    def _told(self, agent: int, truth: Told) -> Told:
+        """Return what *agent* tells where an honest one tells the *truth*."""
+        if self._isolated:
+            return truth
+        return replace(truth, means=self._lies.told(agent, truth.arms, truth.means))
 
     def _explore_for_itself(self, agent: int, start: int, limit: int, phase: Phase) -> int:
         """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""
@@ -165,7 +176,7 @@ class EpochsApart(Epochs):
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner pool *items*, each of which says itself for how many agents it stands."""
-        items = list(items)
+        items = [items[place] for place in self._lies.sound(items)]
         latest = self._latest  # agents that hold the same mostly conclude one after the other
         if latest is not None and list(map(id, latest[0])) == list(map(id, items)):
             return latest[1]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
+from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
 from netbandit.memory import affordable, shown
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
@@ -21,6 +22,7 @@ from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, KindError, key_names, kind_key, kind_of, part_class
+from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
@@ -29,6 +31,7 @@ from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
+from netbandit.simulation.adversary_check import adversary_notes, adversary_problems, liar_problems
 from netbandit.simulation.build import (
     latency_problems,
     peer_latencies,
@@ -45,8 +48,9 @@ from netbandit.simulation.build_faults import (
     fault_notes,
     outage_problems,
 )
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import conclude_apart, talk_of
 from netbandit.simulation.idle_links import LinkKey, link_keys
+from netbandit.simulation.lies import how_many
 from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.returned import checked
@@ -126,6 +130,7 @@ class PointCheck:
         self._check_among(known)
         self.problems += activity_problems(scenario, known)
         if scenario is not None:
+            self.problems += adversary_problems(scenario.adversary, known)
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None or family is None:
             return None
@@ -325,12 +330,16 @@ class PointCheck:
             "slot": slot,
             "agents": graph.agents,
             "components": len(graph.components),
+            "liars": how_many(scenario.adversary, graph.agents),
+            "differing": _differing(parts, scenario.faults),
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol)
         self.problems += outage_problems(scenario.faults, graph, slot)
+        self.problems += liar_problems(scenario.adversary, graph, known)
+        self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
             self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
@@ -374,6 +383,13 @@ _SURELY_FITS = 100_000_000
 def _state_size(agents: int, arms: int, dimension: int) -> float:
     """Return the bytes of what agents know: of each arm a number or a vector, of vectors a matrix; at least."""
     return _BYTES_A_NUMBER * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
+
+
+def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
+    """Return whether agents of rounds may know different things."""
+    fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
+    forget = faults.nodes is not None and faults.nodes.memory == "lost"
+    return isinstance(parts.learner, DifferingSets) and conclude_apart(parts.protocol, fail=fail, forget=forget)
 
 
 def _release_size(parts: RunnablePoint) -> int:

@@ -1,7 +1,7 @@
 """One replication, from its parts to its result."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import chain
@@ -27,6 +27,7 @@ from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
+from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.returned import checked
 from netbandit.streams import Streams
@@ -81,11 +82,13 @@ class Simulation:
         waiting = driver.waiting()
         absent = _absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
-        decisions = found.get("decisions", slots - absent)
+        honest = topology.agents - len(stage.liars)
+        played = honest * clock.horizon - _absent_slots(network, topology.agents, clock, stage.liars)
+        decisions = found.get("decisions", played)
         rounds, waited = found.pop("rounds"), found.pop("round_slots")
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
-            "regret_per_agent": None if outcome.regret is None else outcome.regret / topology.agents,
+            "regret_per_agent": None if outcome.regret is None else outcome.regret / honest,
             "rounds": rounds,
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(_communication(network)),
@@ -168,7 +171,8 @@ class Simulation:
         bandit = checked(point.bandit.fresh())
         bandit.horizon = scenario.run.horizon
         bandit.start(topology.agents, bandit_streams.generator)
-        return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint)
+        liars = liars_of(scenario.adversary, topology, streams)
+        return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint, liars)
 
 
 def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:
@@ -234,12 +238,12 @@ def _waiting(
     return tuple(remarks)
 
 
-def _absent_slots(network: Network, agents: int, clock: Clock) -> int:
-    """Return how many slots agents did not play because they were down at their beginnings."""
+def _absent_slots(network: Network, agents: int, clock: Clock, but: Collection[int] = ()) -> int:
+    """Return how many slots agents, *but* some, did not play because they were down at their beginnings."""
     outages = network.outages
     if outages is None or not outages.any_agents:
         return 0
-    ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents))
+    ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents) if agent not in but)
     return sum(last - first for own in ranges for first, last in own)
 
 

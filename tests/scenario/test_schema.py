@@ -41,8 +41,8 @@ def test_it_is_json_and_knows_every_table():
     read = json.loads(text)
     assert read["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert list(read["properties"]) == [
-        "schema", "name", "description", "extends", "run", "topology", "links", "faults", "bandit", "learner",
-        "protocol", "sweep",
+        "schema", "name", "description", "extends", "run", "topology", "links", "faults", "adversary", "bandit",
+        "learner", "protocol", "sweep",
     ]  # fmt: skip
     assert read["additionalProperties"] is False
     assert "null" not in text

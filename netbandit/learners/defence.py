@@ -1,0 +1,89 @@
+"""How agents combine what others tell them, some of whom may lie."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from netbandit.aggregation.cover import Cover, cover_of_median, cover_of_median_of_means, cover_of_trimmed_mean
+from netbandit.aggregation.geometric_median import geometric_median
+from netbandit.aggregation.krum import krum_row
+from netbandit.aggregation.mean import mean
+from netbandit.aggregation.median import median
+from netbandit.aggregation.median_of_means import median_of_means
+from netbandit.aggregation.rows import repeated
+from netbandit.aggregation.trimmed_mean import trimmed_mean
+
+Rule = Literal["mean", "median", "trimmed", "geometric", "median-of-means", "krum"]
+
+BY_ARM: frozenset[Rule] = frozenset({"mean", "median", "trimmed"})
+"""Rules that combine each arm by itself, so that contributions may speak of different arms."""
+COVERED: frozenset[Rule] = frozenset({"mean", "median", "trimmed", "median-of-means"})
+"""Rules for which it is known how wide an interval must be."""
+
+
+@dataclass(frozen=True)
+class Defence:
+    """A rule and what it is built for.
+
+    Attributes:
+        rule: The rule.
+        tolerate: f', how many lies it is to withstand.
+        groups: Of the median of means; None: 2 f' + 1.
+    """
+
+    rule: Rule = "mean"
+    tolerate: int = 0
+    groups: int | None = None
+
+    @property
+    def group_count(self) -> int:
+        """How many groups a median of means has."""
+        return 2 * self.tolerate + 1 if self.groups is None else self.groups
+
+    @property
+    def least(self) -> int:
+        """The fewest contributions for which the rule is made."""
+        if self.rule == "krum":
+            return 2 * self.tolerate + 3
+        if self.rule == "median-of-means":
+            return self.group_count
+        return 1 if self.rule == "mean" else 2 * self.tolerate + 1
+
+    def combine(
+        self, values: ArrayLike, weights: Sequence[int] | None, groups: Callable[[], np.random.Generator]
+    ) -> NDArray[np.float64]:
+        """Return what stands for *values*, shape (d,).
+
+        Where fewer are there than it is made for, it does with these what it can: it leaves out, or tolerates, fewer.
+
+        Args:
+            values: A row for each contribution, shape (n, d), n >= 1.
+            weights: How many agents each row stands for; None: one each. A row counts as if each of these had sent it.
+            groups: Returns the stream that draws the groups of a median of means.
+        """
+        if self.rule == "mean":
+            return mean(values, weights)
+        rows = repeated(values, weights)
+        n = len(rows)
+        if self.rule == "median":
+            return median(rows)
+        if self.rule == "trimmed":
+            return trimmed_mean(rows, min(self.tolerate, (n - 1) // 2))
+        if self.rule == "geometric":
+            return geometric_median(rows).point
+        if self.rule == "median-of-means":
+            return median_of_means(rows, min(self.group_count, n), groups())
+        return median(rows) if n < 3 else krum_row(rows, min(self.tolerate, (n - 3) // 2))
+
+    def cover(self, agents: int) -> Cover:
+        """Return by how much the intervals around what stands for so many *agents* must be wider than a mean's."""
+        if self.rule == "median":
+            return cover_of_median(self.tolerate / agents)
+        if self.rule == "trimmed":
+            return cover_of_trimmed_mean(self.tolerate / agents)
+        if self.rule == "median-of-means":
+            return cover_of_median_of_means(agents, self.group_count, self.tolerate)
+        return Cover()

@@ -1,0 +1,73 @@
+"""``[adversary]``: who lies, and how."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from netbandit.adversaries.attacks import Attack, Target
+from netbandit.scenario.duration_keys import DurationText
+from netbandit.scenario.faults import NodeName
+from netbandit.settings import Settings
+from netbandit.wording import Allowed, show
+
+_TARGET = '"worst", "second" or the number of an arm'
+
+
+def _target(value: object) -> object:
+    known = value in ("worst", "second") if isinstance(value, str) else type(value) is int and value >= 0
+    if not known:
+        raise ValueError(f"must be {_TARGET}, not {show(value)}")
+    return value
+
+
+class AdversarySettings(Settings):
+    """``[adversary]``: agents that lie in what they tell; by default nobody does.
+
+    A liar pulls, waits and tells when an honest agent would, in messages of the same size. Only the values differ.
+
+    Attributes:
+        from_: When lies begin.
+    """
+
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+
+    agents: list[NodeName] | None = Field(
+        default=None, min_length=1, description="Agents that lie, by their numbers or names."
+    )
+    share: float | None = Field(
+        default=None, ge=0, lt=1, description="Instead of agents: the share of all agents that lie, rounded down."
+    )
+    place: Literal["random", "degree"] = Field(
+        default="random",
+        description='Who these are: drawn ("random"), or those with most neighbours ("degree").',
+    )
+    attack: Attack | None = Field(
+        default=None,
+        description="What liars say of an arm's mean v. none: the truth, they are only not counted; flip: 1 - v; "
+        "inflate: 1 of the target; collude: 1 of the target and 0 of all others; swap: 0 of the best arm and 1 of the "
+        "second; topple: 0 of the best and 1 of all others; hidden: as much less of the best and more of the second as "
+        "does not stand out; noise: v + N(0, 1); constant: 0.5; stale: what was true a round ago.",
+    )
+    target: Annotated[Target, BeforeValidator(_target), Allowed(_TARGET)] = Field(
+        default="worst", description="The arm that inflate and collude praise, of those that are left."
+    )
+    range: Literal["plausible", "any"] = Field(
+        default="plausible",
+        description='"plausible" lies are within what an honest message can say; with "any" they may be outside, and '
+        "receivers leave out what they see to be wrong.",
+    )
+    strength: float = Field(default=10.0, gt=0, le=1e300, description='With range = "any": what is said instead of 1.')
+    from_: DurationText = Field(default="0 ms", alias="from", description="When lies begin.")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.agents is not None and self.share is not None:
+            raise ValueError("has agents and share: one of them says who lies")
+        if self and self.attack is None:
+            raise ValueError('says who lies, but not how: give it an attack such as "flip"')
+        if self.attack is not None and not self:
+            raise ValueError("says how, but not who lies: give it agents or a share")
+        return self
+
+    def __bool__(self) -> bool:
+        return self.agents is not None or self.share is not None

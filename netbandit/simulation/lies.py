@@ -1,0 +1,139 @@
+"""What liars tell in a replication, and what receivers leave out of it.
+
+A lie is made once, where its agent contributes: between the learner and the protocol, after noise was added. So every
+protocol carries it as it carries the truth, and everybody hears the same.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.adversaries.false_means import View, false_means, place_of
+from netbandit.adversaries.placement import count_liars, drawn, of_highest_degree
+from netbandit.adversaries.soundness import sound_arms, sound_means, sound_pulls
+from netbandit.bandits.gaussian import Gaussian
+from netbandit.learners.differing_sets import Told
+from netbandit.network.message import NUMBER_BYTES
+from netbandit.network.topology import Topology
+from netbandit.protocols.protocol import Item
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.simulation.build_faults import NodeNumbers
+from netbandit.simulation.result import Metric
+from netbandit.streams import Streams
+from netbandit.units import Duration
+
+if TYPE_CHECKING:
+    from netbandit.simulation.driver import ReplicationContext
+
+
+def how_many(settings: AdversarySettings, agents: int) -> int:
+    """Return how many of the *agents* lie."""
+    return len(settings.agents) if settings.agents is not None else count_liars(settings.share or 0.0, agents)
+
+
+def liars_of(settings: AdversarySettings, topology: Topology, streams: Streams) -> frozenset[int]:
+    """Return the agents that lie in a replication."""
+    if settings.agents is not None:
+        numbers = NodeNumbers(topology)
+        return frozenset(numbers[node] for node in settings.agents)
+    liars = how_many(settings, topology.agents)
+    if not liars:
+        return frozenset()
+    if settings.place == "degree":
+        return of_highest_degree([degree for _, degree in sorted(topology.graph.degree)], liars)
+    return drawn(streams.generator("adversary.place"), topology.agents, liars)
+
+
+class Lies:
+    """Makes lies of means, and checks what is received.
+
+    Args:
+        stage: The replication.
+        bounded: Whether honest agents release means from 0 to 1.
+    """
+
+    def __init__(self, stage: "ReplicationContext", *, bounded: bool) -> None:
+        self._settings = stage.point.scenario.adversary
+        self._bandit: Any = stage.bandit
+        self._clock = stage.clock
+        self._begin = Duration(self._settings.from_).nanoseconds(stage.clock.slot)
+        self._bounded = bounded and not isinstance(stage.bandit, Gaussian)
+        self._horizon = stage.clock.horizon
+        self.liars = stage.liars
+        self._streams = {agent: stage.streams.generator("adversary", agent) for agent in sorted(stage.liars)}
+        self._before: dict[int, dict[int, float]] = {}
+        self._contributed = self._forged = 0
+        self._rejected: dict[int, Item] = {}
+
+    def told(
+        self,
+        agent: int,
+        arms: NDArray[np.int64],
+        truth: NDArray[np.float64],
+        releases: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return what *agent* tells of its *arms*, of which an honest one would tell the *truth*, shape (a,).
+
+        Args:
+            agent: The agent.
+            arms: The arms, ascending, shape (a,).
+            truth: What it has found.
+            releases: What each agent has found in the round, shape (M, a); None: others are not known yet.
+        """
+        if not self.liars:
+            return truth
+        self._contributed += 1
+        attack = self._settings.attack
+        if agent not in self.liars or attack is None or self._clock.now < self._begin:
+            return truth
+        means = self._bandit.global_means[arms]
+        honest = [each for each in range(len(releases)) if each not in self.liars] if releases is not None else []
+        view = View(
+            arms=arms,
+            truth=truth,
+            means=means,
+            target=place_of(self._settings.target, arms, means),
+            before=self._before.get(agent, {}),
+            honest=np.empty((0, len(arms))) if releases is None else releases[honest],
+            liars=len(self.liars),
+            most=1.0 if self._settings.range == "plausible" else self._settings.strength,
+        )
+        said = false_means(attack, view, self._streams[agent])
+        if self._bounded and self._settings.range == "plausible":
+            said = np.clip(said, 0.0, 1.0)
+        self._before[agent] = dict(zip(arms.tolist(), truth.tolist(), strict=True))
+        self._forged += not np.array_equal(said, truth)
+        return said
+
+    def sound(self, items: Sequence[Item]) -> list[int]:
+        """Return the places of the *items* that are not seen to be wrong."""
+        if not self.liars:
+            return list(range(len(items)))
+        kept = []
+        for place, item in enumerate(items):
+            if self._is_sound(item):
+                kept.append(place)
+            elif item.value is not None:  # which a node says that has left out all that it heard
+                self._rejected[id(item)] = item  # kept, so that no other gets its id
+        return kept
+
+    def _is_sound(self, item: Item) -> bool:
+        value = item.value
+        if isinstance(value, Told):
+            return (
+                sound_arms(value.arms, len(self._bandit.global_means))
+                and sound_means(value.means, len(value.arms), bounded=self._bounded)
+                and sound_pulls(value.pulls, self._horizon)
+            )
+        if isinstance(value, np.ndarray):
+            return sound_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
+        return value is not None  # what an agent has made of items that it has checked, if any was left
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return how much was lied, and seen to be wrong; nothing where the scenario has no adversary."""
+        if not self._settings:
+            return {}
+        lies = self._forged / self._contributed if self._contributed else 0.0
+        return {"lies": lies, "rejected": len(self._rejected)}

@@ -44,7 +44,7 @@ from pydantic._internal._model_construction import ModelMetaclass
 from netbandit import describing
 from netbandit.key_paths import KeyPath, Problem, Raw
 from netbandit.own_code import ReturnedError, is_ours
-from netbandit.reading import DEEPEST, KeysError, list_keys, natives, problems_of
+from netbandit.reading import DEEPEST, UNKNOWN_KEY, KeysError, list_keys, natives, problems_of
 from netbandit.wording import show
 
 
@@ -131,6 +131,8 @@ class Part(BaseModel, metaclass=_PartMeta):
 
     named_by: ClassVar[str] = "kind"
     """The key of a scenario that names the class."""
+    impossible: ClassVar[Mapping[str, str]] = {}
+    """Keys that other classes have and this one cannot have, with the reason."""
     __part_keys__: ClassVar[frozenset[str]]
     """The names of its fields; pydantic takes a microsecond to say them, and each assignment asks."""
 
@@ -274,7 +276,7 @@ def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel
     try:
         part = kind.model_validate(table)
     except ValidationError as error:
-        problems = problems_of(error, kind, (prefix,))
+        problems = [(path, _with_reason(kind, path, text)) for path, text in problems_of(error, kind, (prefix,))]
         mistakes, _ = found_by(_without(kind, table, {path[1] for path, _ in problems}).check(), prefix)
         return None, problems + mistakes, []
     unwritable = [] if is_ours(kind) else list(_unwritable(part, prefix))
@@ -282,6 +284,13 @@ def read_part(kind: type[PartModel], table: Raw, prefix: str) -> tuple[PartModel
         return None, unwritable, []
     mistakes, notes = found_by(part.check(), prefix)
     return (None, mistakes, []) if mistakes else (part, [], notes)
+
+
+def _with_reason(kind: type[Part], path: KeyPath, text: str) -> str:
+    """Return *text*, or, of a key that *kind* cannot have, why not."""
+    if text.startswith(UNKNOWN_KEY) and len(path) == 2 and path[1] in kind.impossible:
+        return f"{UNKNOWN_KEY}: {kind.impossible[str(path[1])]}"
+    return text
 
 
 def _unwritable(part: Part, prefix: str) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
 """Learners whose agents mix what they count with their neighbours, and never hear of single observations."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +22,9 @@ class ExchangingLearner(Learner):
     """
 
     counts_slots: ClassVar[bool] = True
+    impossible: ClassVar[Mapping[str, str]] = {
+        "robust": "agents mix rows whose sums must be kept, and a robust step does not keep them"
+    }
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Make what all of these learners keep."""

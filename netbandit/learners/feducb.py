@@ -3,8 +3,9 @@
 Source: Dubey & Pentland 2020, Algorithms 1 to 3.
 """
 
+from collections.abc import Mapping
 from math import inf, log, sqrt
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,10 @@ class FedUcb(EllipsoidLearner):
     Other state than the base class's: ``radii``, the bounds of each agent; ``clipped``, adoptions in which eigenvalues
     had to be clipped.
     """
+
+    impossible: ClassVar[Mapping[str, str]] = {
+        "robust": "sums are added up; with a finite epsilon, noise that is larger than what it hides looks like a lie"
+    }
 
     epsilon: PositiveOrInfinite = 1.0
     """Privacy budget of all releases of an agent together; ``inf``: no noise."""

@@ -1,5 +1,6 @@
 """GosInE (Chawla, Sankararaman, Ganesh, Shakkottai 2020): agents with few arms each ask one another for good ones."""
 
+from collections.abc import Mapping
 from math import inf, log, sqrt
 from typing import Any, ClassVar
 
@@ -34,6 +35,9 @@ class Gosine(StepLearner):
     """
 
     counts_slots: ClassVar[bool] = True
+    impossible: ClassVar[Mapping[str, str]] = {
+        "robust": "an agent asks one neighbour at a time, so that there is nothing to combine"
+    }
 
     exploration: float = Field(default=8.0, ge=0)
     """alpha of the index ``S/N + sigma sqrt(2 alpha ln tau / N)``; 8 is the paper's 4 ln t / n on [0, 1]."""

@@ -19,6 +19,10 @@ Talk = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "a
 ``ask``: an agent asks one neighbour, which answers."""
 
 
+NO_DEFENCE = "a defence against lies combines means of arms, which agents contribute to rounds of elimination only"
+"""Why a learner has no key ``robust``, where it has no better reason."""
+
+
 class AnyLearner(Part, ABC):
     """Marks a learner; what it must be able to do follows from the driver it is made for: see its subclasses.
 

@@ -4,13 +4,14 @@ Both keep ``V = regularizer I + sum x x'`` and ``u = sum r x`` of the arms chose
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.learners.learner import AnyLearner, Talk
+from netbandit.learners.learner import NO_DEFENCE, AnyLearner, Talk
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.oful import unused_keys
 from netbandit.learners.slots import Learner
@@ -28,6 +29,7 @@ TIE = 1e-12
 class GatherLearner(AnyLearner):
     """A learner at one node that sees the contexts of a user once all parts of them have arrived."""
 
+    impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
     talks: ClassVar[frozenset[Talk]] = frozenset({"gather"})
     draws_normals: ClassVar[bool] = False
     """Whether it needs a standard normal vector a user."""

@@ -5,6 +5,7 @@ W units in all (own and accepted), Y of them good, and w and y own ones that it 
 """
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -44,6 +45,9 @@ class Pfcb(StepLearner):
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
     counts_slots: ClassVar[bool] = True
+    impossible: ClassVar[Mapping[str, str]] = {
+        "robust": "messages are weighed one at a time, and not combined: band and weight are the defence"
+    }
 
     epsilon: PositiveOrInfinite = 1.0
     """Privacy budget of all rounds together; ``inf``: no noise."""

@@ -1,13 +1,13 @@
 """What a learner is that decides in every slot: whole-population numpy, one call a slot."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.learner import AnyLearner, Talk
+from netbandit.learners.learner import NO_DEFENCE, AnyLearner, Talk
 from netbandit.learners.world import World
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
@@ -79,6 +79,7 @@ class Learner(AnyLearner):
     once.
     """
 
+    impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
     """What it chooses among: arms of any world that has a number of them, arms that are vectors, or quantities."""
 

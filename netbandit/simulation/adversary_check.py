@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.learner import NO_DEFENCE, AnyLearner, EpochLearner
 from netbandit.network.topology import Topology
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.settings import Problem
@@ -32,16 +32,9 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
 
 def _why_not(learner: AnyLearner, known: Mapping[str, Any]) -> str:
     """Return why lies, or a defence, are not possible with *learner*."""
-    kind, talk = known["kinds"]["learner"], known["talk"]
     if known["kinds"]["protocol"] == "vertical":
         return "nobody else has an agent's columns, so that nothing can be compared with them"
-    if talk == "exchange":
-        return "agents mix rows whose sums must be kept, and a robust step keeps none"
-    if kind == "pfcb":
-        return "it weighs one message at a time: its own keys band and weight are its defence"
-    if kind == "feducb" and learner.epsilon != float("inf"):  # type: ignore[attr-defined]
-        return "noise that is larger than what it hides makes a lie look like the truth"
-    return "lies are made of means that agents contribute to rounds, as with elimination"
+    return learner.impossible.get("robust", NO_DEFENCE)
 
 
 def liar_problems(settings: AdversarySettings, topology: Topology, known: Mapping[str, Any]) -> Iterator[Problem]:

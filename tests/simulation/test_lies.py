@@ -195,6 +195,15 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
         (["adversary.share=0.2", "adversary.attack=collude", "adversary.target=4"], "the bandit has arms 0 to 3"),
         (["adversary.share=0.2", "adversary.attack=hidden", "protocol.kind=local"], 'cannot be "hidden"'),
         (["adversary.share=0.2", "adversary.attack=flip", "learner.kind=ucb"], 'cannot be with learner.kind = "ucb"'),
+        (
+            ["learner.kind=ucb", "learner.robust=median"],
+            "learner.robust: unknown key: a defence against lies combines means",
+        ),
+        (
+            ["learner.kind=dducb", "protocol.kind=consensus", "learner.robust=median"],
+            "learner.robust: unknown key: agents mix",
+        ),
+        (["learner.kind=gosine", "protocol.kind=gossip", *LIARS, "adversary.attack=flip"], "nothing to combine"),
         (["learner.robust=trimmed", "learner.tolerate=5"], "needs 11 contributions, and there are 9 at one place"),
         (["learner.robust=krum", "learner.tolerate=4"], "needs 11 contributions, and there are 9"),
         (["learner.robust=median-of-means", "learner.groups=10"], "learner.groups: robust"),

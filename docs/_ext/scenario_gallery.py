@@ -1,27 +1,23 @@
 """A page for each shipped scenario, made from the file itself: its question, its picture, its text.
 
-Every scenario is run when the site is built, with its horizon cut as its pinned numbers have it
-(``tests/data/scenario_numbers.json``). Where a picture of the whole study is committed under ``gallery/pictures``, that
-is the one on the page, with the command that makes it; else it is of the run made here, and the page says so.
+The picture is of the whole study, made by ``docs/gallery/whole_runs.py``, which notes what it ran; a test says which
+scenarios have changed since.
 """
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import tomllib
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
-from sphinx.util import logging
+from netbandit.results.run_keys import NUMBERS
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
-PINNED = ROOT / "tests" / "data" / "scenario_numbers.json"
 BEST = (
     "learners",
     "structure",
@@ -57,7 +53,6 @@ GROUPS = {
     "Vertical data": "vertical replay",
 }
 """The scenarios of the gallery, by heading."""
-_LOG = logging.getLogger(__name__)
 
 
 def best_picture(name: str, folder: Path) -> Path | None:
@@ -97,91 +92,47 @@ def title_of(name: str) -> str:
     return str(tomllib.loads(text).get("description") or name.replace("_", " "))
 
 
-def grid(pictures: dict[str, str]) -> str:
-    """Return the cards of all scenarios: their picture and question under the heading of their group.
+def what_runs(name: str) -> str:
+    """Return a hash of all that a whole study comes from: its keys, those of files it extends, and of our numbers."""
+    said = blake2b(str(NUMBERS).encode(), digest_size=8)
+    file: Path | None = SCENARIOS / f"{name}.toml"
+    while file is not None:
+        keys = tomllib.loads(file.read_text(encoding="utf-8"))
+        keys.pop("description", None)
+        said.update(json.dumps(keys, sort_keys=True, default=str).encode())
+        file = file.parent / keys["extends"] if "extends" in keys else None
+    return said.hexdigest()
 
-    Args:
-        pictures: The file of each scenario's picture, beside the page.
-    """
+
+def grid() -> str:
+    """Return the cards of all scenarios: their picture and question under the heading of their group."""
     lines = []
     for heading, names in GROUPS.items():
         lines += [f"## {heading}\n", "::::{grid} 1 2 2 3", ":gutter: 3\n"]
         for name in names.split():
             lines += [f":::{{grid-item-card}} {title_of(name)}", f":link: {name}", ":link-type: doc"]
-            lines += [f":img-bottom: pictures/{pictures[name]}"] if name in pictures else []
-            lines += [f":img-alt: {title_of(name)}"] if name in pictures else []
-            lines.append(":::\n")
+            lines += [f":img-bottom: pictures/{name}.png", f":img-alt: {title_of(name)}", ":::\n"]
         lines.append("::::\n")
     return "\n".join(lines)
 
 
-def page(name: str, picture: tuple[str, str] | None, said: str) -> str:
-    """Return the page of the scenario *name*.
-
-    Args:
-        name: Its file, without the ending.
-        picture: File and caption of its picture, or None.
-        said: What is said of the run that was made for the page.
-    """
+def page(name: str) -> str:
+    """Return the page of the scenario *name*, which is that of its file, without the ending."""
     text = (SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")
     title = title_of(name)
     lines = [f"# {title}\n", comment_of(text), ""]
-    if picture is not None:
-        file, caption = picture
-        lines += [f"```{{figure}} pictures/{file}", f":alt: {title}", "", caption, "```", ""]
+    lines += [f"```{{figure}} pictures/{name}.png", f":alt: {title}", "", "The whole study.", "```", ""]
     lines += ["```sh", f"netbandit run scenarios/{name}.toml", "```", "", how_long(name), ""]
-    lines += [f"The file, `scenarios/{name}.toml`:", "", "```toml", text.rstrip(), "```", "", said, ""]
+    lines += [f"The file, `scenarios/{name}.toml`:", "", "```toml", text.rstrip(), "```", ""]
     return "\n".join(lines)
 
 
-def run(name: str, cut: list[str], folder: Path) -> str:
-    """Run a scenario into *folder*, with the cuts given, and return what a page says of it."""
-    command = [
-        sys.executable,
-        "-m",
-        "netbandit",
-        "run",
-        str(SCENARIOS / f"{name}.toml"),
-        "--json",
-        "--out",
-        str(folder),
-    ]
-    command += [word for change in [*cut, "run.replications=1"] for word in ("--set", change)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"})
-    if done.returncode:
-        raise ExtensionError(f"scenarios/{name}.toml does not run: {done.stderr}")
-    points: list[Any] = json.loads(done.stdout)["points"]
-    shown = ", ".join(f"`{change}`" for change in cut)
-    return f"When this page was built it was run once, with {shown}: {len(points)} points, one run each."
-
-
-def write(app: Sphinx) -> None:
+def write(app: "Sphinx") -> None:
     """Write the gallery's pages."""
-    pinned: dict[str, Any] = json.loads(PINNED.read_text(encoding="utf-8"))
     gallery = Path(app.srcdir) / "gallery"
-    made = gallery / "pictures" / "made"
-    made.mkdir(parents=True, exist_ok=True)
-    pictures: dict[str, str] = {}
     for file in sorted(SCENARIOS.glob("*.toml")):
-        name = file.stem
-        _LOG.info("running scenarios/%s.toml", name)
-        with tempfile.TemporaryDirectory() as folder:
-            said = run(name, list(pinned.get(name, {}).get("cut", ["run.horizon=1000"])), Path(folder))
-            committed = gallery / "pictures" / f"{name}.png"
-            found = best_picture(name, Path(folder))
-            picture = None
-            if committed.exists():
-                picture = committed.name, "The whole study, drawn by the command below."
-            elif found is not None:
-                shutil.copyfile(found, made / f"{name}.png")
-                picture = (
-                    f"made/{name}.png",
-                    "One run of each point, with the cuts named below.",
-                )
-        if picture is not None:
-            pictures[name] = picture[0]
-        _keep(gallery / f"{name}.md", page(name, picture, said))
-    _keep(gallery / "scenarios.inc", grid(pictures))
+        _keep(gallery / f"{file.stem}.md", page(file.stem))
+    _keep(gallery / "scenarios.inc", grid())
 
 
 def _keep(place: Path, text: str) -> None:
@@ -190,7 +141,7 @@ def _keep(place: Path, text: str) -> None:
         place.write_text(text, encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: "Sphinx") -> dict[str, bool]:
     """Have the pages written before Sphinx reads its sources."""
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True}

@@ -1,7 +1,8 @@
 """Run shipped scenarios as they are, for the gallery: ``python docs/gallery/whole_runs.py [NAME...]``.
 
-The site runs every scenario with a cut horizon when it is built. What takes longer is kept beside it by this file: the
-picture of the whole study in ``pictures/NAME.png``, and in ``whole_runs.json`` how long one core was busy with it.
+The site runs none of them when it is built. What it shows is kept beside it by this file: the picture of each study in
+``pictures/NAME.png``, and in ``whole_runs.json`` how long one core was busy with it, and what was run. A test says
+which are to be run again.
 """
 
 import json
@@ -18,7 +19,7 @@ ROOT = HERE.parents[1]
 FIGURES = HERE / "whole_runs.json"
 sys.path.insert(0, str(HERE.parent / "_ext"))
 
-from scenario_gallery import best_picture  # noqa: E402
+from scenario_gallery import best_picture, what_runs  # noqa: E402
 
 
 def keep(name: str) -> None:
@@ -33,7 +34,7 @@ def keep(name: str) -> None:
             shutil.copyfile(picture, HERE / "pictures" / f"{name}.png")
         runs = len(list((Path(folder) / "runs").iterdir()))
     found = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
-    found[name] = {"runs": runs, "core_seconds": round(busy, 1)}
+    found[name] = {"runs": runs, "core_seconds": round(busy, 1), "what": what_runs(name)}
     FIGURES.write_text(json.dumps(dict(sorted(found.items())), indent=2) + "\n", encoding="utf-8")
 
 

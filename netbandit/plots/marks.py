@@ -87,7 +87,7 @@ def draw_far_off(panel: "Axes", marks: Sequence[Mark]) -> None:
         )
         left = panel.transAxes.inverted().transform(panel.transData.transform((x, panel.get_ylim()[1])))[0] > 0.6
         panel.annotate(
-            f"{mark.name} ↑ {scaled(rounded(float(mark.y.mean), 4))}".strip(),
+            f"{mark.name}{f' {MARK}' if mark.y.shortfalls else ''} ↑ {scaled(rounded(float(mark.y.mean), 4))}".strip(),
             (x, height),
             xycoords=panel.get_xaxis_transform(),
             xytext=(-7 if left else 7, 0),

@@ -52,7 +52,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     away = far_off([mark for _, mark in pairs])
     near = [(point, mark) for point, mark in pairs if mark not in away]
     with_runs = [point for point, _ in near]
-    drawn_means = replications_note(shown, cost.only(with_runs), regret.only(with_runs))
+    drawn_means = replications_note(shown, cost.only(with_runs), regret)
     parts = (drawn_means, sizes, unknown, missing_note(arrangement), shapes.note, privacy_note(shown))
     drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
     zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)

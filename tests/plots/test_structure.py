@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from netbandit.plots.grouping import arrange
 from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.study_pictures import pictures
 from netbandit.plots.style import subtitle
+from netbandit.simulation.result import STILL_EXPLORING
 
 POINTS = {  # protocol -> cost, regret, slots waited per round
     "master-worker": (5_000.0, 900.0, 160.0),
@@ -89,6 +91,17 @@ def test_who_says_nothing_and_is_worse_by_far_stands_at_the_edge_with_what_it_ca
     (panel,) = figure.axes
     assert [text.get_text() for text in panel.texts] == ["silent, star ↑ 50,010", "silent, ring ↑ 50,010"]
     assert panel.get_ylim()[1] < 2_000
+
+
+def test_what_stands_at_the_edge_is_marked_where_its_runs_fell_short():
+    exploring = [
+        replace(run, remarks=(STILL_EXPLORING,)) if run.parameters["protocol.kind"] == "silent" else run
+        for run in runs()
+    ]
+    figure = draw_structures(arranged(exploring))
+    assert "* no round ended" in subtitle(figure)
+    (panel,) = figure.axes
+    assert [text.get_text() for text in panel.texts] == ["silent, star * ↑ 50,010", "silent, ring * ↑ 50,010"]
 
 
 def test_who_says_nothing_and_is_best_is_no_less_drawn():

@@ -38,8 +38,6 @@ def why_not(network: Network) -> str | None:
         return "what is lost is repeated"
     if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
         return "delays by jitter have no bound"
-    if faults.duplicate and network.link_downtimes is not None:
-        return "messages are doubled over links that are down at times"
     channels = [channel for out in network.channels for channel in out]
     longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
     slots = longest // network.clock.slot + 2

@@ -206,7 +206,6 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
         ["links.peer.latency=1000 s"],
         ["links.peer.jitter={ exponential = '1 ms' }"],
         ["links.peer.retry={ timeout = '5 ms' }"],
-        ["faults.links={ up_for = '5 ms', down_for = '1 ms' }", "links.peer.duplicate=0.5"],
         ["links.peer.bandwidth=1 Mbit/s"],
         ["protocol.kind=relay"],
         ["learner.kind=helpers.own_learners:Rarely"],

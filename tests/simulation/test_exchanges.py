@@ -149,6 +149,7 @@ SEVERAL = [
     "protocol.pace=slot links.peer.jitter=2ms links.peer.overtaking=true links.peer.duplicate=0.5",
     "links.peer.jitter=4ms topology.family=path protocol.timing=asynchronous",
     "links.peer.loss={good=0.05,bad=0.9,good_for='3ms',bad_for='2ms'} links.peer.duplicate=0.2",
+    "links.peer.jitter=2ms links.peer.duplicate=0.4 faults.links={up_for='20ms',down_for='3ms'}",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The fingerprint of a run: a hash over every event."""
+"""The fingerprint of a run: a hash over every event. Arrivals enter it in `take` of `netbandit.network.hop`."""
 
 from hashlib import blake2b
 from struct import error, pack

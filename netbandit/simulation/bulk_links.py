@@ -1,7 +1,8 @@
 """Messages on all links at once, at the beginning of slots: what `Network.send` does, in arrays.
 
 Where nothing can go wrong, a message arrives after the latency of its channel, and the order of arrivals is the same in
-each slot. All else is left to the loops that send single messages.
+each slot. Where messages are lost, late or doubled, that is decided as for single ones, by `put` in
+`netbandit.network.hop`, in the loop of `netbandit.simulation.compiled_rounds.all_links`.
 """
 
 from typing import TYPE_CHECKING

@@ -145,7 +145,7 @@ def privacy(study: StudyResult) -> tuple[Table, list[str]]:
     points = [point for point in study.points if any(run.privacy_unit for run in point.finished)]
     units = list(dict.fromkeys(run.privacy_unit for point in points for run in point.finished if run.privacy_unit))
     bounded = [point for point in points if any(map(asked_for, point.finished))]
-    table = by_point("Privacy spent by the agent worst off", study, points if bounded else [])
+    table = by_point("Privacy spent by the worst-off agent", study, points if bounded else [])
     table.headings[len(table.headings) :] = [
         ("epsilon spent", "according to the accountant; 0 where delta alone is sufficient"),
         ("delta spent", "what an event's probability may exceed exp(epsilon) times its other one by; 0: pure privacy"),

@@ -22,26 +22,26 @@ _ELIMINATION = "elimination"
 _SYNCHRONISED = "feducb, linucb, lints and oful outside vertical federation"
 _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
-_FAULTS = "every run; of interest where links lose, fail or repeat messages"
+_FAULTS = "every run; of interest with faults"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
         "reward",
-        "Pseudo-regret of all honest agents: for each decision the mean of the best action less the mean of the chosen "
-        "one, added up to the horizon. The best action is that of the global means for elimination, the agent's own "
-        "best for procurement and arm sets, and the best arm of the slot where means change.",
+        "Pseudo-regret of all honest agents: the mean of the best action minus that of the chosen one, "
+        "summed over decisions up to the horizon. The best action is that of the global means for elimination, the "
+        "agent's own best for procurement and arm sets, and the best arm of the slot where means change.",
     ),
     "regret_per_agent": MetricEntry("reward", "Regret divided by the number of honest agents."),
     "regret_worst_agent": MetricEntry(
-        "reward", "Regret of the agent that is worst off.", "learners that decide in slots, on arms"
+        "reward", "Regret of the worst-off agent.", "learners that decide in slots, on arms"
     ),
     "regret_best_agent": MetricEntry(
-        "reward", "Regret of the agent that is best off.", "learners that decide in slots, on arms"
+        "reward", "Regret of the best-off agent.", "learners that decide in slots, on arms"
     ),
     "regret_per_decision": MetricEntry(
         "reward",
-        "Regret divided by the decisions that were made: what to compare where users go away unserved, agents are "
-        "absent, or not every agent decides in every slot.",
+        "Regret divided by the number of decisions; compare it where users leave unserved, agents are absent, or not "
+        "every agent decides in every slot.",
     ),
     "regret_per_s": MetricEntry("reward / s", "Regret divided by the simulated seconds.", _GATHERED),
     "regret_static": MetricEntry(
@@ -49,15 +49,15 @@ METRICS: dict[str, MetricEntry] = {
         "Regret against the one arm with the largest sum of means over all slots.",
         "worlds whose means change",
     ),
-    "reward": MetricEntry("reward", "Rewards of all decisions, added up.", _GATHERED),
+    "reward": MetricEntry("reward", "Sum of the rewards of all decisions.", _GATHERED),
     "decisions": MetricEntry(
         "decisions", "Decisions that agents made.", "runs in which not every agent decides always"
     ),
     "decisions_per_s": MetricEntry("1 / s", "Decisions divided by the simulated seconds.", _GATHERED),
     "regret_unserved": MetricEntry(
-        "reward", "The part of regret that users who went away unserved add, where they are to.", _GATHERED
+        "reward", "The regret counted for users who left unserved, if the scenario counts it.", _GATHERED
     ),
-    "unserved": MetricEntry("users", "Users who went away because a decision for an earlier one was open.", _GATHERED),
+    "unserved": MetricEntry("users", "Users who left because an earlier decision was pending.", _GATHERED),
     "kept": MetricEntry(
         "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
     ),
@@ -85,8 +85,7 @@ METRICS: dict[str, MetricEntry] = {
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),
     "best_lost": MetricEntry(
         "",
-        "Whether some honest agent has gone on without the best arm by the horizon, 1 or 0: its mean is the share of "
-        "runs in which it was dropped.",
+        "Whether some agent has dropped the best arm by the horizon, 1 or 0: its mean is the share of such runs.",
         _ELIMINATION,
     ),
     "lies": MetricEntry("", "Share of what agents contributed that was not the truth.", "runs with an adversary"),
@@ -95,19 +94,18 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "recovery_slots": MetricEntry(
         "slots",
-        "Slots from the end of an outage that was known ahead until every agent that waited for others at that moment "
-        "has gone on, after the outage for which that took longest; 0 if nobody waited, null if one still waits at the "
-        "horizon.",
+        "Slots from the end of a scripted outage until every agent that was waiting at that moment has resumed, "
+        "maximum over outages; 0 if none was waiting, null if one still waits at the horizon.",
         "elimination where an outage under ``faults.outages`` ends",
     ),
     "delay_slots": MetricEntry(
         "slots",
         "Slots between a broadcast, or a question, and the decision that can first use it, or its answer; mean over "
-        "what is heard.",
+        "items received.",
         "learners that broadcast or ask",
     ),
-    "phases": MetricEntry("phases", "Phases that the agent with the fewest has ended.", "gosine"),
-    "replaced_arms": MetricEntry("arms", "Arms that gave way to one that a neighbour recommended.", "gosine"),
+    "phases": MetricEntry("phases", "Phases completed, minimum over agents.", "gosine"),
+    "replaced_arms": MetricEntry("arms", "Arms replaced by one that a neighbour recommended.", "gosine"),
     "cost": MetricEntry("", "Sum over link classes of activations times the class's cost (Li & Song, equation 2)."),
     "activations": MetricEntry(
         "activations",
@@ -125,14 +123,14 @@ METRICS: dict[str, MetricEntry] = {
         _FAULTS,
     ),
     "items": MetricEntry("items", "Observations put on links, of which several can share a message.", "local floods"),
-    "energy_j": MetricEntry("J", "Energy that the messages took, sender and receiver together."),
+    "energy_j": MetricEntry("J", "Energy of the messages, of senders and receivers together."),
     "simulated_s": MetricEntry("s", "Simulated time: horizon times slot."),
-    "events": MetricEntry("events", "Deliveries and acts that the fingerprint has taken in."),
-    "wall_s": MetricEntry("s", "How long the run took to compute; no other metric depends on the machine."),
+    "events": MetricEntry("events", "Deliveries and acts that enter the fingerprint."),
+    "wall_s": MetricEntry("s", "Computing time of the run; no other metric depends on the machine."),
     "epsilon": MetricEntry(
         "",
-        "What the accountant finds for the agent that is worst off, over the releases it made, for the unit that "
-        "stands beside it (``privacy`` in ``--json``, with what is not covered); null where no privacy was asked for.",
+        "According to the accountant, for the worst-off agent, over the releases it made, for the unit that "
+        "is shown beside it (``privacy`` in ``--json``, with what is not covered); null where none was requested.",
     ),
     "delta": MetricEntry(
         "",
@@ -141,31 +139,29 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "epsilon_claimed": MetricEntry("", "Epsilon as the learner's paper states it.", "learners of a private paper"),
     "epsilon_basic_composition": MetricEntry(
-        "", "What all releases add up to by basic composition: an upper bound, which refutes nothing.", "pfcb"
+        "", "Basic composition over all releases: an upper bound, which refutes nothing.", "pfcb"
     ),
     "delta_basic_composition": MetricEntry("", "The delta that goes with it.", "pfcb"),
     "clipped": MetricEntry(
-        "matrices", "Synchronised matrices that noise had made indefinite, and were mended.", "feducb"
+        "matrices", "Synchronised matrices that noise made indefinite, and which were repaired.", "feducb"
     ),
     "violations": MetricEntry("", "Share of slots whose average quality is below the threshold.", _PROCUREMENT),
     "binding": MetricEntry(
         "", "Share of agents for whom the threshold of quality binds the best choice.", _PROCUREMENT
     ),
-    "accepted": MetricEntry("", "Share of what is heard that is near enough to be believed.", _PROCUREMENT),
+    "accepted": MetricEntry("", "Share of received items close enough to be accepted.", _PROCUREMENT),
     "masks_s": MetricEntry("s", "Simulated time at which all masks had been agreed upon.", _GATHERED),
     "context_bytes": MetricEntry("bytes", "Bytes of contexts, each hop counted.", _GATHERED),
     "mask_bytes": MetricEntry("bytes", "Bytes of masks, each hop counted.", _GATHERED),
     "slot_operations": MetricEntry(
         "operations", "Multiplications and additions of a decision, counted by formula.", _GATHERED
     ),
-    "mask_slot_operations": MetricEntry("operations", "Of these, what masks add in every slot.", _GATHERED),
-    "mask_setup_operations": MetricEntry("operations", "What masks cost once.", _GATHERED),
-    "late": MetricEntry(
-        "items", "Items that arrived when they could not be used any more.", "protocols that go on without"
-    ),
+    "mask_slot_operations": MetricEntry("operations", "Of these, those for masks in every slot.", _GATHERED),
+    "mask_setup_operations": MetricEntry("operations", "Operations to set up the masks.", _GATHERED),
+    "late": MetricEntry("items", "Items that arrived too late to be used.", "protocols that continue without"),
     "waiting_slots": MetricEntry(
         "slots",
-        "How long the agents that wait for others at the horizon have waited, mean over them; null if nobody waits.",
+        "Waiting time so far of the agents that wait at the horizon, mean over them; null if none waits.",
     ),
     "delivered": MetricEntry(
         "messages", "Messages, copies included, that reached the protocol at their receiver.", _FAULTS
@@ -177,7 +173,7 @@ METRICS: dict[str, MetricEntry] = {
     "duplicates_dropped": MetricEntry(
         "messages", "Copies that a receiver dropped because it had taken the message already.", _FAULTS
     ),
-    "in_flight": MetricEntry("messages", "Messages that were still under way when the run was cut.", _FAULTS),
+    "in_flight": MetricEntry("messages", "Messages still in flight at the horizon.", _FAULTS),
     "retransmissions": MetricEntry("messages", "Messages sent again because no acknowledgement came in time.", _FAULTS),
     "given_up": MetricEntry(
         "messages", "Messages whose sender stopped trying; a broadcast counts for each agent to which it did.", _FAULTS
@@ -190,12 +186,12 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "availability": MetricEntry("", "Share of all slots, or decisions, of all agents that were played.", _FAULTS),
     "stalled": MetricEntry(
-        "agents", "Agents waiting at the horizon with nothing of their round queued, under way or timed.", _FAULTS
+        "agents", "Agents waiting at the horizon with no message or timer of their round pending.", _FAULTS
     ),
     "may_stall": MetricEntry(
         "",
-        "Whether agents wait, without a deadline, for what may be lost, 1 or 0: then runs can stall, whether or not "
-        "this one has.",
+        "Whether agents wait, without a deadline, for messages that may be lost, 1 or 0: then runs can stall, whether "
+        "or not this one did.",
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
@@ -206,8 +202,8 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "mass": MetricEntry(
         "",
-        "Sum over agents of what they count of an arm over the pulls that it stands for, of the arm for which that is "
-        "furthest from 1; 1 if sums were kept.",
+        "Sum over agents of their estimated pulls of an arm, divided by its true pulls, for the arm for which it is "
+        "furthest from 1; 1 if sums were preserved.",
         "coop-ucb2, dducb",
     ),
 }
@@ -243,15 +239,15 @@ AXIS_LABELS = {
     "cost": "cost (weighted link activations)",
     "activations": "activations (links in slots)",
     "round_slots": "waiting per round (slots)",
-    "delay_slots": "delay of what is heard (slots)",
-    "lateness": "delay of what is heard (slots)",
+    "delay_slots": "delay of received items (slots)",
+    "lateness": "delay of received items (slots)",
     "violations": "share of slots that violate the threshold",
-    "accepted": "share of what is heard that is believed",
+    "accepted": "share of received items accepted",
     "rounds": "rounds",
     "messages": "messages",
     "bytes": "data sent (bytes)",
     "energy_j": "energy (J)",
-    "epsilon": "privacy spent ε, agent worst off",
+    "epsilon": "privacy spent ε, worst-off agent",
     "epsilon_claimed": "privacy ε, claimed",
     "delta": "privacy δ",
     "simulated_s": "simulated time (s)",

@@ -59,7 +59,7 @@ def privacy_lines(study: StudyResult) -> list[str]:
             for names in (("epsilon", "delta"), ("epsilon_claimed",), (f"epsilon{_BASIC}", f"delta{_BASIC}"))
         )
         at_most = ", an upper bound," if bound_of(asked) == "upper" else ""
-        line = f"privacy of {unit}: epsilon {found}{at_most} for the agent worst off; the paper states {claimed}"
+        line = f"privacy of {unit}: epsilon {found}{at_most} for the worst-off agent; the paper states {claimed}"
         if basic:
             line += f"; basic composition, an upper bound that adds up all releases: {basic}"
         lines.append(line + (f" (elsewhere {NOT_ASKED})" if len(asked) < len(alike) else ""))

@@ -42,7 +42,7 @@ def test_many_learners_have_a_picture_of_what_they_pay_for_their_regret():
     assert [panel.get_xlabel() for panel in figure.axes] == [
         "data sent (bytes)",
         "energy (J)",
-        "delay of what is heard (slots)",
+        "delay of received items (slots)",
     ]
     assert figure.get_suptitle() == "quickstart: regret of each learner against data, energy, delay"
     assert len({panel.get_ylim() for panel in figure.axes}) == 1

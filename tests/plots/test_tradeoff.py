@@ -194,13 +194,13 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
         for n in (1, 5)
     ]
     figure = draw_against_parameter(arranged(runs), "links.peer.latency")
-    assert figure.axes[1].get_ylabel() == "delay of what is heard (slots)"
+    assert figure.axes[1].get_ylabel() == "delay of received items (slots)"
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
     assert figure.get_suptitle() == "quickstart: regret and delay against latency of a peer link"
     market = families()
     for run in market:
         run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
-    assert draw_against_diameter(arranged(market)).axes[1].get_ylabel() == "delay of what is heard (slots)"
+    assert draw_against_diameter(arranged(market)).axes[1].get_ylabel() == "delay of received items (slots)"
 
 
 def test_infinity_stands_at_the_end_and_no_line_leads_to_it():

@@ -78,7 +78,7 @@ def test_no_line_leads_to_an_epsilon_without_a_bound():
     lines = [box[0].get_xdata().tolist() for box in panel.containers]
     assert lines == [[4, 8.5399013], [pytest.approx(13.0798026)]] * 2
     assert [text.get_text() for text in panel.get_xticklabels()] == ["4", "8.5399", "∞"]
-    assert panel.get_xlabel() == "privacy spent ε, agent worst off"
+    assert panel.get_xlabel() == "privacy spent ε, worst-off agent"
 
 
 def test_the_budget_stands_beside_the_points():

@@ -30,14 +30,14 @@ def study(*spent, unit=UNIT):
 )
 def test_privacy_is_told_with_its_unit_and_what_it_means(spent, found, stated):
     assert privacy_lines(study(*spent)) == [
-        f"privacy of {UNIT}: epsilon {found} for the agent worst off; the paper states {stated}",
+        f"privacy of {UNIT}: epsilon {found} for the worst-off agent; the paper states {stated}",
         f"  {MEANING}",
     ]
 
 
 def test_who_asked_for_no_privacy_is_told_so_beside_others():
     line, *_ = privacy_lines(study((3.0, 4.0), (None, None)))
-    assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4 (elsewhere no privacy was asked for)")
+    assert line.endswith(": epsilon 3 for the worst-off agent; the paper states 4 (elsewhere no privacy was asked for)")
 
 
 @pytest.mark.parametrize("alone", [(0.0, 0.0), (0.0, None)])
@@ -50,7 +50,7 @@ def test_where_nobody_asked_for_privacy_nothing_is_said_of_it(alone):
 def test_the_delta_is_told_with_it():
     run = replace(made_up(metrics={"epsilon": 0.0, "epsilon_claimed": 1.0, "delta": 0.1}), privacy_unit=UNIT)
     line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
-    assert line == f"privacy of {UNIT}: epsilon 0 at delta 0.1 for the agent worst off; the paper states 1"
+    assert line == f"privacy of {UNIT}: epsilon 0 at delta 0.1 for the worst-off agent; the paper states 1"
 
 
 def test_what_epsilon_does_not_cover_is_told_once():
@@ -67,7 +67,7 @@ def test_basic_composition_is_called_an_upper_bound():
     metrics |= {"epsilon_basic_composition": 1.54, "delta_basic_composition": 0.18}
     run = replace(made_up(metrics=metrics), privacy_unit=UNIT)
     line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
-    assert "epsilon 0.136 at delta 0.01 for the agent worst off; the paper states 1;" in line
+    assert "epsilon 0.136 at delta 0.01 for the worst-off agent; the paper states 1;" in line
     assert line.endswith("basic composition, an upper bound that adds up all releases: 1.54 at delta 0.18")
 
 
@@ -75,12 +75,12 @@ def test_an_account_that_proves_no_more_is_called_an_upper_bound():
     run = replace(made_up(metrics={"epsilon": 4.0, "epsilon_claimed": 2.0}), privacy_unit=UNIT)
     runs = [run, replace(run, privacy_bound="upper")]
     line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=runs)]))
-    assert line == f"privacy of {UNIT}: epsilon 4, an upper bound, for the agent worst off; the paper states 2"
+    assert line == f"privacy of {UNIT}: epsilon 4, an upper bound, for the worst-off agent; the paper states 2"
 
 
 def test_agents_alone_do_not_make_others_private():
     line, *_ = privacy_lines(study((3.0, 4.0), (0.0, 0.0)))
-    assert line.endswith(": epsilon 3 for the agent worst off; the paper states 4")
+    assert line.endswith(": epsilon 3 for the worst-off agent; the paper states 4")
 
 
 def test_nothing_is_said_where_nothing_is_accounted_for():

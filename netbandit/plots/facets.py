@@ -73,8 +73,8 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
 
     Parts that hold two keys or more fixed stand in a grid: a column has one value of the key with the most values, a
     row one combination of the others. Where there are too many, whole columns and rows are left out, evenly spread, so
-    that all panels of a column share its value. Parts of one key, or of combinations that would fill no more than half
-    of the grid, follow one another.
+    that all panels of a column share its value, and rows differ in one key alone. Parts of one key, or of combinations
+    that would fill no more than half of the grid, follow one another.
 
     Args:
         whole: All points, whose values are in order.
@@ -126,7 +126,8 @@ def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
     rows, columns = sorted(ranks, key=lambda row: ranks[row]), values[across]
     if min(len(rows), len(columns)) < 2 or 2 * len(cells) <= len(rows) * len(columns):
         return None
-    few_rows, few_columns = evenly(rows, MOST_ROWS), evenly(columns, MOST_COLUMNS)
+    alike = rows if len(rows) <= MOST_ROWS else _alike(rows, ranks)
+    few_rows, few_columns = evenly(alike, MOST_ROWS), evenly(columns, MOST_COLUMNS)
     pairs = [(row, column) for row in few_rows for column in few_columns]
     places = [place for place, pair in enumerate(pairs) if pair in cells]
     down = f"values of {name(others[0])}" if len(others) == 1 else f"combinations of {', '.join(map(name, others))}"
@@ -137,6 +138,16 @@ def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
     ]
     chosen = [cells[pairs[place]] for place in places]
     return Facets(chosen, places, len(few_rows), len(few_columns), ", ".join(left_out)) if chosen else None
+
+
+def _alike(rows: Sequence[str], ranks: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return the largest group of *rows* that differ in one key alone: what is compared from row to row is that."""
+    groups: dict[tuple[int, tuple[int, ...]], list[str]] = {}
+    for row in rows:
+        for place in range(len(ranks[row])):
+            rest = tuple(rank for other, rank in enumerate(ranks[row]) if other != place)
+            groups.setdefault((place, rest), []).append(row)
+    return max(groups.values(), key=len)
 
 
 def _values(whole: Arrangement, key: str, parts: Sequence[Part]) -> list[str]:

@@ -32,6 +32,7 @@ from netbandit.plots.tradeoff import (
     learners_vary,
 )
 from netbandit.plots.values import identity, shown
+from netbandit.plots.values import name as key_name
 from netbandit.plots.xy import BUDGETS, View, communication_view, delay_view, draw_against, privacy_view
 from netbandit.results.link_use import link_figures
 from netbandit.results.statistic import MEAN, Statistic, StatisticError
@@ -355,7 +356,11 @@ def draw_asked(study: StudyResult, asked: Asked) -> Picture:
         StatisticError: There is no such statistic.
     """
     whole = arrange(study, Statistic.named(asked.statistic), asked.bands)
-    part = whole.only(_values(study, whole, asked.where))
+    fixed = _values(study, whole, asked.where)
+    part = whole.only(fixed)
+    if fixed:
+        said = ", ".join(f"{key_name(key)} {shown(value)}" for key, value in fixed.items())
+        part = replace(part, name=f"{part.name} ({said})")
     varying = [key for key in whole.keys if len({identity(value_of(point, key)) for point in part.points}) > 1]
     arrangement = _laid_out(replace(part, keys=tuple(varying)).looking_like(whole), asked)
     metrics = metric_names(arrangement)

@@ -86,6 +86,7 @@ class PaperEntries:
         comparisons: How many pairs were compared.
         open_pairs: Why some of them decide nothing, in words.
         notes: What else must be known to read the numbers, a line each.
+        where: The keys that vary in the study and have one value here, with it.
     """
 
     name: str
@@ -98,6 +99,7 @@ class PaperEntries:
     comparisons: int
     open_pairs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    where: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> dict[str, str]:
@@ -120,7 +122,9 @@ class PaperEntries:
     def _sentences(self, what: str, bold: str) -> str:
         why_open = [f"{each[0].upper()}{each[1:]}." for each in self.open_pairs]
         stalls = [f"{MARKED}."] if any(each.stalled for each in self.entries) else []
-        return " ".join(filter(None, [f"{what}.", bold, *why_open, *stalls]))
+        keys = short_names([key for key, _ in self.where])
+        chosen = ", ".join(f"{key} {value}" for key, (_, value) in zip(keys, self.where, strict=True))
+        return " ".join(filter(None, [f"{what}{f', at {chosen}' if chosen else ''}.", bold, *why_open, *stalls]))
 
     @property
     def _metrics(self) -> str:
@@ -221,7 +225,17 @@ def paper_entries(
     samples = [point for metric in metrics for point in found[metric].values() if point.values]
     entries, comparisons, why_open = _compared(entries, samples, method, how)
     return PaperEntries(
-        name, tuple(down), tuple(across), tuple(metrics), method, how, entries, comparisons, why_open, tuple(notes)
+        name,
+        tuple(down),
+        tuple(across),
+        tuple(metrics),
+        method,
+        how,
+        entries,
+        comparisons,
+        why_open,
+        tuple(notes),
+        tuple((key, str(value)) for key, value in fixed.items()),
     )
 
 

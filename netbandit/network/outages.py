@@ -144,6 +144,11 @@ class Outages:
             return 0
         return self.node(node).ended(time)
 
+    def is_gone(self, agent: int, time: int) -> bool:
+        """Return whether *agent* is down at a *time* (ns) and never comes back."""
+        intervals = self.node(agent).until(time + 1)
+        return bool(intervals) and intervals[-1][1] == inf
+
     def ends(self, horizon: int) -> list[int]:
         """Return when outages that are known ahead end before *horizon* (ns), ascending, each once."""
         return sorted({int(outage.end) for outage in self._scripts if outage.end < horizon})

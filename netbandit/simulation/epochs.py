@@ -174,8 +174,10 @@ class Epochs(Driver):
         return [self._clock.horizon - since for _, since, _ in self._waiting.values()]
 
     def stalled(self) -> list[int]:
-        """See `Driver.stalled`: whoever still explores at the horizon would have contributed after it."""
-        first = min(self._exploring.values(), default=inf)
+        """See `Driver.stalled`: whoever still explores at the horizon would contribute after it, if it comes back."""
+        outages, end = self.stage.network.outages, self._clock.end
+        gone = {agent for agent in self._exploring if outages is not None and outages.is_gone(agent, end)}
+        first = min((number for agent, number in self._exploring.items() if agent not in gone), default=inf)
         return [self._clock.horizon - since for number, since, _ in self._waiting.values() if number < first]
 
     def finish(self) -> DriverResult:

@@ -96,6 +96,16 @@ def test_rounds_end_without_those_who_never_come_back(kind):
     assert result.metrics["absent_slots"] == 1995
 
 
+@pytest.mark.parametrize("kind", ["relay", "sink", "master-worker"])
+@pytest.mark.parametrize("begin", ["5 ms", "1 ms"])
+def test_who_waits_for_an_agent_that_never_comes_back_has_stalled(kind, begin):
+    result = run(f'protocol.kind="{kind}"', f'faults.outages=[{{ nodes = [3], from = "{begin}" }}]')
+    assert (result.metrics["rounds"], result.metrics["stalled"]) == (0, 3)
+    assert any("waited at the horizon" in line for line in result.remarks)
+    back = run(f'protocol.kind="{kind}"', f'faults.outages=[{{ nodes = [3], from = "{begin}", until = "3000 ms" }}]')
+    assert back.metrics["stalled"] == 0  # it comes back after the horizon
+
+
 def test_what_is_lost_stalls_a_round_and_the_run_says_so():
     cut = 'faults.outages=[{ links = [[1, 2]], from = "0 ms" }]'
     result = run(cut)

@@ -107,7 +107,7 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     verdicts = [judgement.verdict for _, judgement in judgements]
     if judgements:
         _show_verdicts(judgements, several=len(papers) > 1)
-    counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
+    counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
     click.echo(f"{counted(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
@@ -136,6 +136,12 @@ def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int
 
 _WIDTH = 80
 """Columns of the table of verdicts, wherever it is printed."""
+
+
+def _said_of(number: int, verdict: str) -> str:
+    """Return how many claims have a verdict: ``1 holds``, ``2 do not hold``."""
+    plural = {"holds": "hold", "does not hold": "do not hold"}
+    return f"{number} {verdict if number == 1 else plural.get(verdict, verdict)}"
 
 
 def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bool) -> None:

@@ -173,7 +173,9 @@ def load_study(out: Path, details: bool = True, most_runs: int | None = None) ->
             f"{out} is not a results folder: {'it is a file' if out.exists() else 'it does not exist'}"
         )
     if not (out / STUDY).is_file():
-        raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}")
+        below = sorted(found.parent.name for found in out.glob(f"*/{STUDY}"))
+        hint = f", but those in it are: {', '.join(below)}" if below else ""
+        raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}{hint}")
     try:
         with any_depth():
             return _loaded(out, _described((out / STUDY).read_bytes()), details, most_runs)

@@ -3,15 +3,17 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from click.testing import CliRunner
-from sphinx.application import Sphinx
 
 from netbandit.cli import main
 from netbandit.results.metrics import METRICS
 from netbandit.wording import WORDS, allowed
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 Schema = dict[str, Any]
 
@@ -142,7 +144,7 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def write(app: Sphinx) -> None:
+def write(app: "Sphinx") -> None:
     """Write the generated pages into the source folder, where git does not look."""
     folder = Path(app.srcdir) / "reference"
     whole = schema()
@@ -157,7 +159,7 @@ def write(app: Sphinx) -> None:
             place.write_text(text, encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: "Sphinx") -> dict[str, bool]:
     """Have the pages written before Sphinx reads its sources."""
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True}

@@ -8,7 +8,7 @@ from netbandit.plots.grouping import Arrangement
 from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import drawing, figure, legend_beside, readable
-from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note
+from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, shortfall_note
 from netbandit.results.metrics import axis_label
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult
@@ -52,8 +52,17 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     away = far_off([mark for _, mark in pairs])
     near = [(point, mark) for point, mark in pairs if mark not in away]
     with_runs = [point for point, _ in near]
-    drawn_means = replications_note(shown, cost.only(with_runs), regret)
-    parts = (drawn_means, sizes, unknown, missing_note(arrangement), shapes.note, privacy_note(shown))
+    drawn_means = replications_note(shown, cost.only(with_runs), regret.only(with_runs))
+    far = shortfall_note([mark.y for mark in away])
+    parts = (
+        drawn_means,
+        "" if far in drawn_means else far,
+        sizes,
+        unknown,
+        missing_note(arrangement),
+        shapes.note,
+        privacy_note(shown),
+    )
     drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
     zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)
     for point, mark in near:

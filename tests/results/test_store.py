@@ -319,7 +319,7 @@ def test_a_folder_without_results_is_told_apart_from_a_damaged_one(tmp_path):
         load_study(tmp_path)
     (tmp_path / "fig4").mkdir()
     (tmp_path / "fig4" / "study.json").touch()
-    with pytest.raises(FileNotFoundError, match="those in it are: fig4$"):
+    with pytest.raises(FileNotFoundError, match=r"those in it are: fig4$"):
         load_study(tmp_path)
     for content in ("{", "{}", "[]", '{"format": 2}', '{"format": 1, "name": 3, "points": []}'):
         (tmp_path / "study.json").write_text(content)

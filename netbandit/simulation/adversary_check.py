@@ -7,7 +7,7 @@ from netbandit.learners.learner import NO_DEFENCE, AnyLearner, EpochLearner
 from netbandit.network.topology import Topology
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.settings import Problem
-from netbandit.simulation.build_faults import NodeNumbers, no_node
+from netbandit.simulation.build_faults import node_problems
 from netbandit.simulation.lies import how_many
 from netbandit.wording import show
 
@@ -45,15 +45,7 @@ def liar_problems(settings: AdversarySettings, topology: Topology, known: Mappin
         topology: The graph.
         known: ``differing``: whether each agent concludes for itself.
     """
-    numbers, seen = NodeNumbers(topology), set()
-    for place, node in enumerate(settings.agents or ()):
-        path = ("adversary", "agents", place)
-        if node not in numbers:
-            yield path, no_node(node, topology)
-        elif numbers[node] in seen:
-            yield path, f"{show(node)} stands twice"
-        else:
-            seen.add(numbers[node])
+    yield from node_problems(("adversary", "agents"), settings.agents or (), topology, set(), "stands twice")
     if settings and how_many(settings, topology.agents) >= topology.agents:
         yield ("adversary", "agents"), "all agents lie: somebody must be honest"
     if settings.attack == "hidden" and known["differing"]:

@@ -140,14 +140,8 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
                     yield (*here, "links", number), f"the graph has no link between {show(pair[0])} and {show(pair[1])}"
         seen: set[int] = set()
         for number, group in enumerate(outage.partition or ()):
-            for index, node in enumerate(group):
-                path = (*here, "partition", number, index)
-                if node not in numbers:
-                    yield path, no_node(node, topology)
-                elif numbers[node] in seen:
-                    yield path, f"{show(node)} stands in two groups, or twice in one"
-                else:
-                    seen.add(numbers[node])
+            path = (*here, "partition", number)
+            yield from node_problems(path, group, topology, seen, "stands in two groups, or twice in one")
 
 
 def apart_problems(
@@ -224,6 +218,28 @@ def _answered_over(
     cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
     down = faults.links is not None or faults.nodes is not None or any(cuts)
     return "peer" if links.peer.loss or down else None
+
+
+def node_problems(
+    path: tuple[str | int, ...], nodes: Sequence[NodeName], topology: Topology, seen: set[int], twice: str
+) -> Iterator[Problem]:
+    """Yield which of the *nodes* in a list the graph lacks, and which have been seen before.
+
+    Args:
+        path: Where the list stands.
+        nodes: The nodes.
+        topology: The graph.
+        seen: The numbers of nodes that have been seen; added to.
+        twice: What is said of one that has been.
+    """
+    numbers = NodeNumbers(topology)
+    for place, node in enumerate(nodes):
+        if node not in numbers:
+            yield (*path, place), no_node(node, topology)
+        elif numbers[node] in seen:
+            yield (*path, place), f"{show(node)} {twice}"
+        else:
+            seen.add(numbers[node])
 
 
 def no_node(node: NodeName, topology: Topology) -> str:

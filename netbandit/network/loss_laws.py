@@ -24,10 +24,6 @@ class ConstantLoss:
 
     probability: float
 
-    def of_size(self, size: int) -> float:
-        """Return the probability that a message of *size* bytes is lost."""
-        return self.probability
-
 
 @dataclass(frozen=True)
 class BitLoss:
@@ -38,10 +34,6 @@ class BitLoss:
     """
 
     probability: float
-
-    def of_size(self, size: int) -> float:
-        """Return the probability that a message of *size* bytes is lost: 1 - (1 - p)^(8 size)."""
-        return chance_of_bits(self.probability, size)
 
 
 @dataclass(frozen=True)

@@ -146,8 +146,7 @@ class Outages:
 
     def is_gone(self, agent: int, time: int) -> bool:
         """Return whether *agent* is down at a *time* (ns) and never comes back."""
-        intervals = self.node(agent).until(time + 1)
-        return bool(intervals) and intervals[-1][1] == inf
+        return self.node(agent).up(time) == inf
 
     def ends(self, horizon: int) -> list[int]:
         """Return when outages that are known ahead end before *horizon* (ns), ascending, each once."""

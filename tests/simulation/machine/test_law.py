@@ -9,7 +9,7 @@ from numba import njit
 
 from netbandit.network.faults import ChannelFaults
 from netbandit.network.hop import chance_of, patience_of
-from netbandit.network.loss_laws import BitLoss
+from netbandit.network.loss_laws import BitLoss, chance_of_bits
 from netbandit.network.retry import Retry
 from netbandit.simulation.compiled_rounds.faults import law_of
 from netbandit.simulation.machine import primitives, rows
@@ -49,7 +49,7 @@ def test_bits_are_lost_with_the_same_probability():
     for _ in range(300):
         loss = BitLoss(10 ** -rng.uniform(1, 9))
         size = rng.randrange(1, 10 ** rng.randrange(1, 7))
-        assert chance(network(loss=loss), 0, size, 0) == loss.of_size(size)
+        assert chance(network(loss=loss), 0, size, 0) == chance_of_bits(loss.probability, size)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.5, 2.0, 1000.0])

@@ -1,4 +1,4 @@
-"""Which broadcasts and exchanges can go in bulk: in numpy, for all links at once. Where they can, it is worth it."""
+"""Which broadcasts and exchanges can go in bulk: for all links at once. Where they can, it is worth it."""
 
 from dataclasses import dataclass
 from typing import ClassVar

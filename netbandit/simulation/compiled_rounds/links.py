@@ -63,7 +63,7 @@ def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3)
     room = max(_LEAST_ROOM, 2 * len(table))
     machine = Machine(
         state=state,
-        channels=extended_rows(channels, 0),
+        channels=channels,
         queues=np.zeros(len(channels) if network.peer_bandwidth else 0, dtype=rows.QUEUE_ROW),
         links=links,
         kinds=counts,

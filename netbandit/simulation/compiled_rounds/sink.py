@@ -118,9 +118,8 @@ class CompiledSink(CompiledRounds, Sink):
         kept = self.collection.state
         places = slice(kept[kernel.UPLINKS_AT], kept[kernel.UPLINKS_END])
         kept[kernel.UPLINKS_AT] = kept[kernel.UPLINKS_END] = 0
-        for row in dict.fromkeys(
-            self.machine.due[places, rows.CHANNEL].tolist()
-        ):  # there may be several messages on one
+        arrived = self.machine.due[places, rows.CHANNEL].tolist()
+        for row in dict.fromkeys(arrived):  # there may be several messages on one
             channel = self._uplinks[row]
             arrivals: list[Arrival] = []
             self.network.take(channel, self.clock.now, arrivals)

@@ -31,8 +31,8 @@ CHANNEL_ROW = _row(
 """Of `Machine.channels`, in order of receiver and sender; see `netbandit.network.link.Channel`. `last` is the entry
 that was added last, due at `last_due` (ns), -1 if it is due no more; `unused` the entry that is added next, if that is
 not the first of a block; `reverse` the other direction; `booked` the latest slot for which it is booked where bandwidth
-is limited; `drawn` for how many of its messages there are numbers. What is needed for each message comes first, in one
-line of a cache."""
+is limited; `drawn` for how many of its messages there are numbers. What is needed for each message comes first, in 64
+bytes."""
 
 QUEUE_ROW = _row(*_all(np.int64, "busy", "waited", "longest_wait"))
 """As `netbandit.network.link.Queue`."""

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
-from netbandit.part import Checks, Mistake, Note
+from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import Calibration, TreeNoise, account_tree, calibrate
@@ -90,6 +90,11 @@ class FedUcb(EllipsoidLearner):
         for key, text in unused.items():
             if key in self.model_fields_set and getattr(self, key) is not None:
                 yield Note(key, text)
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a test that is never made, as nobody calls."""
+        if others.protocol.out_of_band and "threshold" in self.model_fields_set and self.schedule != "fixed":
+            yield Note("threshold", f'is not used with protocol.kind = "{others.kinds["protocol"]}"')
 
     def _start(self, agents: int) -> Start:
         """Begin with the initial matrix; noise comes from ``tree.<set>``, index: the agent."""

@@ -275,7 +275,10 @@ def unused_keys(learner: Any, others: Others) -> Checks:
     written = learner.model_fields_set
     deposits = others.talk == "deposit"
     kind = others.kinds["protocol"]
-    for key in ("schedule", "threshold", "every") if deposits else ("upload", "push"):
+    unused = ["schedule", "threshold", "every"] if deposits else ["upload", "push"]
+    if others.protocol.out_of_band:  # nobody calls
+        unused.append("threshold")
+    for key in unused:
         if key in written:
             yield Note(key, f'is not used with protocol.kind = "{kind}"')
     if deposits and "push" in written and others.protocol.answer == "uploader":

@@ -16,7 +16,9 @@ from netbandit.protocols.protocol import Item, Pattern
 class Pooled(BroadcastProtocol):
     """What is told in a slot is heard by all others before the decision of the next.
 
-    No message is sent, whatever the graph and the timing: there is nothing to count, and nothing to be late.
+    No message is sent, whatever the graph and the timing: there is nothing to count, and nothing to be late. Learners
+    that call for a synchronisation, or deposit, when they know enough new, share in every slot instead; with a fixed
+    schedule, in the slots that it names.
     """
 
     when: Literal["slot", "pull"] = "slot"
@@ -25,7 +27,7 @@ class Pooled(BroadcastProtocol):
     log: Literal["pulls", "slots"] = "pulls"
     """With ``when = "pull"``: whether learners take for the time the number of all pulls so far, or of slots."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round"})
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round", "call"})
     uses_peer_links: ClassVar[bool] = False
     uses_uplinks: ClassVar[bool] = False
     out_of_band: ClassVar[bool] = True

@@ -11,18 +11,18 @@ from netbandit.simulation.bulk import bulk_broadcasts, bulk_exchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.deposits import Deposits
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.free_synchronisations import FreeSynchronisations
 from netbandit.simulation.in_turn import InTurn
 
 
 def communication(stage: ReplicationContext, learner: Learner) -> Communication:
     """Return how the agents of *learner* talk."""
-    if (
-        learner.talk() == "broadcast"
-        and isinstance(stage.point.protocol, Pooled)
-        and stage.point.protocol.when == "pull"
-    ):
+    protocol = stage.point.protocol
+    if isinstance(protocol, Pooled) and learner.talk() == "call":
+        return FreeSynchronisations(stage, learner)
+    if isinstance(protocol, Pooled) and learner.talk() == "broadcast" and protocol.when == "pull":
         return InTurn(stage, learner)
-    if isinstance(learner, DepositLearner) and "deposit" in stage.point.protocol.patterns:
+    if isinstance(learner, DepositLearner) and "deposit" in protocol.patterns:
         return Deposits(stage, learner)
     kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
         None: Never,

@@ -1,0 +1,88 @@
+"""Synchronisations without a message: what is shared in a slot is known to all before the decision of the next."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+
+
+class FreeSynchronisations(Communication):
+    """All agents that are up share in every slot, or in those that the learner names; nobody calls, and nobody waits.
+
+    What an agent has shared is known to the others while it is down, and if it loses its memory too.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
+        super().__init__(stage, learner)
+        agents = len(self.everybody)
+        self.members = np.full(agents, agents)
+        self.isolated = agents == 1
+        self._rows: dict[tuple[int, int], NDArray[np.float64]] = {}  # the newest of each agent in each of its lives
+        self._lives = [0] * agents
+        self._shares = np.zeros(agents, dtype=np.int64)
+        self._due: int | None = None  # the slot in which all have something to share that is not known to others
+        self._combined: NDArray[np.float64] | None = None
+        self._behind = np.zeros(agents, dtype=np.bool_)
+        self._rounds = 0
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner, and find when it first shares."""
+        super().open(learners)
+        (self._learner,) = learners
+        self._next = None if self.isolated else self._learner.next_share(0)
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after the next slot in which agents share."""
+        return last if self._next is None else max(first + 1, min(last, self._next + 1))
+
+    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Note whether it is time to share; nothing is sent."""
+        if self._next is not None and slot >= self._next:
+            self._due = slot
+            self._next = self._learner.next_share(slot + 1)
+        return False
+
+    def deliver(self, slot: int) -> None:
+        """Let all that are up share what they have not, and adopt what all have shared before *slot*."""
+        if self._due is not None and slot > self._due:
+            self._share(self._due, self.present)
+            self._due = None
+            self._rounds += 1
+            self._combined = self._learner.combine([self._rows[key] for key in sorted(self._rows)])
+            self._behind[:] = True
+        adopting = self.present[self._behind[self.present]]
+        if len(adopting):
+            assert self._combined is not None
+            self._behind[adopting] = False
+            self._learner.adopt(slot, adopting, self._combined)
+
+    def _share(self, slot: int, agents: NDArray[np.int64]) -> None:
+        shared = self._learner.share(slot, agents)
+        assert shared is not None, "in a round every agent shares"
+        for agent, row in zip(agents.tolist(), shared, strict=True):
+            self._rows[agent, self._lives[agent]] = row
+        self._shares[agents] += 1
+
+    def gone(self, agent: int, *, forgets: bool) -> None:
+        """See `Communication.gone`: the others know what it has observed, though it may not."""
+        if self._due is not None:
+            self._share(self._due, self.everybody[agent : agent + 1])
+        if forgets:
+            self._lives[agent] += 1
+            self._behind[agent] = self._combined is not None
+
+    @property
+    def releases(self) -> int:
+        """See `Communication.releases`."""
+        return int(self._shares.max())
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return how often all shared; nobody waited."""
+        return {"rounds": self._rounds, "round_slots": 0.0}

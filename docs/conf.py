@@ -24,6 +24,7 @@ extensions = [
     "sphinx_design",
     "generated_reference",
     "scenario_gallery",
+    "algorithm_pictures",
     "sphinx_gallery.gen_gallery",
 ]
 

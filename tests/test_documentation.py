@@ -88,10 +88,32 @@ def test_pictures_of_the_gallery_are_of_the_scenarios_as_they_are(monkeypatch):
     from scenario_gallery import what_runs
 
     kept = json.loads((DOCS / "gallery" / "whole_runs.json").read_text(encoding="utf-8"))
-    names = [file.stem for file in (ROOT / "scenarios").glob("*.toml")]
-    old = [name for name in names if kept.get(name, {}).get("what") != what_runs(name)]
+    files = {file.stem: file for file in (ROOT / "scenarios").glob("*.toml")}
+    names = sorted(files)
+    old = [name for name in names if kept.get(name, {}).get("what") != what_runs(files[name])]
     assert not old, f"run python docs/gallery/whole_runs.py {' '.join(old)}"
     assert [name for name in names if not (DOCS / "gallery" / "pictures" / f"{name}.png").exists()] == []
+
+
+def test_pages_of_algorithms_show_rounds_and_regret_of_the_studies_as_they_are(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    from recorded_names import CURVES, ROUNDS
+    from scenario_gallery import what_runs
+
+    algorithms = DOCS / "algorithms"
+    kept = json.loads((algorithms / "recorded.json").read_text(encoding="utf-8"))
+    files = {file.stem: file for file in (algorithms / "studies").glob("*.toml")}
+    old = [name for name, file in files.items() if kept.get(name) != what_runs(file)]
+    assert not old, f"run python docs/algorithms/recorded.py {' '.join(old)}"
+    shared = {"lints": "linucb", "klucb": "ucb", "thompson": "ucb"}
+    assert {shared.get(kind, kind) for kind in BUILT_IN["learner"]} == {*CURVES}
+    assert {*BUILT_IN["protocol"]} - {"silent", "pooled"} == {*ROUNDS}  # these send no messages
+    for names, directive, folder in ((ROUNDS, "round", "_static/rounds"), (CURVES, "regret-curve", None)):
+        for name in names:
+            assert f"```{{{directive}}} {name}\n" in (algorithms / f"{name}.md").read_text(encoding="utf-8"), name
+            picture = algorithms / "pictures" / f"{directive.partition('-')[0]}-{name}.png"
+            assert 5_000 < picture.stat().st_size < 60_000
+            assert folder is None or 10_000 < (DOCS / folder / f"{name}.html").stat().st_size < 250_000
 
 
 def test_the_scenario_on_the_first_page_is_the_one_its_picture_shows(tmp_path):

@@ -92,10 +92,10 @@ def title_of(name: str) -> str:
     return str(tomllib.loads(text).get("description") or name.replace("_", " "))
 
 
-def what_runs(name: str) -> str:
+def what_runs(scenario: Path) -> str:
     """Return a hash of all that a whole study comes from: its keys, those of files it extends, and of our numbers."""
     said = blake2b(str(NUMBERS).encode(), digest_size=8)
-    file: Path | None = SCENARIOS / f"{name}.toml"
+    file: Path | None = scenario
     while file is not None:
         keys = tomllib.loads(file.read_text(encoding="utf-8"))
         keys.pop("description", None)

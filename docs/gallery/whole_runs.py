@@ -24,9 +24,10 @@ from scenario_gallery import best_picture, what_runs  # noqa: E402
 
 def keep(name: str) -> None:
     """Run a scenario whole, keep its picture and what it took."""
+    scenario = ROOT / "scenarios" / f"{name}.toml"
     with tempfile.TemporaryDirectory() as folder:
         began = _busy()
-        command = [sys.executable, "-m", "netbandit", "run", str(ROOT / "scenarios" / f"{name}.toml")]
+        command = [sys.executable, "-m", "netbandit", "run", str(scenario)]
         subprocess.run([*command, "--out", folder], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
         busy = _busy() - began
         picture = best_picture(name, Path(folder))
@@ -34,7 +35,7 @@ def keep(name: str) -> None:
             shutil.copyfile(picture, HERE / "pictures" / f"{name}.png")
         runs = len(list((Path(folder) / "runs").iterdir()))
     found = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
-    found[name] = {"runs": runs, "core_seconds": round(busy, 1), "what": what_runs(name)}
+    found[name] = {"runs": runs, "core_seconds": round(busy, 1), "what": what_runs(scenario)}
     FIGURES.write_text(json.dumps(dict(sorted(found.items())), indent=2) + "\n", encoding="utf-8")
 
 

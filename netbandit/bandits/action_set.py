@@ -12,8 +12,6 @@ from netbandit.part import state
 class ActionSetBandit(Bandit):
     """A bandit that shows each agent a set of action vectors in every slot."""
 
-    agents: int = state()
-    """The number M of agents."""
     arm_count: int = state()
     """The number K of actions in a set."""
     dimension: int = state()

@@ -38,6 +38,8 @@ class Bandit(Part, ABC):
     """Fixes the instance across replications; absent, each replication draws its own."""
     horizon: int = state(default=1)
     """T, in slots; known before the start."""
+    agents: int = state()
+    """The number M of agents; known before the start."""
 
     @abstractmethod
     def start(self, agents: int, generator: GeneratorOf) -> None:
@@ -75,15 +77,12 @@ class ArmBandit(Bandit):
                 return np.array(self.before if slot < self.at else self.after)
     """
 
-    agents: int = state()
-    """The number M of agents."""
-
     @abstractmethod
     def means_at(self, slot: int) -> NDArray[np.float64]:
         """Return the mean reward of each arm in a slot, shape (K,), or of each agent and arm, shape (M, K)."""
 
     def start(self, agents: int, generator: GeneratorOf) -> None:
-        """Draw the instance; there is nothing to draw by default."""
+        """Draw the instance; there is nothing to draw by default, and nothing to call where it is overridden."""
         self.agents = agents
 
     @property

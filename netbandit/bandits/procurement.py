@@ -38,8 +38,6 @@ class Procurement(Bandit):
     homogeneous: bool = False
     """Whether costs and capacities are the same for all agents."""
 
-    agents: int = state()
-    """The number n of agents."""
     threshold: float = state()
     """alpha."""
     qualities: NDArray[np.float64] = state()

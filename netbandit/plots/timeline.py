@@ -109,7 +109,8 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
-    drawn, (panel,) = figure(f"{run.name}: round {what.number}, who waits for whom", "; ".join(filter(None, notes)))
+    told = "who waits for whom" if what.waits else "message by message"  # observations are used as they arrive
+    drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
     row = {node: place for place, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot
     low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span

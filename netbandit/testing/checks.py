@@ -275,7 +275,7 @@ def _arguments(subject: Subject, trial: Trial) -> Iterator[str]:
 def _luck(subject: Subject, trial: Trial) -> Iterator[str]:
     world = trial.point.bandit.fresh()
     if isinstance(world, ArmBandit):
-        world.horizon = trial.point.scenario.run.horizon
+        world.horizon, world.agents = trial.point.scenario.run.horizon, trial.server
         world.start(trial.server, Streams(0, 0).generator)
         whole = world.draw(Streams(0, 0).generator("rewards"), 12)
         rng = Streams(0, 0).generator("rewards")

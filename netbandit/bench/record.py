@@ -7,8 +7,6 @@ name ends in ``noise`` says how sure another figure is, and is not compared.
 """
 
 import json
-import os
-import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +15,7 @@ from pathlib import Path
 
 from netbandit.bench.measure import Row
 from netbandit.nesting import read_json
+from netbandit.results.machine import machine, machine_text
 from netbandit.results.safe_files import storage
 
 ERROR_RATE = 0.05
@@ -81,21 +80,6 @@ def now(benchmark: str, rows: Sequence[Row]) -> Run:
     return Run(benchmark, rows, machine(), versions(), datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def machine() -> dict[str, str | int]:
-    """Return what tells this machine from another, without its name."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return {"processor": _processor(), "cores": cores, "system": f"{platform.system()} {platform.machine()}"}
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"
-
-
 def append(file: Path, run: Run) -> None:
     """Add a run to the record in *file*.
 
@@ -122,7 +106,7 @@ def read(file: Path) -> list[Run]:
             found = read_json(line)
             run = Run(**{name: found[name] for name in ("benchmark", "rows", "machine", "versions", "at")})
             _figures(run)
-            _words(run)
+            machine_text(run.machine)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise RecordError(f"{file}:{number}: not a line that netbandit bench --record writes") from None
         runs.append(run)
@@ -181,11 +165,7 @@ def only_in_one(before: Sequence[Run], after: Sequence[Run]) -> tuple[list[Figur
 
 def machines(runs: Iterable[Run]) -> list[str]:
     """Return the machines of a record, in words, each once."""
-    return list(dict.fromkeys(map(_words, runs)))
-
-
-def _words(run: Run) -> str:
-    return f"{run.machine['processor']}, {run.machine['cores']} cores, {run.machine['system']}"
+    return list(dict.fromkeys(machine_text(run.machine) for run in runs))
 
 
 def _geometric_mean(values: Sequence[float]) -> float:

@@ -1,8 +1,9 @@
 """``netbandit reproduce``: the figures and claims of a paper."""
 
+import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,26 @@ from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
-    from netbandit.papers.figures import Paper
+    from netbandit.papers.figure_runs import FigureRuns
+    from netbandit.papers.figures import Figure, Paper
+    from netbandit.papers.reproduce import Ended
     from netbandit.papers.verdicts import Judgement
     from netbandit.running.sweeps import FailedRun
+
+
+def _budget(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """Return the seconds of a duration."""
+    from netbandit.units import Duration
+
+    if value is None:
+        return None
+    try:
+        found = Duration(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
+    if found.in_slots:
+        raise click.BadParameter("must be a time, such as 2 h: there are no slots here", context, option)
+    return float(found.amount) / 1e9
 
 
 @click.command()
@@ -43,6 +61,19 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Only list the figures with an estimate of the time and disk space of each.",
 )
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Add each figure that FILE does not hold yet to it, a line of JSON: verdicts, fingerprints, time, machine, "
+    "versions.",
+)
+@click.option(
+    "--budget",
+    metavar="DURATION",
+    callback=_budget,
+    help="With --record: begin no further figure after so much computing time, such as 2 h.",
+)
 def reproduce(
     what: str | None,
     replications: int | None,
@@ -50,6 +81,8 @@ def reproduce(
     out: Path | None,
     until_decided: bool,
     only_estimate: bool,
+    record: Path | None,
+    budget: float | None,
 ) -> None:
     """Run the figures of a paper and say which of its claims hold.
 
@@ -60,20 +93,33 @@ def reproduce(
     was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
     """
     from netbandit.papers.figures import PaperError
+    from netbandit.papers.record import PaperRecordError
 
+    if record is not None and (replications is not None or until_decided or only_estimate):
+        raise click.UsageError("--record takes replications from the papers' scenarios: leave out the other options.")
+    if budget is not None and record is None:
+        raise click.UsageError("--budget goes with --record.")
     try:
         with plain_errors():
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs)
                 return
-            failed = _reproduce(what, replications, jobs, out, until_decided)
-    except PaperError as error:
+            failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
+    except (PaperError, PaperRecordError) as error:
         fail(error)
     if failed:
         sys.exit(FAILURE)
 
 
-def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path | None, until_decided: bool) -> bool:
+def _reproduce(
+    what: str | None,
+    replications: int | None,
+    jobs: int,
+    out: Path | None,
+    until_decided: bool,
+    record: Path | None,
+    budget: float | None,
+) -> bool:
     """Reproduce one paper, one of its figures, or all papers; return whether a run failed."""
     from rich.console import Console
 
@@ -87,22 +133,25 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     folder = out if out is not None else Path("results") / (name or "papers")
     judgements: list[tuple[str, Judgement]] = []
     failures: list[FailedRun] = []
+    recording = None if record is None else _Recording(record, budget)
     for paper in papers:
         click.echo(f"{paper.name}: {paper.title}")
         click.echo(f"setting: {paper.setting}")
-        if len(paper.figures) > 1:
+        if len(paper.figures) > 1 and recording is None:
             _list_figures([paper], replications, jobs)
-        found, failed = reproduced(
-            paper,
-            folder if name else folder / paper.name,
-            replications=replications,
-            looks=UNTIL_DECIDED if until_decided else (1,),
-            jobs=jobs,
-            reporting=lambda: ProgressReport(Console(stderr=True)),
-            tell=click.echo,
-        )
-        judgements += [(paper.name, judgement) for judgement in found]
-        failures += failed
+        for part in [paper] if recording is None else recording.missing(paper):
+            found, failed = reproduced(
+                part,
+                folder if name else folder / paper.name,
+                replications=replications,
+                looks=UNTIL_DECIDED if until_decided else (1,),
+                jobs=jobs,
+                reporting=lambda: ProgressReport(Console(stderr=True)),
+                tell=click.echo,
+                ended=_nothing if recording is None else recording.ended(part),
+            )
+            judgements += [(paper.name, judgement) for judgement in found]
+            failures += failed
     files = write_claims(folder, judgements)
     verdicts = [judgement.verdict for _, judgement in judgements]
     if judgements:
@@ -112,6 +161,58 @@ def _reproduce(what: str | None, replications: int | None, jobs: int, out: Path 
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
     return bool(failures)
+
+
+def _nothing(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
+    """Keep no record."""
+
+
+class _Recording:
+    """Figures that are added to a record as they end.
+
+    Args:
+        file: The record, which may be there.
+        budget: After so many seconds of computing no further figure begins; None: no limit.
+
+    Raises:
+        PaperRecordError: The file is something else.
+    """
+
+    def __init__(self, file: Path, budget: float | None) -> None:
+        from netbandit.papers.record import read
+
+        self._file, self._budget = file, math.inf if budget is None else budget
+        self._before, self._began = read(file), _busy()
+
+    def missing(self, paper: "Paper") -> "Iterator[Paper]":
+        """Yield *paper* with one figure at a time of those that are not recorded; say which are left out, and why."""
+        from netbandit.papers.record import current
+
+        for figure, found in current(self._before, paper):
+            if found is not None:
+                click.echo(f"{paper.name}/{figure.id}: recorded {found.at}")
+            elif _busy() - self._began >= self._budget:
+                click.echo(f"{paper.name}/{figure.id}: not run, the budget is spent")
+            else:
+                yield paper.only(figure.id)
+
+    def ended(self, paper: "Paper") -> "Ended":
+        """Return what records the only figure of *paper*, which begins now."""
+        from netbandit.papers.record import append, recorded
+
+        began = _busy()
+
+        def ended(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
+            if not runs.failed:
+                append(self._file, recorded(paper, figure, runs, judgements, _busy() - began))
+
+        return ended
+
+
+def _busy() -> float:
+    """Return the computing time (s) of this process, and of those that it has started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _papers(what: str | None) -> "list[Paper]":

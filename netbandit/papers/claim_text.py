@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from netbandit.papers.claims import OF_TWO_POINTS
+from netbandit.papers.claims import OF_TWO_POINTS, Claim
 from netbandit.papers.regions import HOLDS
 from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.failures import STALLED, is_regret
@@ -62,6 +62,20 @@ def interval_text(interval: Interval | None) -> str:
 
 def remarks(judgement: Judgement) -> Iterator[str]:
     """Yield what a reader of the verdict must know, and why a claim that does not hold may not."""
+    yield from found_remarks(judgement)
+    yield from stated_remarks(judgement.claim, judgement.verdict)
+
+
+def stated_remarks(claim: Claim, verdict: str) -> Iterator[str]:
+    """Yield what the claim itself says to a reader of its verdict."""
+    if claim.note:
+        yield claim.note
+    if claim.if_not and verdict != HOLDS:
+        yield claim.if_not
+
+
+def found_remarks(judgement: Judgement) -> Iterator[str]:
+    """Yield what a reader of the verdict must know of the runs and of how they were judged."""
     claim = judgement.claim
     if judgement.held:
         yield judgement.held
@@ -78,10 +92,6 @@ def remarks(judgement: Judgement) -> Iterator[str]:
     yield from _failed(judgement)
     reasons = [one.interval.why_none for one in judgement.comparisons if one.interval is not None]
     yield from (f"no interval: {why}" for why in dict.fromkeys(filter(None, reasons)))
-    if claim.note:
-        yield claim.note
-    if claim.if_not and judgement.verdict != HOLDS:
-        yield claim.if_not
 
 
 def _failed(judgement: Judgement) -> Iterator[str]:

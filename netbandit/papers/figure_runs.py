@@ -28,11 +28,13 @@ class FigureRuns:
         figure: The figure.
         points: Its points, file by file in the order of their sweeps, each with the file as the parameter `SCENARIO`.
         failed: The runs that failed.
+        done: How many runs were done now; the others had been done before.
     """
 
     figure: Figure
     points: Sequence[PointResult]
     failed: Sequence[FailedRun] = ()
+    done: int = 0
 
     @property
     def held(self) -> str:
@@ -140,7 +142,7 @@ def run_figure(
         replace(runs, parameters={**runs.parameters, SCENARIO: name}, resolved=point.resolved)
         for (name, point, _), runs in zip(points, loaded.points, strict=True)
     ]
-    return FigureRuns(figure, found, result.failed)
+    return FigureRuns(figure, found, result.failed, result.done)
 
 
 def _averaged(points: Sequence[PointResult], key: str) -> list[PointResult]:

@@ -21,6 +21,10 @@ UNTIL_DECIDED = (1, 2, 4, 8)
 Reporting = Callable[[], AbstractContextManager[Progress]]
 
 
+Ended = Callable[[Figure, FigureRuns, Sequence[Judgement]], None]
+"""Takes a figure whose claims have been judged, its runs, and the verdicts."""
+
+
 def reproduce(
     paper: Paper,
     out: Path,
@@ -30,6 +34,7 @@ def reproduce(
     jobs: int = 1,
     reporting: Reporting = lambda: nullcontext(sweep.no_progress),
     tell: Callable[[str], None] = print,
+    ended: Ended = lambda figure, runs, judgements: None,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
 
@@ -43,6 +48,7 @@ def reproduce(
         jobs: How many processes run at once; 0 means one for each core.
         reporting: Makes what tells how far a figure's runs are.
         tell: Takes a line for each claim.
+        ended: Takes each figure when its claims have been judged and it has been drawn.
 
     Returns:
         The verdicts, and the runs that failed.
@@ -81,6 +87,7 @@ def reproduce(
         if figure.panels:
             with storage(out):
                 save(draw_figure(runs), out / figure.id)
+        ended(figure, runs, found)
     return judgements, failed
 
 

@@ -1,0 +1,221 @@
+"""The record: what reproducing each figure of each paper found, with what, and how long it took.
+
+A record is a file of JSON lines, one for each figure, appended when the figure's claims are judged: a call that is
+killed goes on with the figures that are not in the file. A figure counts as recorded only as long as its points and
+what is measured of its claims are as they were; wording may change.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from netbandit.papers.claim_text import comparison_text, found_remarks, measure_text
+from netbandit.papers.figure_runs import FigureRuns, points_of
+from netbandit.papers.figures import Figure, Paper, papers_folder
+from netbandit.papers.regions import OPEN, Verdict
+from netbandit.papers.verdicts import Judgement
+from netbandit.results.machine import machine
+from netbandit.results.portable_json import as_text, canonical
+from netbandit.results.run_keys import run_keys
+from netbandit.results.safe_files import storage, write_whole
+
+SHIPPED = "record.jsonl"
+"""The record that is shipped, beside the papers' folders."""
+
+_PROSE = {"where", "says", "read_as", "note", "if_not", "title", "chosen", "panels", "references"}
+"""Keys of figures and claims that decide no verdict."""
+
+
+_ENTRIES = ConfigDict(frozen=True, extra="forbid")
+
+
+class PaperRecordError(ValueError):
+    """A file is no record of papers; the text says where."""
+
+
+class RecordedClaim(BaseModel):
+    """The verdict on a claim.
+
+    Attributes:
+        id: The claim.
+        verdict: ``holds``, ``does not hold`` or ``not decidable``.
+        measured: What the number is of: ``ratio of regret: a against b``.
+        number: The number that the verdict hangs on, with its interval, or with the least and the largest of all runs.
+        confidence: Of that interval; None where every run counts, or no number exists.
+        replications: How many the number is of; None where it does not exist.
+        comparisons: Of how many numbers it is one.
+        p: The smallest level at which the claim is decided; None where that was not asked.
+        level: The level at which it was judged.
+        together: How many claims of the figure were judged together.
+        remarks: What was found that a reader of the verdict must know.
+    """
+
+    model_config = _ENTRIES
+
+    id: str
+    verdict: Verdict
+    measured: str
+    number: str
+    confidence: float | None
+    replications: int | None
+    comparisons: int
+    p: float | None
+    level: float
+    together: int
+    remarks: tuple[str, ...]
+
+
+class RecordedFigure(BaseModel):
+    """What reproducing a figure found.
+
+    Attributes:
+        paper: The paper.
+        figure: The figure.
+        content: A hash of its points, with their replications, and of what is measured.
+        runs: How many runs it has.
+        timed_runs: How many of them were done in the call that recorded them.
+        core_seconds: The computing time of these, on one core.
+        fingerprints: That of the first replication of each point, in their order; None where it failed.
+        claims: The verdicts.
+        machine: Processor, usable cores and system.
+        versions: Python, netbandit and its libraries -> version.
+        at: When it was recorded, ISO 8601 in UTC.
+    """
+
+    model_config = _ENTRIES
+
+    paper: str
+    figure: str
+    content: str
+    runs: int
+    timed_runs: int
+    core_seconds: float
+    fingerprints: tuple[str | None, ...]
+    claims: tuple[RecordedClaim, ...]
+    machine: dict[str, str | int]
+    versions: dict[str, str]
+    at: str
+
+    @property
+    def seconds(self) -> float | None:
+        """The computing time of all its runs, on one core; None where no run was timed."""
+        return self.core_seconds * self.runs / self.timed_runs if self.timed_runs else None
+
+    @property
+    def decided(self) -> int:
+        """How many of its claims are decided."""
+        return sum(claim.verdict != OPEN for claim in self.claims)
+
+
+Record = dict[tuple[str, str], RecordedFigure]
+"""The figures of a record by paper and figure, the newest of each."""
+
+
+def content_of(paper: Paper, figure: Figure) -> str:
+    """Return the hash that tells a figure's points, and what is measured of its claims, from others.
+
+    Raises:
+        ScenarioError: A scenario has mistakes.
+    """
+    claims = [claim.model_dump(exclude=_PROSE) for claim in paper.claims if claim.figure == figure.id]
+    points = [(name, run_keys(point)) for name, point, _ in points_of(paper, figure, None)]
+    said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points])
+    return blake2b(said.encode(), digest_size=10).hexdigest()
+
+
+def recorded(
+    paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequence[Judgement], seconds: float
+) -> RecordedFigure:
+    """Return what is recorded of a figure that has just been reproduced.
+
+    Args:
+        paper: Its paper.
+        figure: The figure.
+        runs: Its runs, all of which are there.
+        judgements: The verdicts on its claims.
+        seconds: The computing time of the runs that were done now.
+    """
+    from netbandit.simulation.result import versions
+
+    return RecordedFigure(
+        paper=paper.name,
+        figure=figure.id,
+        content=content_of(paper, figure),
+        runs=sum(len(point.runs) for point in runs.points),
+        timed_runs=runs.done,
+        core_seconds=round(seconds, 1),
+        fingerprints=tuple(None if point.runs[0] is None else point.runs[0].fingerprint for point in runs.points),
+        claims=tuple(map(_claim, judgements)),
+        machine=machine(),
+        versions=versions(),
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _claim(judgement: Judgement) -> RecordedClaim:
+    claim, one = judgement.claim, judgement.deciding
+    found = one.interval
+    return RecordedClaim(
+        id=claim.id,
+        verdict=judgement.verdict,
+        measured=f"{measure_text(judgement)} {claim.what}: {one.what}",
+        number=comparison_text(judgement, one),
+        confidence=None if found is None or claim.every_run else found.confidence,
+        replications=None if found is None else found.replications,
+        comparisons=len(judgement.comparisons),
+        p=judgement.p,
+        level=judgement.level,
+        together=judgement.family,
+        remarks=tuple(found_remarks(judgement)),
+    )
+
+
+def append(file: Path, figure: RecordedFigure) -> None:
+    """Add a figure to the record in *file*.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    with storage(file):
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+    write_whole(file, before + as_text(figure.model_dump()))
+
+
+def read(file: Path) -> Record:
+    """Return the figures recorded in *file*, of which there may be none yet; of one recorded twice the last.
+
+    Raises:
+        PaperRecordError: It cannot be read, or a line of it is no figure.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise PaperRecordError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or 'not a text'}") from None
+    found: Record = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            one = RecordedFigure.model_validate_json(line)
+        except ValidationError:
+            raise PaperRecordError(f"{file}:{number}: not a line that netbandit reproduce --record writes") from None
+        found[one.paper, one.figure] = one
+    return found
+
+
+def shipped() -> Record:
+    """Return the record that is shipped.
+
+    Raises:
+        PaperError: There are no papers.
+        PaperRecordError: The file is damaged.
+    """
+    return read(papers_folder() / SHIPPED)
+
+
+def current(record: Record, paper: Paper) -> Iterator[tuple[Figure, RecordedFigure | None]]:
+    """Yield each figure of *paper* with its record; None where there is none, or what is measured has changed since."""
+    for figure in paper.figures:
+        found = record.get((paper.name, figure.id))
+        yield figure, found if found is not None and found.content == content_of(paper, figure) else None

@@ -1,0 +1,25 @@
+"""What tells the machine of a measurement from another."""
+
+import os
+import platform
+from pathlib import Path
+
+
+def machine() -> dict[str, str | int]:
+    """Return what tells this machine from another, without its name: processor, usable cores and system."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return {"processor": _processor(), "cores": cores, "system": f"{platform.system()} {platform.machine()}"}
+
+
+def machine_text(found: dict[str, str | int]) -> str:
+    """Return a machine in words."""
+    return f"{found['processor']}, {found['cores']} cores, {found['system']}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"

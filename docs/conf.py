@@ -25,6 +25,7 @@ extensions = [
     "generated_reference",
     "scenario_gallery",
     "algorithm_pictures",
+    "paper_pages",
     "sphinx_gallery.gen_gallery",
 ]
 

@@ -131,11 +131,11 @@ def write(app: "Sphinx") -> None:
     """Write the gallery's pages."""
     gallery = Path(app.srcdir) / "gallery"
     for file in sorted(SCENARIOS.glob("*.toml")):
-        _keep(gallery / f"{file.stem}.md", page(file.stem))
-    _keep(gallery / "scenarios.inc", grid())
+        keep(gallery / f"{file.stem}.md", page(file.stem))
+    keep(gallery / "scenarios.inc", grid())
 
 
-def _keep(place: Path, text: str) -> None:
+def keep(place: Path, text: str) -> None:
     """Write a page, unless it is there: Sphinx reads again what is newer."""
     if not place.exists() or place.read_text(encoding="utf-8") != text:
         place.write_text(text, encoding="utf-8")

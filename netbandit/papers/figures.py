@@ -4,6 +4,7 @@ A paper is a folder with a ``claims.toml`` and scenario files::
 
     paper = "Li & Song 2022, ..."
     setting = "How its setting was found: what the paper leaves open, what was tried, what was chosen after looking"
+    sources = { text = "agents, arms", code = "means", ours = "the horizon" }
 
     [[figures]]
     id = "fig4"
@@ -22,7 +23,7 @@ The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`.
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -140,9 +141,24 @@ class Figure(Settings):
     chosen: str = ""
 
 
+class Sources(Settings):
+    """Where the settings of a paper's figures come from, each in words; empty: nothing does.
+
+    Attributes:
+        text: What was read in the paper's text.
+        code: What was read in its authors' public code.
+        ours: What was chosen or guessed here.
+    """
+
+    text: str = ""
+    code: str = ""
+    ours: str = ""
+
+
 class _File(Settings):
     paper: str
     setting: str = Field(min_length=1)
+    sources: Sources = Field(default=Sources())
     figures: list[Figure] = Field(min_length=1)
     claims: list[Claim]
 
@@ -155,6 +171,7 @@ class Paper:
         name: The name of its folder.
         title: The paper.
         setting: How its setting was found: what the paper leaves open, and what was tried.
+        sources: Which settings come from its text, from its authors' code, and from us.
         folder: Where its scenarios are.
         figures: Its figures.
         claims: Its claims.
@@ -163,6 +180,7 @@ class Paper:
     name: str
     title: str
     setting: str
+    sources: Sources
     folder: Path
     figures: tuple[Figure, ...]
     claims: tuple[Claim, ...]
@@ -180,7 +198,7 @@ class Paper:
                 f"{self.name} has no figure {figure}{did_you_mean(figure, known)}: it has {', '.join(known)}"
             )
         claims = tuple(claim for claim in self.claims if claim.figure == figure)
-        return Paper(self.name, self.title, self.setting, self.folder, chosen, claims)
+        return replace(self, figures=chosen, claims=claims)
 
 
 def papers_folder() -> Path:
@@ -234,7 +252,15 @@ def read_paper(folder: Path) -> Paper:
     mistakes = list(_mistakes(content, folder))
     if mistakes:
         raise PaperError("\n".join(f"{path}: {mistake}" for mistake in mistakes))
-    return Paper(folder.name, content.paper, content.setting, folder, tuple(content.figures), tuple(content.claims))
+    return Paper(
+        folder.name,
+        content.paper,
+        content.setting,
+        content.sources,
+        folder,
+        tuple(content.figures),
+        tuple(content.claims),
+    )
 
 
 def _mistakes(content: _File, folder: Path) -> Iterator[str]:

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 
 from netbandit.papers.figure_runs import points_of
-from netbandit.papers.figures import Paper
+from netbandit.papers.figures import Figure, Paper
+from netbandit.papers.record import RecordedFigure, current, shipped
 from netbandit.plural import counted
 from netbandit.running.estimate import decisions, estimate, size_text
 from netbandit.units import rough_time
 
 _SECONDS = 1e6
 """Decisions that are a matter of seconds: no run is tried."""
+_QUICK = 60.0
+"""A figure that takes at most so many seconds is proposed to who wants to see claims decided."""
 _FEW, _SOON = 3, 0.05
 """How many points of a figure are tried, and for how many seconds."""
 
@@ -17,24 +20,48 @@ _FEW, _SOON = 3, 0.05
 def figure_lines(paper: Paper, replications: int | None, jobs: int) -> Iterator[str]:
     """Yield a line for each figure of *paper*: its name, claims, runs, and the time that these take, roughly.
 
+    Of a figure in the record that is shipped, the time is the recorded one, and the line says how many claims were
+    decided. A last line names the recorded figures that decide a claim within a minute.
+
     Args:
         paper: The paper, or a figure of it.
         replications: How many replications each point has; absent: as its scenario says.
         jobs: How many processes run at once.
 
     Raises:
+        PaperRecordError: The record is damaged.
         ScenarioError: A scenario has mistakes.
     """
     width = max(len(figure.id) for figure in paper.figures)
-    for figure in paper.figures:
+    quick = []
+    for figure, found in current(shipped() if replications is None else {}, paper):
         claims = sum(claim.figure == figure.id for claim in paper.claims)
-        points = [point for _, point, _ in points_of(paper, figure, replications)]
-        runs = sum(point.resolved["run"]["replications"] for point in points)
-        taken = "seconds"
-        if decisions(points) > _SECONDS:
-            found = estimate(points, most=_FEW, enough=_SOON)
-            if found.tried:
-                taken = f"about {rough_time(found.seconds / min(jobs, runs))}, {size_text(found.bytes)}"
-            else:
-                taken = "not known for how long"
-        yield f"  {figure.id:<{width}}  {counted(claims, 'claim')}, {counted(runs, 'run')}, {taken}"
+        if found is not None and found.seconds is not None:
+            seconds = found.seconds / min(jobs, found.runs)
+            said = f"{counted(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
+            if found.decided and seconds <= _QUICK:
+                quick.append(f"{paper.name}/{figure.id}")
+        else:
+            said = _estimated(paper, figure, replications, jobs)
+        yield f"  {figure.id:<{width}}  {counted(claims, 'claim')}, {said}"
+    if quick:
+        yield f"  claims decided within a minute: {', '.join(quick)}"
+
+
+def _decided(found: RecordedFigure) -> str:
+    """Return how many of the claims were decided, and with how many replications."""
+    replications = sorted({claim.replications for claim in found.claims if claim.replications is not None})
+    many = " to ".join(dict.fromkeys(str(end) for end in (replications[:1] + replications[-1:])))
+    return f"{found.decided} decided" + (f" at {many} replications" if many else "")
+
+
+def _estimated(paper: Paper, figure: Figure, replications: int | None, jobs: int) -> str:
+    """Return the runs of a figure, and the time that they take, from short trials."""
+    points = [point for _, point, _ in points_of(paper, figure, replications)]
+    runs = sum(point.resolved["run"]["replications"] for point in points)
+    if decisions(points) <= _SECONDS:
+        return f"{counted(runs, 'run')}, seconds"
+    found = estimate(points, most=_FEW, enough=_SOON)
+    if not found.tried:
+        return f"{counted(runs, 'run')}, not known for how long"
+    return f"{counted(runs, 'run')}, about {rough_time(found.seconds / min(jobs, runs))}, {size_text(found.bytes)}"

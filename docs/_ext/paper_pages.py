@@ -1,0 +1,194 @@
+"""A page for each reproduced paper, made from its claims and from the record that is shipped with netbandit.
+
+Pictures were drawn when the figures were recorded; ``docs/papers/keep_pictures.py`` puts them beside the pages.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netbandit.papers.claim_text import stated_remarks
+from netbandit.papers.claims import Claim
+from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
+from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
+from netbandit.papers.regions import FAILS, HOLDS, OPEN
+from netbandit.plural import counted
+from netbandit.results.machine import machine_text
+from netbandit.results.numbers import level_text
+from netbandit.units import rough_time
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+NOT_RUN = "not recorded"
+"""The verdict on a claim whose figure is not in the record."""
+
+ORDER = (
+    *("dpmab", "feducb", "pfcb", "vertical"),
+    *("coop", "dducb", "decucb", "rcl", "gosine", "fwa"),
+    *("asynchronous", "unreliable", "byzantine", "changing"),
+)
+"""The papers in the order in which readers ask for them."""
+
+
+def names() -> list[str]:
+    """Return the names of all papers, in `ORDER`."""
+    return sorted(paper_names(), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+
+
+def overview(record: Record) -> str:
+    """Return the table of all papers: how many claims hold, do not, are undecided, and were not recorded."""
+    lines = [f"| paper | claims | {HOLDS} | {FAILS} | {OPEN} | {NOT_RUN} |", "|---|--:|--:|--:|--:|--:|"]
+    total: Counter[str] = Counter()
+    for name in names():
+        paper = load_paper(name)
+        found = Counter(_verdict(record, paper, claim) for claim in paper.claims)
+        total += found
+        lines.append(f"| [{name}]({name}.md): {paper.title} | {_counts(found)} |")
+    lines.append(f"| **all** | {_counts(total)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _counts(found: Counter[str]) -> str:
+    return " | ".join(
+        str(number) for number in (found.total(), *(found[each] for each in (HOLDS, FAILS, OPEN, NOT_RUN)))
+    )
+
+
+def _verdict(record: Record, paper: Paper, claim: Claim) -> str:
+    figure = record.get((paper.name, claim.figure))
+    return NOT_RUN if figure is None else _recorded(figure, claim).verdict
+
+
+def _recorded(figure: RecordedFigure, claim: Claim) -> RecordedClaim:
+    return next(one for one in figure.claims if one.id == claim.id)
+
+
+def page(paper: Paper, record: Record, pictures: Path) -> str:
+    """Return the page of a paper.
+
+    Args:
+        paper: The paper.
+        record: What was recorded.
+        pictures: The folder of the pictures, of which some may be missing.
+    """
+    lines = [f"# {paper.name}: {_title(paper)}\n", f"{paper.title}\n", "## Setting\n", f"{_sentence(paper.setting)}\n"]
+    for key, said in _SOURCES.items():
+        lines.append(f"- **{said}**: {_plain(getattr(paper.sources, key)) or 'nothing'}")
+    lines.append("")
+    lines += [f"Each figure has the command that repeats it; `netbandit reproduce {paper.name}` repeats all of them.\n"]
+    lines += ["## Verdicts\n", *_verdict_table(paper, record), ""]
+    for figure in paper.figures:
+        lines += _section(paper, figure, record.get((paper.name, figure.id)), pictures)
+    return "\n".join(lines)
+
+
+_SOURCES = {"text": "From the paper's text", "code": "From its authors' code", "ours": "Chosen or guessed here"}
+
+
+def _title(paper: Paper) -> str:
+    """Return the title of the paper, without its authors and year."""
+    return paper.title.partition(": ")[2].partition(" (")[0] or paper.title
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
+    yield "| claim | verdict | number [interval] | replications | figure |"
+    yield "|---|---|---|--:|---|"
+    for claim in paper.claims:
+        figure = record.get((paper.name, claim.figure))
+        found = None if figure is None else _recorded(figure, claim)
+        number, many = ("", "") if found is None else (_cell(found.number), found.replications or "")
+        link = f"[{claim.figure}](#{_anchor(paper, claim.figure)})"
+        yield f"| `{claim.id}`: {_cell(claim.says)} | {_mark(found)} | {number} | {many} | {link} |"
+
+
+def _mark(found: RecordedClaim | None) -> str:
+    return f"*{NOT_RUN}*" if found is None else f"**{found.verdict}**"
+
+
+def _anchor(paper: Paper, figure: str) -> str:
+    return f"{paper.name}-{figure}"
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Return words without the marks that Markdown would read in them."""
+    for sign in "\\*_<>[]$`":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())
+
+
+def _section(paper: Paper, figure: Figure, found: RecordedFigure | None, pictures: Path) -> Iterator[str]:
+    """Yield the section of a figure: its picture, how to repeat it, and its claims."""
+    yield f"({_anchor(paper, figure.id)})="
+    yield f"## {figure.id}: {_plain(figure.title)}\n"
+    if figure.note:
+        yield f"{_sentence(_plain(figure.note))}.\n"
+    if (pictures / f"{paper.name}-{figure.id}.png").exists() and found is not None:
+        yield f"```{{figure}} pictures/{paper.name}-{figure.id}.png\n:alt: {_plain(figure.title)}\n```\n"
+    yield f"```sh\nnetbandit reproduce {paper.name}/{figure.id}\n```\n"
+    yield f"{_how(found)}\n"
+    for claim in paper.claims:
+        if claim.figure == figure.id:
+            yield from _claim(claim, None if found is None else _recorded(found, claim))
+
+
+def _how(found: RecordedFigure | None) -> str:
+    """Return how a figure was recorded, in words."""
+    if found is None:
+        return "Not recorded yet: running it needs more computing than was spent on this record."
+    took = "" if found.seconds is None else f", {rough_time(found.seconds)} of one core"
+    made = f"netbandit {found.versions['netbandit']}, Python {found.versions['python']}"
+    return f"Recorded on {found.at[:10]}: {counted(found.runs, 'run')}{took}, {made}, {machine_text(found.machine)}."
+
+
+def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
+    """Yield a claim: what the paper says, how it is read, what was measured, and why it may not hold."""
+    yield f"**{claim.id}** ({_plain(claim.where)}): {_plain(claim.says)}\n: {_mark(found)}"
+    yield f": *Read as*: {_plain(claim.read_as)}; {'in each run ' if claim.every_run else ''}{claim.region}."
+    if found is not None:
+        yield f": *Measured*: {_plain(found.measured)}: {_plain(found.number)}{_certainty(found)}."
+    remarks = [] if found is None else [*found.remarks, *stated_remarks(claim, found.verdict)]
+    for remark in remarks:
+        yield f": {_sentence(_plain(remark))}."
+    yield ""
+
+
+def _certainty(found: RecordedClaim) -> str:
+    """Return how sure the number is, in words."""
+    parts = [] if found.confidence is None else [f"{100 * found.confidence:.4g} % interval"]
+    if found.replications is not None:
+        parts.append(counted(found.replications, "replication"))
+    if found.comparisons > 1:
+        parts.append(f"the closest call among {found.comparisons} comparisons")
+    if found.p is not None:
+        p = level_text(found.p)
+        together = f", {found.together} claims judged together" if found.together > 1 else ""
+        parts.append(f"p {p if p.startswith('<') else f'= {p}'} at level {level_text(found.level)}{together}")
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def write(app: "Sphinx") -> None:
+    """Write the papers' pages."""
+    from scenario_gallery import keep
+
+    folder = Path(app.srcdir) / "papers"
+    record = shipped()
+    for name in names():
+        keep(folder / f"{name}.md", page(load_paper(name), record, folder / "pictures"))
+    keep(folder / "papers.inc", overview(record))
+
+
+def setup(app: "Sphinx") -> dict[str, bool]:
+    """Have the pages written before Sphinx reads its sources."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,64 @@
+"""The documentation's pages of papers, which are made from the claims and the shipped record."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from netbandit.papers.figures import load_paper, paper_names
+from netbandit.papers.record import shipped
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        import paper_pages
+    finally:
+        sys.path.pop(0)
+    return paper_pages
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_a_page_has_each_claim_with_its_verdict_and_each_figure_with_its_command(pages, name, tmp_path):
+    paper, record = load_paper(name), shipped()
+    text = pages.page(paper, record, tmp_path)
+    for figure in paper.figures:
+        assert f"netbandit reproduce {name}/{figure.id}\n" in text
+    for claim in paper.claims:
+        found = record.get((name, claim.figure))
+        (block,) = [part for part in text.split("\n\n") if part.startswith(f"**{claim.id}** (")]
+        verdict = block.splitlines()[1]
+        if found is None:
+            assert verdict == ": *not recorded*"
+        else:
+            (one,) = [each for each in found.claims if each.id == claim.id]
+            assert verdict == f": **{one.verdict}**"
+
+
+def test_the_table_of_all_papers_counts_every_claim_once(pages):
+    record = shipped()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in pages.overview(record).splitlines()]
+    numbers = [list(map(int, row[1:])) for row in rows[2:-1]]
+    assert len(numbers) == len(paper_names())
+    for claims, *verdicts in numbers:
+        assert claims == sum(verdicts)
+    assert rows[-1][1:] == [f"{sum(column)}" for column in zip(*numbers, strict=True)]
+    assert int(rows[-1][1]) == sum(len(load_paper(name).claims) for name in paper_names())
+
+
+def test_without_a_record_nothing_is_said_to_hold(pages, tmp_path):
+    text = pages.page(load_paper("dpmab"), {}, tmp_path)
+    assert "**holds**" not in text
+    assert text.count("Not recorded yet") == len(load_paper("dpmab").figures)
+
+
+def test_where_a_papers_settings_come_from_is_said(pages, tmp_path):
+    for name in paper_names():
+        sources = load_paper(name).sources
+        assert sources.ours, name
+        text = pages.page(load_paper(name), {}, tmp_path)
+        for words in ("From the paper's text", "From its authors' code", "Chosen or guessed here"):
+            assert f"- **{words}**: " in text

@@ -195,8 +195,8 @@ def _place(model: type[BaseModel], location: tuple[str | int, ...]) -> _Place:
         annotation, metadata = unwrapped(annotation, metadata)
         if not rest:
             break
-        origin = get_origin(annotation)
         annotation = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), annotation)
+        origin = get_origin(annotation)
         if origin in (Union, UnionType):
             union = path
             if isinstance(rest[0], int):  # raised by a validator of our own, which names no branch

@@ -125,6 +125,8 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
             yield from (f"links.{table}.{key}" for key in changed if key not in _CONSIDERED)
     if point.scenario.faults:
         yield "faults"
+    if point.family.changes is not None:
+        yield "topology.changes"
     if getattr(protocol, "deadline", None) is not None:
         yield "protocol.deadline"
     if talk_of(type(point.bandit), type(point.learner)) == "call":

@@ -96,6 +96,8 @@ def topology(
     with plain_errors():
         network = source_of(source, agents, changes)
         judged_by = None if count is None else network.measure(next(each for each in MEASURES if each == measure))
+        if count is not None and network.point.family.changes is not None:
+            fail("--what-if judges links that are always up, and those of this network come and go (topology.changes)")
         shape = network.timed.topology
         if sinks is not None and sinks > shape.agents:
             raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from netbandit.network.downtimes import Downtimes, Interval, failing, redrawn
 from netbandit.network.draws import Draws
@@ -59,6 +59,13 @@ class Outage:
     group: Sequence[int] | None = None
 
 
+class LinkSchedule(Protocol):
+    """When links come and go, whatever is sent; they are numbered as in `netbandit.network.topology.Topology.edges`."""
+
+    def gaps(self, link: int) -> Iterator[Interval]:
+        """Yield when a *link* is down: intervals in order of their beginnings, perhaps without an end."""
+
+
 @dataclass(frozen=True)
 class OutagePlan:
     """All that goes down in a scenario.
@@ -69,6 +76,7 @@ class OutagePlan:
         server: How the server fails at random, if it does.
         memory: Whether an agent that comes back knows what it knew.
         outages: What is known ahead, in any order.
+        contacts: When peer links are up, where the graph changes.
     """
 
     links: Failing | Redrawn | None = None
@@ -76,9 +84,10 @@ class OutagePlan:
     server: Failing | None = None
     memory: Memory = "kept"
     outages: Sequence[Outage] = field(default=())
+    contacts: LinkSchedule | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.links or self.nodes or self.server or self.outages)
+        return bool(self.links or self.nodes or self.server or self.outages or self.contacts)
 
 
 class Outages:
@@ -108,12 +117,14 @@ class Outages:
         self.forgets = plan.memory == "lost"
         self.any_agents = plan.nodes is not None or any(outage.nodes for outage in plan.outages)
         self.any_nodes = self.any_agents or plan.server is not None or any(outage.server for outage in plan.outages)
-        self.any_links = plan.links is not None or any(outage.links or outage.group for outage in plan.outages)
+        scripted = any(outage.links or outage.group for outage in plan.outages)
+        self.any_links = plan.links is not None or plan.contacts is not None or scripted
 
     def link(self, first: int, second: int) -> Downtimes:
         """Return when the peer link between two agents is down, the lower number first."""
         found = self._links.get((first, second))
         if found is None:
+            number = self._link_numbers.get((first, second), 0)
             found = self._links[first, second] = Downtimes.of(
                 [
                     (outage.begin, outage.end)
@@ -121,7 +132,8 @@ class Outages:
                     if (first, second) in outage.links
                     or (outage.group is not None and outage.group[first] != outage.group[second])
                 ],
-                self._at_random(self._plan.links, self._link_draws, self._link_numbers.get((first, second), 0)),
+                self._at_random(self._plan.links, self._link_draws, number),
+                () if self._plan.contacts is None else self._plan.contacts.gaps(number),
             )
         return found
 

@@ -22,6 +22,7 @@ _ELIMINATION = "elimination"
 _SYNCHRONISED = "feducb, linucb, lints and oful outside vertical federation"
 _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
+_CHANGES = "networks whose links come and go"
 _FAULTS = "every run; of interest with faults"
 
 METRICS: dict[str, MetricEntry] = {
@@ -124,6 +125,15 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "items": MetricEntry("items", "Observations put on links, of which several can share a message.", "local floods"),
     "energy_j": MetricEntry("J", "Energy of the messages, of senders and receivers together."),
+    "contacts": MetricEntry("contacts", "Contacts of links that begin before the horizon.", _CHANGES),
+    "degree": MetricEntry("agents", "Neighbours whose link is up, mean over agents and time.", _CHANGES),
+    "connected": MetricEntry("", "Share of the time in which the links that are up connect all agents.", _CHANGES),
+    "reachable": MetricEntry(
+        "pairs",
+        "Ordered pairs of agents with a temporal path from the one to the other before the horizon: a sequence of "
+        "links that are up one after the other, or at once; latency is not counted.",
+        _CHANGES,
+    ),
     "simulated_s": MetricEntry("s", "Simulated time: horizon times slot."),
     "events": MetricEntry("events", "Deliveries and acts that enter the fingerprint."),
     "wall_s": MetricEntry("s", "Computing time of the run; no other metric depends on the machine."),

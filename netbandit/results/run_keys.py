@@ -58,6 +58,8 @@ ADDED: Mapping[str, Any] = {
     "protocol:vertical.deadline": None,
     "protocol:master-worker.deadline": None,
     **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay", "consensus")},
+    "topology.changes": None,
+    "topology.neighbours": "sensed",
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,
     "topology:file.columns": None,

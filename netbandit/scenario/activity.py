@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from netbandit.duration_keys import PositiveDuration
 from netbandit.reading import read
-from netbandit.scenario.duration_keys import PositiveDuration
 from netbandit.settings import Settings
 from netbandit.wording import Allowed, did_you_mean, key_text, show
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from netbandit.adversaries.attacks import Attack, Target
-from netbandit.scenario.duration_keys import DurationText
+from netbandit.duration_keys import DurationText
 from netbandit.scenario.faults import NodeName
 from netbandit.settings import Settings
 from netbandit.wording import Allowed, show

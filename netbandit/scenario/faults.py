@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from netbandit.scenario.duration_keys import DurationText, PositiveDuration
+from netbandit.duration_keys import DurationText, PositiveDuration
 from netbandit.scenario.link_faults import Probability
 from netbandit.settings import Settings
 from netbandit.wording import Allowed, show

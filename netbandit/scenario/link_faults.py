@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.scenario.duration_keys import DurationText, PositiveDuration, duration_text
+from netbandit.duration_keys import DurationText, PositiveDuration, duration_text
 from netbandit.settings import Settings
 from netbandit.wording import Allowed, show
 

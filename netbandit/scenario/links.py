@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from netbandit.scenario.duration_keys import DurationText, duration_text
+from netbandit.duration_keys import DurationText, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.settings import Settings
 from netbandit.units import (

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from netbandit.duration_keys import duration_text
 from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.duration_keys import duration_text
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.settings import Raw, Settings

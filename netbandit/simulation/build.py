@@ -15,6 +15,7 @@ from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
+from netbandit.network.outages import LinkSchedule
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
 from netbandit.scenario.faults import FaultsSettings
@@ -105,6 +106,7 @@ def build_network(
     own_streams: Streams,
     peers: bool,
     faults: FaultsSettings = FaultsSettings(),  # noqa: B008 - it is never changed
+    contacts: LinkSchedule | None = None,
 ) -> Network:
     """Return the network.
 
@@ -118,6 +120,7 @@ def build_network(
         own_streams: The streams of the replication, for what nodes draw while they talk.
         peers: Whether the peer links are used; if not they are left out.
         faults: ``[faults]``.
+        contacts: When peer links are up; None: always.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -144,7 +147,7 @@ def build_network(
         trace,
         topology=topology,
         streams=own_streams,
-        faults=build_faults(links, faults, topology, clock.slot),
+        faults=build_faults(links, faults, topology, clock.slot, contacts if peers else None),
     )
 
 

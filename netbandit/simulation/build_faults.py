@@ -9,7 +9,7 @@ from netbandit.learners.learner import AnyLearner
 from netbandit.network import jitter as jitters
 from netbandit.network import loss_laws
 from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.outages import Failing, Outage, OutagePlan, Redrawn
+from netbandit.network.outages import Failing, LinkSchedule, Outage, OutagePlan, Redrawn
 from netbandit.network.retry import ACK_BYTES, Retry
 from netbandit.network.topology import Topology
 from netbandit.protocols.parameter_server import ParameterServer
@@ -22,7 +22,9 @@ from netbandit.units import parse_bandwidth, parse_duration
 from netbandit.wording import show
 
 
-def build_faults(links: LinksSettings, faults: FaultsSettings, topology: Topology, slot: int) -> Faults:
+def build_faults(
+    links: LinksSettings, faults: FaultsSettings, topology: Topology, slot: int, contacts: LinkSchedule | None = None
+) -> Faults:
     """Return all that can go wrong.
 
     Args:
@@ -30,6 +32,7 @@ def build_faults(links: LinksSettings, faults: FaultsSettings, topology: Topolog
         faults: ``[faults]``, whose nodes and links the graph has; see `outage_problems`.
         topology: The graph.
         slot: The length of a slot (ns).
+        contacts: When peer links are up, where the graph changes.
     """
     return Faults(
         peer=_channel_faults(links.peer, slot),
@@ -40,6 +43,7 @@ def build_faults(links: LinksSettings, faults: FaultsSettings, topology: Topolog
             server=_failing(faults.server, slot),
             memory="kept" if faults.nodes is None else faults.nodes.memory,
             outages=[_outage(outage, topology, slot) for outage in faults.outages],
+            contacts=contacts,
         ),
     )
 
@@ -170,15 +174,18 @@ def apart_problems(
         yield ("protocol", "kind"), f"must be another: agents would differ in what they know, and {text}"
 
 
-def answer_problems(links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+def answer_problems(
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool
+) -> Iterator[Problem]:
     """Yield answers that may be lost for good, to agents that would wait for them for ever.
 
     Args:
         links: ``[links]``.
         faults: ``[faults]``.
         protocol: The protocol.
+        changing: Whether peer links come and go.
     """
-    name = _answered_over(links, faults, protocol)
+    name = _answered_over(links, faults, protocol, changing)
     if name is not None and getattr(links, name).retry is None:
         text = (
             f"messages may be lost on links.{name} and are not repeated, and an agent whose answer is lost would never "
@@ -187,15 +194,18 @@ def answer_problems(links: LinksSettings, faults: FaultsSettings, protocol: Netw
         yield ("protocol", "deadline"), f"is missing: {text}"
 
 
-def answer_notes(links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+def answer_notes(
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool
+) -> Iterator[Problem]:
     """Yield answers that are repeated, but not for ever, to agents that would wait for them for ever.
 
     Args:
         links: ``[links]``.
         faults: ``[faults]``.
         protocol: The protocol.
+        changing: Whether peer links come and go.
     """
-    name = _answered_over(links, faults, protocol)
+    name = _answered_over(links, faults, protocol, changing)
     if name is None or (retry := getattr(links, name).retry) is None:
         return
     text = (
@@ -206,7 +216,7 @@ def answer_notes(links: LinksSettings, faults: FaultsSettings, protocol: Network
 
 
 def _answered_over(
-    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, changing: bool
 ) -> Literal["peer", "uplink"] | None:
     """Return the links that may lose the answer to an agent that waits for it without a deadline; None: none may."""
     if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
@@ -216,7 +226,7 @@ def _answered_over(
         down = faults.server is not None or any(outage.server for outage in faults.outages)
         return "uplink" if links.uplink.loss or down else None
     cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
-    down = faults.links is not None or faults.nodes is not None or any(cuts)
+    down = changing or faults.links is not None or faults.nodes is not None or any(cuts)
     return "peer" if links.peer.loss or down else None
 
 

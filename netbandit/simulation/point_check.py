@@ -40,6 +40,7 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
+from netbandit.simulation.build_contacts import contact_notes, contact_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
@@ -335,9 +336,13 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
-        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol)
-        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol)
+        changing = parts.family.changes is not None
+        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
+        end, kind = scenario.run.horizon * slot, self._kind("protocol")
+        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind)
+        self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):

@@ -14,6 +14,8 @@ import numpy as np
 from netbandit.garbage import paused_collection
 from netbandit.installed_parts import packages_of
 from netbandit.network.clock import Clock, Environment
+from netbandit.network.contact_figures import contact_figures
+from netbandit.network.contacts import contacts_until
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
@@ -24,6 +26,7 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
+from netbandit.simulation.build_contacts import build_contacts
 from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
@@ -98,6 +101,7 @@ class Simulation:
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
             "availability": (slots - absent) / slots,
+            **_over_time(network, topology),
             "simulated_s": clock.end / 1e9,
             "epsilon": found.pop("epsilon"),
             "delta": found.pop("delta"),
@@ -156,16 +160,18 @@ class Simulation:
         scenario = point.scenario
         streams = self._streams or Streams(scenario.run.seed, self._replication)
         clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
+        drawn_from = topology_streams(point.family, scenario.run.seed, self._replication)
         network = build_network(
             scenario.links,
             topology,
             clock,
-            topology_streams(point.family, scenario.run.seed, self._replication),
+            drawn_from,
             fingerprint,
             writer,
             own_streams=streams,
             peers=point.protocol.uses_peer_links,
             faults=scenario.faults,
+            contacts=build_contacts(point.family, topology, drawn_from, clock.slot),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -203,6 +209,16 @@ def _communication(network: Network) -> dict[str, Metric]:
         "bytes": peer.bytes + uplink.bytes,
         "energy_j": peer.energy + uplink.energy,
     }
+
+
+def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
+    """Return what a graph is like over time whose links come and go."""
+    contacts = network.faults.plan.contacts
+    if contacts is None:
+        return {}
+    end = network.clock.end
+    up = contacts_until(contacts, topology.links, end)
+    return contact_figures(up, topology.edges, topology.agents, end)._asdict()
 
 
 def _may_stall(driver: Driver, network: Network, protocol: NetworkProtocol) -> bool:

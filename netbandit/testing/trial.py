@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from netbandit.execution import Execution, executed
 from netbandit.network.outages import Outages
+from netbandit.simulation.build import topology_streams
+from netbandit.simulation.build_contacts import build_contacts
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
@@ -84,6 +86,9 @@ class Trial:
         """When links and nodes are down."""
         point, scenario = self.point, self.point.scenario
         topology = point.topology(self.replication)
-        plan = build_faults(scenario.links, scenario.faults, topology, scenario.run.slot_nanoseconds).plan
+        slot = scenario.run.slot_nanoseconds
+        streams = topology_streams(point.family, scenario.run.seed, self.replication)
+        contacts = build_contacts(point.family, topology, streams, slot)
+        plan = build_faults(scenario.links, scenario.faults, topology, slot, contacts).plan
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
         return Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, self.replication))

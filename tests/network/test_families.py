@@ -359,7 +359,8 @@ def test_a_hybrid_uses_the_keys_of_the_family_inside(keys, expected):
     ],
 )
 def test_a_family_has_all_its_defaults(family, keys, expected):
-    assert list(family_of(family, **keys).table().items()) == [*expected.items(), ("seed", None)]
+    common = {"changes": None, "neighbours": "sensed", "seed": None}
+    assert list(family_of(family, **keys).table().items()) == list({**expected, **common}.items())
 
 
 def test_centres_of_a_multi_star_know_each_other_and_leaves_one_of_them():

@@ -47,7 +47,14 @@ def test_it_is_json_and_knows_every_table():
     assert read["additionalProperties"] is False
     assert "null" not in text
     assert set(read["$defs"]["RunSettings"]["properties"]) == set(RunSettings.model_fields)
-    assert set(read["$defs"]["topology"]["properties"]) == {"family", "seed", "agents", "branching"}
+    assert set(read["$defs"]["topology"]["properties"]) == {
+        "family",
+        "changes",
+        "neighbours",
+        "seed",
+        "agents",
+        "branching",
+    }
 
 
 def test_every_reference_leads_somewhere():

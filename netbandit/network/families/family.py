@@ -1,13 +1,14 @@
 """What every family of graphs is: its keys, and how one graph of it is drawn."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.network import distances
+from netbandit.network.families.changes import ChangesKey
 from netbandit.network.size_limits import too_large
 from netbandit.network.topology import TopologyError
 from netbandit.part import Checks, Part, found_by
@@ -26,6 +27,9 @@ DRAWS = 1_000
 
 LARGEST_SEED = 2**63 - 1  # the largest integer of TOML
 
+COMMON_KEYS = ("changes", "neighbours", "seed")
+"""The keys of all families."""
+
 
 class Family(Part, ABC):
     """A family of graphs: its keys, and how one is drawn.
@@ -40,7 +44,12 @@ class Family(Part, ABC):
     """
 
     seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
-    """Fixes the graph across replications."""
+    """Fixes the graph, and when its links are up, across replications."""
+    changes: ChangesKey = None
+    """The law by which links come and go; absent: all links are always up."""
+    neighbours: Literal["sensed", "unknown"] = "sensed"
+    """Whether agents see which of their links are up (sensed), or not, so that what they send over others is lost
+    (unknown)."""
 
     named_by = "family"
     random: ClassVar[bool] = True
@@ -61,10 +70,10 @@ class Family(Part, ABC):
             raise TopologyError((path[1:], text) for path, text in mistakes)
 
     def table(self) -> dict[str, Any]:
-        """Return the keys with all defaults, `seed` last."""
+        """Return the keys with all defaults, those of all families last."""
         found = super().table()
-        seed = found.pop("seed")
-        return {**found, "seed": seed}
+        common = {key: found.pop(key) for key in COMMON_KEYS}
+        return {**found, **common}
 
     def files(self) -> dict[str, str]:
         """Return the files whose content decides the graph, by the key that names each; none by default."""

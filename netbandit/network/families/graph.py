@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netbandit.network import files
-from netbandit.network.families.family import Family
+from netbandit.network.families.family import COMMON_KEYS, Family
 from netbandit.network.topology import TopologyError
 from netbandit.part import Checks, Mistake
 
@@ -44,4 +44,5 @@ class Graph(Family):
             sorted((*sorted(link[:2]), link[2]) for link in graph.edges(data=True)),
         ]
         digest = blake2b(json.dumps(whole, sort_keys=True).encode(), digest_size=16).hexdigest()
-        return {"graph": f"blake2b:{digest}", "component": self.component, "seed": self.seed}
+        written = self.model_copy(update={"graph": None}).model_dump(by_alias=True)
+        return {"graph": f"blake2b:{digest}", **{key: written[key] for key in ("component", *COMMON_KEYS)}}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from netbandit.network.families.family import MOST_AGENTS, Family, Shape, graph_of
+from netbandit.network.families.family import COMMON_KEYS, MOST_AGENTS, Family, Shape, graph_of
 from netbandit.network.size_limits import too_large
 from netbandit.part import Checks, Mistake, Note
 
@@ -93,9 +93,10 @@ class Hybrid(Family):
     def table(self) -> dict[str, Any]:
         """Return the keys with all defaults: those of the family inside, and the number of agents."""
         inner = self._shape(1).table()
-        keys = {key: value for key, value in inner.items() if key not in ("agents", "seed")}
+        keys = {key: value for key, value in inner.items() if key not in ("agents", *COMMON_KEYS)}
         own = {"agents": sum(self.components), "components": self.components, "inside": self.inside}
-        return {**own, **keys, "seed": self.seed}
+        common = super().table()
+        return {**own, **keys, **{key: common[key] for key in COMMON_KEYS}}
 
     def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
         """Return the components side by side, drawn one after the other."""

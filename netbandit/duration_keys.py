@@ -1,4 +1,4 @@
-"""Durations as keys of a scenario."""
+"""Durations as keys of a scenario, and of its parts."""
 
 from typing import Annotated, Any
 

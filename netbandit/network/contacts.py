@@ -1,0 +1,241 @@
+"""When the links of a graph are up: contacts, by a law or from a list.
+
+A contact is an interval [begin, end) in nanoseconds in which a link is up; between contacts it is down. Nothing that is
+sent changes that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, log1p
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.downtimes import Downtimes, Interval, redrawn
+from netbandit.network.draws import Draws
+from netbandit.network.outages import LinkSchedule, Redrawn
+from netbandit.streams import Streams
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Markov:
+    """Each link comes up and goes down as a Markov chain.
+
+    Attributes:
+        born: The probability that a link that is down is up in the next period.
+        dies: The probability that a link that is up is down in the next period.
+        every: The length of a period (ns).
+        share: The probability that a link is up in the first period.
+    """
+
+    born: float
+    dies: float
+    every: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Matching:
+    """In each period a random matching is up.
+
+    Attributes:
+        every: The length of a period (ns).
+    """
+
+    every: int
+
+
+@dataclass(frozen=True)
+class Recurring:
+    """Each link is up from phase + k every on, for all whole k.
+
+    Attributes:
+        up_for: How long it is up (ns).
+        every: The time from one contact's begin to the next one's (ns), longer than that.
+        phase: ``random``: uniform for each link; ``together``: 0; ``stagger``: e every / L for link e of L.
+    """
+
+    up_for: int
+    every: int
+    phase: str
+
+
+Law = Markov | Redrawn | Matching | Recurring
+
+
+class ContactsByLaw:
+    """Contacts that are drawn, each link's from its own numbers; see `LinkSchedule`.
+
+    Args:
+        law: The law.
+        edges: The links, shape (L, 2).
+        streams: Where all is drawn from: number 0 of a link's column is its first state (its phase), the others are one
+            a stay; of `Redrawn`, number k is that of period k. `Matching` draws the order of links in period k from
+            the stream ("matching", k).
+    """
+
+    def __init__(self, law: Law, edges: Integers, streams: Streams) -> None:
+        self.law = law
+        self._links = len(edges)
+        self._draws = Draws(streams, "contacts", len(edges))
+        self._matchings = _Matchings(edges, streams)
+
+    def gaps(self, link: int) -> Iterator[Interval]:
+        """See `LinkSchedule.gaps`."""
+        law = self.law
+        if isinstance(law, Markov):
+            return _of_chain(law, self._draws.numbers(link))
+        if isinstance(law, Redrawn):
+            return redrawn(self._draws, link, law.up, law.every)
+        if isinstance(law, Matching):
+            return self._matchings.unmatched(link, law.every)
+        return _between(law, self._phase(law, link))
+
+    def _phase(self, law: Recurring, link: int) -> int:
+        if law.phase == "random":
+            return int(self._draws.number(link, 0) * law.every)
+        return link * law.every // self._links if law.phase == "stagger" else 0
+
+
+class ContactList:
+    """Contacts that are listed; see `LinkSchedule`.
+
+    Args:
+        first: Where the contacts of each link begin in the list, and the end, shape (L + 1,).
+        times: From when until before when (ns), shape (n, 2): of each link ascending, and apart.
+    """
+
+    def __init__(self, first: Integers, times: Integers) -> None:
+        self.first = first
+        self.times = times
+
+    def gaps(self, link: int) -> Iterator[Interval]:
+        """See `LinkSchedule.gaps`."""
+        down = 0
+        for begin, end in self.times[self.first[link] : self.first[link + 1]].tolist():
+            if begin > down:
+                yield down, begin
+            down = end
+        yield down, inf
+
+
+class UpTimes(NamedTuple):
+    """Contacts before some time, in order of link and begin; what goes on then ends then.
+
+    Attributes:
+        link: The number of the link of each.
+        begin: When it begins (ns),
+        end: and before when it ends.
+    """
+
+    link: Integers
+    begin: Integers
+    end: Integers
+
+
+def contacts_until(contacts: LinkSchedule, links: int, end: int) -> UpTimes:
+    """Return all *contacts* of so many *links* that begin before *end* (ns)."""
+    number, begins, ends = [], [], []
+    for link in range(links):
+        up = 0
+        for down, back in [*Downtimes(contacts.gaps(link)).until(end), (end, inf)]:
+            if down > up:
+                number.append(link)
+                begins.append(up)
+                ends.append(down)
+            up = int(min(back, end))
+    return UpTimes(*(np.array(column, dtype=np.int64) for column in (number, begins, ends)))
+
+
+def expected_contacts(law: Law, links: int, agents: int, end: int) -> float:
+    """Return about how many contacts of *links* begin by a law in a time (ns) at the most."""
+    periods = end / law.every
+    if isinstance(law, Markov):
+        begun = law.born * law.dies / (law.born + law.dies) if law.born + law.dies else 0.0
+        return links * (1 + periods * begun)
+    if isinstance(law, Redrawn):
+        return links * (1 + periods * law.up * (1 - law.up))
+    if isinstance(law, Matching):
+        return min(links, agents / 2) * periods
+    return links * (1 + periods)
+
+
+def is_always_up(law: Law) -> bool:
+    """Return whether by a law no link is ever down."""
+    if isinstance(law, Markov):
+        return law.dies <= 0 and law.share >= 1
+    return isinstance(law, Redrawn) and law.up >= 1
+
+
+def _of_chain(law: Markov, numbers: Iterator[float]) -> Iterator[Interval]:
+    """Yield when a link is down that is a Markov chain: a stay takes 1 + floor(ln(1 - u) / ln(1 - p)) periods."""
+    up = next(numbers) < law.share
+    period = 0
+    while True:
+        chance = law.dies if up else law.born
+        if chance <= 0:
+            if not up:
+                yield period * law.every, inf
+            return
+        number = next(numbers)
+        stay = 1 if chance >= 1 else 1 + int(log1p(-number) / log1p(-chance))
+        if not up:
+            yield period * law.every, (period + stay) * law.every
+        period += stay
+        up = not up
+
+
+def _between(law: Recurring, phase: int) -> Iterator[Interval]:
+    down = phase - law.every + law.up_for
+    while True:
+        if down + law.every > law.up_for:  # else it ends before the first slot
+            yield max(0, down), down + law.every - law.up_for
+        down += law.every
+
+
+class _Matchings:
+    """The random matching of each period: links in random order, each taken whose ends are both free.
+
+    Args:
+        edges: The links, shape (L, 2).
+        streams: The order of links in period k is a permutation from the stream ("matching", k).
+    """
+
+    def __init__(self, edges: Integers, streams: Streams) -> None:
+        self._edges = edges
+        self._streams = streams
+        self._matched: list[frozenset[int]] = []
+        degree = np.bincount(edges.ravel())
+        self._alone = (degree[edges] == 1).all(axis=1)  # always matched
+
+    def unmatched(self, link: int, every: int) -> Iterator[Interval]:
+        """Yield the periods, each of so many ns, in which a *link* is not in the matching."""
+        if self._alone[link]:
+            return
+        period = 0
+        while True:
+            if period == len(self._matched):
+                self._matched.append(frozenset(self._drawn(period)))
+            if link not in self._matched[period]:
+                yield period * every, (period + 1) * every
+            period += 1
+
+    def _drawn(self, period: int) -> list[int]:
+        """Return the links of a maximal matching: all at once that come first at both their ends, then again."""
+        edges = self._edges
+        place = self._streams.generator("matching", period).permutation(len(edges))
+        left, taken = np.arange(len(edges)), []
+        nodes = int(edges.max(initial=-1)) + 1
+        while len(left):
+            earliest = np.full(nodes, len(edges))
+            for end in (0, 1):
+                np.minimum.at(earliest, edges[left, end], place[left])
+            chosen = left[(place[left] == earliest[edges[left, 0]]) & (place[left] == earliest[edges[left, 1]])]
+            taken += chosen.tolist()
+            busy = np.zeros(nodes, dtype=bool)
+            busy[edges[chosen].ravel()] = True
+            left = left[~busy[edges[left]].any(axis=1)]
+        return taken

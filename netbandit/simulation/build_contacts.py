@@ -1,0 +1,106 @@
+"""From ``topology.changes`` to when each link is up."""
+
+from collections.abc import Iterator
+
+from netbandit.network.contacts import (
+    ContactsByLaw,
+    Law,
+    Markov,
+    Matching,
+    Recurring,
+    expected_contacts,
+    is_always_up,
+)
+from netbandit.network.families.changes import (
+    Changes,
+    MarkovChanges,
+    MatchingChanges,
+    RecurringChanges,
+    RedrawnChanges,
+)
+from netbandit.network.families.family import Family
+from netbandit.network.outages import LinkSchedule, Redrawn
+from netbandit.network.topology import Topology
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.settings import Problem
+from netbandit.streams import Streams
+from netbandit.units import parse_duration
+from netbandit.wording import show
+
+MOST_CONTACTS = 1 << 22
+"""The most contacts of all links in a run."""
+
+
+def build_contacts(family: Family, topology: Topology, streams: Streams, slot: int) -> LinkSchedule | None:
+    """Return when the links of a graph are up; None: always.
+
+    Args:
+        family: The family of the graph, with the law by which it changes.
+        topology: The graph.
+        streams: The streams of the graph.
+        slot: The length of a slot (ns).
+    """
+    law = law_of(family.changes, slot)
+    return None if law is None or is_always_up(law) else ContactsByLaw(law, topology.edges, streams)
+
+
+def law_of(changes: Changes | None, slot: int) -> Law | None:
+    """Return the law that was written, for slots of so many nanoseconds."""
+    if changes is None:
+        return None
+    every = _ns(changes.every, slot)
+    if isinstance(changes, MarkovChanges):
+        share = changes.begin
+        if share == "stationary":
+            share = changes.born / (changes.born + changes.dies)
+        return Markov(changes.born, changes.dies, every, share)
+    if isinstance(changes, RedrawnChanges):
+        return Redrawn(changes.up, every)
+    if isinstance(changes, MatchingChanges):
+        return Matching(every)
+    return Recurring(_ns(changes.up_for, slot), every, changes.phase)
+
+
+def contact_problems(
+    family: Family, topology: Topology, slot: int, end: int, protocol: NetworkProtocol, kind: str
+) -> Iterator[Problem]:
+    """Yield a law that cannot be, or by which there are too many contacts, and a protocol that does not see them.
+
+    Args:
+        family: The family of the graph.
+        topology: The graph.
+        slot: The length of a slot (ns).
+        end: When the horizon comes (ns).
+        protocol: The protocol.
+        kind: Its kind, as it was written.
+    """
+    changes, law = family.changes, law_of(family.changes, slot)
+    if law is None:
+        return
+    if family.neighbours == "sensed" and protocol.uses_peer_links:
+        text = (
+            f'must be "unknown": protocol.kind = {show(kind)} does not say what agents do who see their neighbours go'
+        )
+        yield ("topology", "neighbours"), text
+    if isinstance(changes, RecurringChanges) and isinstance(law, Recurring) and law.up_for >= law.every:
+        text = (
+            f"must be shorter than every = {show(changes.every)}, not {show(changes.up_for)}: links would never be down"
+        )
+        yield ("topology", "changes", "up_for"), text
+        return
+    contacts = expected_contacts(law, topology.links, topology.agents, end)
+    if contacts > MOST_CONTACTS:
+        text = f"too short: about {contacts:.2g} contacts in a run; at most {MOST_CONTACTS:,} are possible"
+        yield ("topology", "changes", "every"), text
+
+
+def contact_notes(family: Family, protocol: NetworkProtocol) -> Iterator[Problem]:
+    """Yield keys that are used only where links come and go, and a law of links over which nobody sends."""
+    if family.changes is not None and not protocol.uses_peer_links:
+        yield ("topology", "changes"), "has no effect: the protocol sends nothing over links between agents"
+    if family.changes is None and "neighbours" in family.model_fields_set:
+        yield ("topology", "neighbours"), "is used only where links come and go"
+
+
+def _ns(duration: str, slot: int) -> int:
+    return max(1, parse_duration(duration).nanoseconds(slot))

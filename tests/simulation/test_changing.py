@@ -1,0 +1,135 @@
+"""Networks whose links come and go: how they are written, and that they run as networks whose links fail then."""
+
+import pytest
+from helpers.both_ways import both_ways, same
+
+from netbandit.execution import executed
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load, load_tables
+from netbandit.simulation.build import topology_streams
+from netbandit.simulation.build_contacts import build_contacts
+from netbandit.simulation.check import check
+from netbandit.testing.scenes import put_over
+
+ROUNDS = {
+    "run": {"horizon": 200, "slot": "1 ms"},
+    "topology": {"family": "grid", "agents": 6},
+    "links": {"peer": {"latency": "700 us"}},
+    "bandit": {"kind": "bernoulli", "means": [0.1, 0.9]},
+    "learner": {"kind": "elimination", "rounds": 2, "gap": 0.9},
+    "protocol": {"kind": "flooding"},
+}
+OTHERS = {
+    "local": {"learner": {"kind": "ucb"}},
+    "consensus": {"learner": {"kind": "coop-ucb2"}},
+    "parameter-server": {
+        "bandit": {"kind": "linear", "dimension": 2, "arms": 3},
+        "learner": {"kind": "linucb"},
+        "protocol": {"kind": "parameter-server", "server": "centre", "deadline": "20 ms"},
+    },
+    "vertical": {"bandit": {"kind": "vertical", "dimension": 6, "arms": 3}, "learner": {"kind": "linucb"}},
+}
+PROTOCOLS = "gis", "flooding", "gossip", "relay", "sink", "local", "consensus", "parameter-server", "vertical"
+LAWS = [
+    {"born": 0.2, "dies": 0.3, "every": "2 slots"},
+    {"up": 0.7, "every": "1.5 ms"},
+    {"matching": "random", "every": "5 ms"},
+    {"up_for": "7 ms", "every": "10 ms", "phase": "stagger"},
+]
+
+
+def point_of(*over):
+    tables = ROUNDS
+    for one in over:
+        tables = put_over(tables, one)
+    return check(load_tables(tables)).points[0]
+
+
+def over(protocol, **more):
+    return put_over({"protocol": {"kind": protocol}}, {**OTHERS.get(protocol, {}), **more})
+
+
+def changing(law, **more):
+    return {"topology": {"family": "grid", "agents": 6, "changes": law, "neighbours": "unknown", **more}}
+
+
+def run(*tables):
+    with executed("plain"):
+        return point_of(*tables).simulation(0).run()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_links_that_are_always_up_change_nothing(protocol):
+    static = run(over(protocol))
+    for law in ({"up": 1.0}, {"born": 0.5, "dies": 0.0, "begin": 1.0}):
+        assert run(over(protocol), changing(law)).fingerprint == static.fingerprint
+
+
+@pytest.mark.parametrize(("law", "protocol"), [(law, PROTOCOLS[place * 2 + 1]) for place, law in enumerate(LAWS)])
+def test_unseen_contacts_are_outages_in_between(law, protocol):
+    point = point_of(over(protocol), changing(law))
+    topology, slot, end = point.topology(0), 10**6, 200 * 10**6
+    contacts = build_contacts(point.family, topology, topology_streams(point.family, 0, 0), slot)
+    outages = []
+    for link, pair in enumerate(topology.edges.tolist()):
+        for begin, until in contacts.gaps(link):
+            if begin > end + slot:
+                break
+            outages.append({"links": [pair], "from": f"{begin} ns", "until": f"{until} ns"})
+    with executed("plain"):
+        expected, found = run(over(protocol), {"faults": {"outages": outages}}), point.simulation(0).run()
+    assert found.fingerprint == expected.fingerprint
+    for name, value in expected.metrics.items():
+        if name not in ("wall_s", "recovery_slots"):  # which is of scripted outages
+            assert found.metrics[name] == value, name
+    assert found.metrics["lost"] > 0
+
+
+def test_they_run_compiled_too():
+    compiled, events = both_ways(point_of(over("flooding"), changing(LAWS[0])))
+    same(compiled, events)
+    assert compiled.metrics["lost"] > 0
+
+
+def test_the_topology_s_seed_fixes_them():
+    topology = {"family": "grid", "agents": 6, "changes": {"up": 0.5}, "neighbours": "unknown"}
+    figures = {}
+    for seed in (None, 3):
+        point = point_of({"topology": topology | ({} if seed is None else {"seed": seed})})
+        figures[seed] = [point.simulation(number).run().metrics["contacts"] for number in (0, 1)]
+    assert figures[None][0] != figures[None][1]
+    assert figures[3][0] == figures[3][1]
+
+
+@pytest.mark.parametrize(
+    ("law", "place", "words"),
+    [
+        ("{ up = 0.5, born = 0.1, dies = 0.1 }", "topology.changes", "has the keys of two laws"),
+        ('{ every = "1 slot" }', "topology.changes", "names no law"),
+        ("3", "topology.changes", "must be { born"),
+        ("{ up = 1.5 }", "topology.changes.up", "must be a number from 0 to 1"),
+        ("{ born = 0.1 }", "topology.changes.dies", "is missing"),
+        ("{ born = 0.0, dies = 0.0 }", "topology.changes", "or a share as begin"),
+        ('{ matching = "best" }', "topology.changes.matching", '"random"'),
+        ('{ up_for = "10 ms", every = "10 ms" }', "topology.changes.up_for", 'must be shorter than every = "10 ms"'),
+        ('{ up = 0.5, every = "0 ms" }', "topology.changes.every", "must be above 0"),
+        ('{ up = 0.5, every = "10 ns" }', "topology.changes.every", "at most 4,194,304 are possible"),
+    ],
+)
+def test_laws_that_cannot_be(law, place, words):
+    text = (
+        f'[run]\nhorizon = 300\n[topology]\nfamily = "ring"\nagents = 6\nneighbours = "unknown"\nchanges = {law}\n'
+        + ('[bandit]\nkind = "bernoulli"\nmeans = [0.1, 0.9]\n[learner]\nkind = "ucb"\n[protocol]\nkind = "local"\n')
+    )
+    with pytest.raises(ScenarioError) as error:
+        check(load("scenario.toml", text=text))
+    (line,) = error.value.lines
+    assert f": {place}: " in line
+    assert words in line
+
+
+def test_keys_without_effect_are_noted():
+    notes = check(load_tables(put_over(ROUNDS, {"topology": {"family": "ring", "agents": 4, "neighbours": "unknown"}})))
+    assert any("topology.neighbours: is used only where links come and go" in note for note in notes.notes)
+    notes = check(load_tables(put_over(put_over(ROUNDS, {"protocol": {"kind": "silent"}}), changing(LAWS[0]))))
+    assert any("topology.changes: has no effect" in note for note in notes.notes)

@@ -181,6 +181,14 @@ _FEW, _SOON = 6, 0.1
 """How many points are tried before a run, and for how many seconds."""
 
 
+def prepared(jobs: int) -> None:
+    """Let what worker processes import be imported while this one reads its scenarios, if there are to be any."""
+    if jobs != 1:
+        from netbandit.running.cluster import prepare_workers
+
+        prepare_workers()
+
+
 def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = False) -> list[str]:
     """Return what the runs of *points* take, a line each, from a short run of each."""
     from netbandit.running.estimate import estimate

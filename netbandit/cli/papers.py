@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import MOST_JOBS, plain_errors, report_failed
+from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.plural import counted
 
@@ -104,6 +104,7 @@ def reproduce(
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs)
                 return
+            prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:
         fail(error)

@@ -18,6 +18,7 @@ from netbandit.cli.common import (
     checked,
     estimated,
     plain_errors,
+    prepared,
     report_failed,
     report_repeated,
     set_option,
@@ -115,6 +116,8 @@ def run(
     overrides = [*changes]
     overrides += [f"run.seed={seed}"] if seed is not None else []
     first, number = _part(replications)
+    if scheduler is None and not only_estimate:
+        prepared(jobs)
     overrides += [f"run.replications={number}"] if number is not None else []
     with plain_errors(), stdout_alone(as_json) as output:
         studies = checked(files, overrides)

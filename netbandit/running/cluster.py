@@ -7,13 +7,14 @@ scheduler of somebody else's must be kept as safe by whoever runs it: in a netwo
 """
 
 import logging
+import os
 import re
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -47,15 +48,61 @@ _KILL_AFTER = 0.5
 """Seconds a worker in the middle of a run has to end when the sweep is stopped; its run is lost either way."""
 
 
+_OURS = ("PYTHONSAFEPATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""Variables of the environment, all 1: workers find no module in the working directory before those of Python and of
+libraries, and who forks has no threads."""
+
+_prepared: dict[str, str] | None = None
+"""The environment for which a process waits from which workers are forked."""
+
+
 class SchedulerError(Exception):
     """The scheduler at the address given cannot be used, or processes of our own cannot be started."""
+
+
+def prepare_workers() -> None:
+    """Start a process that imports what workers need, and from which `local_workers` forks them.
+
+    Called before this process reads its scenarios, it is ready when they are. It is for commands: in a process that
+    lives longer, who changes the environment gets workers that are started afresh.
+    """
+    global _prepared
+    if sys.platform != "linux":  # elsewhere libraries do not expect that somebody forks
+        return
+    before = dict(os.environ)
+    with _main_left_alone(), ExitStack() as ending:
+        for name in _OURS:
+            ending.enter_context(environment_variable(name, "1"))
+        with _interrupts_held_back(), suppress(OSError):  # who cannot start it cannot start workers either
+            forkserver.set_forkserver_preload(["netbandit.running.preloaded"])
+            forkserver.ensure_running()
+            _prepared = before
+
+
+@contextmanager
+def _forked_if_prepared() -> Iterator[None]:
+    """Have dask fork workers, if a process waits that has our environment, or else start them afresh."""
+    if _prepared != dict(os.environ):
+        yield
+        return
+    import dask
+    from distributed import utils
+
+    utils._forkserver_preload_set = True  # else it imports pandas, if that is there, to preload it
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        yield
 
 
 @contextmanager
 def local_workers(count: int) -> "Iterator[Client]":
     """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
-    # The workers find no module in the working directory before those of Python and of libraries.
-    with _quiet(), _main_left_alone(), environment_variable("PYTHONSAFEPATH", "1"), ExitStack() as ending:
+    with (
+        _quiet(),
+        _main_left_alone(),
+        _forked_if_prepared(),
+        environment_variable("PYTHONSAFEPATH", "1"),
+        ExitStack() as ending,
+    ):
         # What is half imported, half started or half ended is not left so by Ctrl-C, however often it is pressed.
         with _interrupts_held_back():
             import dask
@@ -87,6 +134,8 @@ def local_workers(count: int) -> "Iterator[Client]":
         except BaseException:
             _uninterrupted(lambda: _end_at_once(cluster))
             raise
+        # All runs are in their folders; taking a worker down step by step takes it half a second.
+        _uninterrupted(lambda: _kill_all(cluster))
 
 
 @contextmanager
@@ -236,6 +285,23 @@ def _uninterrupted(what: Callable[[], object]) -> None:
     """Do *what* to its end, even if Ctrl-C is pressed meanwhile."""
     with _interrupts_held_back():
         what()
+
+
+def _kill_all(cluster: "LocalCluster") -> None:
+    """End the worker processes, which have nothing left to do."""
+
+    async def kill_all() -> None:
+        for nanny in cluster.workers.values():
+            nanny.auto_restart = False
+            if nanny.pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(nanny.pid, _KILL)
+
+    with suppress(Exception):
+        cluster.sync(kill_all)
+
+
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # there is no other on Windows
 
 
 def _end_at_once(cluster: "LocalCluster") -> None:

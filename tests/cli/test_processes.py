@@ -196,6 +196,8 @@ def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes
         lambda: len(list(place.glob("asleep-*"))) == 2 and len(list(place.glob("results/own/runs/*/result.json"))) == 1
     )
     workers = {int(path.name.partition("-")[2]) for path in place.glob("asleep-*")}
+    (parent,) = {int(Path(f"/proc/{worker}/stat").read_text().split()[3]) for worker in workers}
+    assert parent != process.pid, "workers are not forked from a process that has imported what they need"
     pressed = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     for _ in range(2):  # the impatient press it again while the workers end

@@ -191,7 +191,7 @@ def _roomy() -> Any:
         def _fit(self, ticks: NDArray[np.float64]) -> bool:
             axis: Any = self.axis
             texts = ["0" if tick == self.zero else scaled(tick) for tick in ticks]
-            size = 8.0 * axis.get_figure(root=True).dpi / 72
+            size = 8.0 * axis.figure.dpi / 72
             low, high = axis.get_view_interval()
             upward = axis.axis_name == "y"
             room = axis.axes.bbox.height if upward else axis.axes.bbox.width
@@ -264,7 +264,7 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
     """
     from matplotlib.transforms import offset_copy
 
-    beside = offset_copy(panel.transData, fig=panel.get_figure(root=True), x=aside, units="points")
+    beside = offset_copy(panel.transData, fig=panel.figure, x=aside, units="points")  # type: ignore[arg-type]
     for failed in (False, True):
         names = [name for name in upward.runs if (name in upward.failed) is failed]
         if not names:  # a line without points takes up room nonetheless

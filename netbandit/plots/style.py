@@ -223,7 +223,7 @@ def head(panel: "Axes", text: str, side_by_side: int) -> None:
 
     A text that is too long nonetheless is broken.
     """
-    _, _, width, _ = _room(panel.get_figure(root=True))  # type: ignore[arg-type]
+    _, _, width, _ = _room(panel.figure)  # type: ignore[arg-type]
     for size in (8.0, 7.0, 6.0):
         letters = max(12, int((104 * width / side_by_side - 2) * 8.0 / size))
         if len(text) <= letters:

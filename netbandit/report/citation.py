@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import metadata
 from importlib.resources import files
 from typing import Any
 
@@ -13,8 +14,10 @@ CITATION = "citation.bib"
 """The name of the file in a results folder."""
 
 YEAR = 2026
-URL = "https://example.org/netbandit"
-"""Where netbandit will be found; stands for the address that its owners choose."""
+URL = next(
+    (line.partition(", ")[2] for line in metadata("netbandit").get_all("Project-URL", []) if "Homepage" in line), ""
+)
+"""Where netbandit is found: the homepage that the package states."""
 
 _PARTS = ("bandit", "learner", "protocol")
 

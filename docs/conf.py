@@ -26,6 +26,7 @@ extensions = [
     "scenario_gallery",
     "algorithm_pictures",
     "paper_pages",
+    "performance_tables",
     "sphinx_gallery.gen_gallery",
 ]
 

@@ -182,8 +182,8 @@ class _Recording:
     def __init__(self, file: Path, budget: float | None) -> None:
         from netbandit.papers.record import read
 
-        self._file, self._budget = file, math.inf if budget is None else budget
-        self._before, self._began = read(file), _busy()
+        self._file, self._left = file, math.inf if budget is None else budget
+        self._before = read(file)
 
     def missing(self, paper: "Paper") -> "Iterator[Paper]":
         """Yield *paper* with one figure at a time of those that are not recorded; say which are left out, and why."""
@@ -192,28 +192,21 @@ class _Recording:
         for figure, found in current(self._before, paper):
             if found is not None:
                 click.echo(f"{paper.name}/{figure.id}: recorded {found.at}")
-            elif _busy() - self._began >= self._budget:
+            elif self._left <= 0:
                 click.echo(f"{paper.name}/{figure.id}: not run, the budget is spent")
             else:
                 yield paper.only(figure.id)
 
     def ended(self, paper: "Paper") -> "Ended":
-        """Return what records the only figure of *paper*, which begins now."""
+        """Return what records a figure of *paper*."""
         from netbandit.papers.record import append, recorded
 
-        began = _busy()
-
         def ended(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
+            self._left -= runs.seconds
             if not runs.failed:
-                append(self._file, recorded(paper, figure, runs, judgements, _busy() - began))
+                append(self._file, recorded(paper, figure, runs, judgements))
 
         return ended
-
-
-def _busy() -> float:
-    """Return the computing time (s) of this process, and of those that it has started and that have ended."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
 
 
 def _papers(what: str | None) -> "list[Paper]":

@@ -29,12 +29,14 @@ class FigureRuns:
         points: Its points, file by file in the order of their sweeps, each with the file as the parameter `SCENARIO`.
         failed: The runs that failed.
         done: How many runs were done now; the others had been done before.
+        seconds: The computing time of those.
     """
 
     figure: Figure
     points: Sequence[PointResult]
     failed: Sequence[FailedRun] = ()
     done: int = 0
+    seconds: float = 0.0
 
     @property
     def held(self) -> str:
@@ -142,7 +144,7 @@ def run_figure(
         replace(runs, parameters={**runs.parameters, SCENARIO: name}, resolved=point.resolved)
         for (name, point, _), runs in zip(points, loaded.points, strict=True)
     ]
-    return FigureRuns(figure, found, result.failed, result.done)
+    return FigureRuns(figure, found, result.failed, result.done, result.seconds)
 
 
 def _averaged(points: Sequence[PointResult], key: str) -> list[PointResult]:

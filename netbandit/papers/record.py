@@ -126,9 +126,7 @@ def content_of(paper: Paper, figure: Figure) -> str:
     return blake2b(said.encode(), digest_size=10).hexdigest()
 
 
-def recorded(
-    paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequence[Judgement], seconds: float
-) -> RecordedFigure:
+def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequence[Judgement]) -> RecordedFigure:
     """Return what is recorded of a figure that has just been reproduced.
 
     Args:
@@ -136,7 +134,6 @@ def recorded(
         figure: The figure.
         runs: Its runs, all of which are there.
         judgements: The verdicts on its claims.
-        seconds: The computing time of the runs that were done now.
     """
     from netbandit.simulation.result import versions
 
@@ -146,7 +143,7 @@ def recorded(
         content=content_of(paper, figure),
         runs=sum(len(point.runs) for point in runs.points),
         timed_runs=runs.done,
-        core_seconds=round(seconds, 1),
+        core_seconds=round(runs.seconds, 1),
         fingerprints=tuple(None if point.runs[0] is None else point.runs[0].fingerprint for point in runs.points),
         claims=tuple(map(_claim, judgements)),
         machine=machine(),

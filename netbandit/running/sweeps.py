@@ -23,7 +23,7 @@ from netbandit.results.study_identity import united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running import cluster
 from netbandit.running.lost_workers import giving_up_without_workers
-from netbandit.running.worker import Failure, copy_run, perform, perform_packed
+from netbandit.running.worker import Ended, Failure, copy_run, perform, perform_packed
 from netbandit.simulation.announcing import to_stderr
 from netbandit.simulation.result import versions
 
@@ -76,6 +76,7 @@ class SweepResult:
         others: Of which other versions the runs are that had been done before; a line each.
         repeated: The runs that had been done before and were done again, because a file of theirs was not as it was
             written or of a format that cannot be read; a line each.
+        seconds: The computing time of those done now, wherever they were done.
         copied: How many of those done now were not run, as they differ from others in keys alone that decide nothing.
         replaced: What was left out because a file or a class that it was made with has changed; a line each.
     """
@@ -88,6 +89,7 @@ class SweepResult:
     others: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     copied: int = 0
+    seconds: float = 0.0
 
 
 class Interrupted(KeyboardInterrupt):
@@ -194,13 +196,14 @@ def run(
                 if source != tasks[key].folder and (not tasks[key].trace or trace):
                     copies.append((tasks.pop(key), source))
     failures: dict[str, Failure] = {}
+    seconds = 0.0
     if tasks or copies:
         with storage(out):
             for table in (TABLE, SUMMARY, PARQUET):
                 (out / table).unlink(missing_ok=True)
     if tasks:
         imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
-        _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
+        seconds = _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
     for task, source in copies:
         failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
         if failure is not None:
@@ -227,6 +230,7 @@ def run(
         others=tuple(_other_versions(loaded, tasks)),
         replaced=union.replaced,
         copied=sum(task.key not in failures for task, _ in copies),
+        seconds=seconds,
     )
 
 
@@ -257,7 +261,7 @@ _LOST_FAR = Failure(
     "the run ended on a worker but its folder is not here: it was removed, or the workers do not share the file system"
 )
 
-_Outcomes = Generator[tuple[str, Failure | None], None, None]
+_Outcomes = Generator[tuple[str, Ended], None, None]
 
 
 def _run_all(
@@ -268,8 +272,9 @@ def _run_all(
     progress: Progress,
     failures: dict[str, Failure],
     runs: int,
-) -> None:
-    ended = 0
+) -> float:
+    """Do the *tasks*, put what went wrong into *failures*, and return the computing time that they took."""
+    ended, seconds = 0, 0.0
     workers = min(jobs or _cores(), len(tasks))
     point_of = {task.key: id(task.point) for task in tasks}
     left = Counter(point_of.values())  # the runs of each point that have not ended
@@ -283,15 +288,17 @@ def _run_all(
         else:
             outcomes = _here(tasks)
         with closing(outcomes):
-            for key, failure in outcomes:
+            for key, (failure, took) in outcomes:
                 if failure is not None:
                     failures[key] = failure
                 ended += 1
+                seconds += took
                 left[point_of[key]] -= 1
                 points_done += left[point_of[key]] == 0
                 progress(ended, len(tasks), points_done, len(left))
     except KeyboardInterrupt:
         raise Interrupted(runs - len(tasks) + ended - len(failures), runs) from None
+    return seconds
 
 
 def _here(tasks: list[_Task]) -> _Outcomes:
@@ -306,7 +313,7 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
     packed, unsendable = _packed(tasks)
     for task in tasks:
         if id(task.point) in unsendable:
-            yield task.key, unsendable[id(task.point)]
+            yield task.key, Ended(unsendable[id(task.point)])
     tasks = [task for task in tasks if id(task.point) in packed]
     if not tasks:
         return
@@ -344,35 +351,35 @@ def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], i
 
         ended = as_completed(loop=client.loop)  # a worker forgets what nobody holds the future of
 
-        def ran(waiting: Iterator[_Task], most: int) -> Iterator[tuple[_Task, Failure | None]]:
+        def ran(waiting: Iterator[_Task], most: int) -> Iterator[tuple[_Task, Ended]]:
             """Yield each task as it ends; a scheduler that holds a million of them is busy with nothing else."""
             ended.update(send(waiting, most))
             for future in ended:
                 if gone.is_set():
                     raise cluster.SchedulerError("no worker is left, and none could be started again")
                 task = task_of.pop(future.key)
-                failure = _outcome(future)
+                failure, took = _outcome(future)
                 # A worker that has written the folder and dies before it has said so has done its run.
                 done = failure is not None and failure.report is None and complete(task.folder, task.trace)
                 if failure is not None and not done and client.status != "running":
                     raise OSError("the scheduler is gone")
-                yield task, None if done else failure
+                yield task, Ended(None if done else failure, took)
                 if len(task_of) <= most // 2:
                     ended.update(send(waiting, most // 2))
 
         with giving_up_without_workers(client, lambda: client.cancel(list(ended.futures))) as gone:
             blamed: list[_Task] = []
-            for task, failure in ran(iter(tasks), _IN_FLIGHT):
-                if failure is _DIED:
+            for task, end in ran(iter(tasks), _IN_FLIGHT):
+                if end.failure is _DIED:
                     blamed.append(task)
                 else:
-                    yield task.key, failure
+                    yield task.key, end
             for task in blamed:
                 for _ in range(_TRIES_ALONE):
-                    ((_, failure),) = ran(iter([task]), 1)
-                    if failure is not _DIED:
+                    ((_, end),) = ran(iter([task]), 1)
+                    if end.failure is not _DIED:
                         break
-                yield task.key, failure
+                yield task.key, end
 
 
 _IN_FLIGHT = 2_000
@@ -402,21 +409,21 @@ def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:
     return packed, unsendable
 
 
-def _outcome(future: "Future") -> Failure | None:
+def _outcome(future: "Future") -> Ended:
     from distributed import KilledWorker
     from distributed.utils import CancelledError
 
     try:
-        failure: Failure | None = future.result()
+        ended: Ended = future.result()
     except StorageError:
         raise
     except KilledWorker:
-        return _DIED
+        return Ended(_DIED)
     except CancelledError:
-        return Failure("the scheduler gave the run up")
+        return Ended(Failure("the scheduler gave the run up"))
     except Exception as error:
-        return Failure(message(error))
-    return failure
+        return Ended(Failure(message(error)))
+    return ended
 
 
 def _has_own_parts(study: "RunPlan") -> bool:

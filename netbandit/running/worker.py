@@ -2,13 +2,14 @@
 
 import errno
 import pickle
+import time
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import netbandit
 from netbandit.own_code import complaint, find_beside, kept_alive
@@ -36,14 +37,27 @@ class Failure:
     report: Path | None = None
 
 
-def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool) -> Failure | None:
-    """Run one replication of *point* and write its *folder*; return what went wrong, or None.
+class Ended(NamedTuple):
+    """How a run ended.
+
+    Attributes:
+        failure: What went wrong; None if nothing did.
+        seconds: The computing time of the process that did it, from its beginning to its folder; 0 where it was there.
+    """
+
+    failure: Failure | None
+    seconds: float = 0.0
+
+
+def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool) -> Ended:
+    """Run one replication of *point* and write its *folder*; return how it ended.
 
     An error of the run, whatever it is, is returned, not raised, so that the other runs of a sweep go on.
 
     Raises:
         StorageError: The folder cannot be written; nor then could those of the other runs.
     """
+    began = time.process_time()
     record = partial(folder / TRACE) if trace else None
     try:
         if record is not None:
@@ -56,14 +70,14 @@ def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool)
     except BaseException as error:  # code of the user's own may leave by any door
         if isinstance(error, OSError) and error.errno in _STORAGE_IS_GONE:
             raise StorageError(f"cannot write to {folder}: {error.strerror}") from error
-        return _failure(error, folder)
+        return Ended(_failure(error, folder), time.process_time() - began)
     finally:
         if record is not None:
             with suppress(OSError):
                 record.unlink(missing_ok=True)
             with suppress(OSError):
                 folder.rmdir()  # empty if the run did not get to its end
-    return None
+    return Ended(None, time.process_time() - began)
 
 
 def copy_run(source: Path, point: Point, folder: Path, trace: bool) -> Failure | None:
@@ -87,7 +101,7 @@ def copy_run(source: Path, point: Point, folder: Path, trace: bool) -> Failure |
 
 def perform_packed(
     packed: bytes, replication: int, folder: str, trace: bool, imports: str | None, topic: str, version: str
-) -> Failure | None:
+) -> Ended:
     """Do what `perform` does, in a worker process, unless the run is there.
 
     When a worker dies, a scheduler repeats what it had done too: that the runs are in their folders it cannot know.
@@ -107,19 +121,19 @@ def perform_packed(
 
 def _perform_packed(
     packed: bytes, replication: int, folder: Path, trace: bool, imports: str | None, version: str
-) -> Failure | None:
+) -> Ended:
     if version != netbandit.__version__:
-        return Failure(f"a worker has netbandit {netbandit.__version__}, this is {version}")
+        return Ended(Failure(f"a worker has netbandit {netbandit.__version__}, this is {version}"))
     if imports is not None:
         find_beside(Path(imports))
     if complete(folder, trace):
-        return None
+        return Ended(None)
     try:
         return perform(_unpacked(packed), replication, folder, trace)
     except StorageError:
         raise
     except BaseException as error:  # Ctrl-C never comes here: what looks like it is the user's own code
-        return _failure(error, folder)
+        return Ended(_failure(error, folder))
 
 
 def _tell_client(topic: str, line: str) -> None:

@@ -34,6 +34,7 @@ def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(f
     assert [claim.verdict for claim in figure.claims] == ["holds", "does not hold", "not decidable", "holds"]
     assert (figure.runs, figure.timed_runs, figure.decided, len(figure.fingerprints)) == (8, 8, 3, 2)
     assert figure.seconds == pytest.approx(figure.core_seconds)
+    assert figure.core_seconds > 0
     delay = figure.claims[0]
     assert (delay.number, delay.replications, delay.comparisons, delay.confidence) == ("2", 4, 1, None)
     assert delay.measured == "in each pair of runs, difference of round_slots: ring against complete"

@@ -216,3 +216,8 @@ def _list(arguments: tuple[Any, ...], metadata: list[Any]) -> str:
 
 def _folded(word: str) -> str:
     return word.lower().replace("_", "-")
+
+
+def names(text: str) -> list[str]:
+    """Return the names that commas part in *text*, such as keys or metrics."""
+    return [name.strip() for name in text.split(",") if name.strip()]

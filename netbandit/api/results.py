@@ -35,7 +35,7 @@ from netbandit.results.store import PointResult, StudyResult, load_finished, loa
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.units import ENERGY, parse_energy
-from netbandit.wording import show
+from netbandit.wording import names, show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -258,8 +258,8 @@ class Results(pandas.DataFrame):
         ``caption`` that says what is in it.
 
         Args:
-            rows: The keys whose values are the rows, such as ``learner.kind`` or its end, ``learner``; all that are no
-                columns if not given.
+            rows: The keys whose values are the rows, such as ``learner.kind`` or its end, ``learner``, in a list
+                or in one text, ``"learner,latency"``; all that are no columns if not given.
             columns: The keys whose values are the columns; those that are no rows, if rows are given.
             metric: One metric, or several side by side; the regret if not given, or that of a decision where users or
                 agents stay away.
@@ -314,8 +314,8 @@ def _in_python(error: Exception) -> str:
 
 
 def _texts(name: str, given: str | Sequence[str] | None) -> list[str] | None:
-    """Return *given*, one text or several, as a list."""
-    found = [given] if isinstance(given, str) else given
+    """Return *given*, a text in which commas part several, or several texts, as a list."""
+    found = names(given) if isinstance(given, str) else given
     if found is not None and not (isinstance(found, Sequence) and all(isinstance(one, str) for one in found)):
         raise ValueError(f"{name} must be a text, or several, not {show(given)}")
     return None if found is None else list(found)

@@ -104,7 +104,8 @@ def reproduce(
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs)
                 return
-            prepared(jobs)
+            if record is None:  # of workers that others fork nobody here learns what time they took
+                prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:
         fail(error)
@@ -127,6 +128,7 @@ def _reproduce(
     from netbandit.papers.claim_tables import write_claims
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
+    from netbandit.printable import print_line
     from netbandit.running.progress import ProgressReport
 
     name = (what or "").partition("/")[0]
@@ -135,9 +137,10 @@ def _reproduce(
     judgements: list[tuple[str, Judgement]] = []
     failures: list[FailedRun] = []
     recording = None if record is None else _Recording(record, budget)
+    console = Console()
     for paper in papers:
-        click.echo(f"{paper.name}: {paper.title}")
-        click.echo(f"setting: {paper.setting}")
+        print_line(console, f"{paper.name}: {paper.title}")
+        print_line(console, f"setting: {paper.setting}")
         if len(paper.figures) > 1 and recording is None:
             _list_figures([paper], replications, jobs)
         for part in [paper] if recording is None else recording.missing(paper):
@@ -148,7 +151,7 @@ def _reproduce(
                 looks=UNTIL_DECIDED if until_decided else (1,),
                 jobs=jobs,
                 reporting=lambda: ProgressReport(Console(stderr=True)),
-                tell=click.echo,
+                tell=lambda text: print_line(console, text),
                 ended=_nothing if recording is None else recording.ended(part),
             )
             judgements += [(paper.name, judgement) for judgement in found]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--metric",
     "metrics",
     multiple=True,
-    metavar="NAME",
+    metavar="NAME[,NAME]",
     help="The metric; may be repeated.  [default: regret; regret_per_decision where users or agents are away]",
 )
 @click.option(
@@ -63,6 +63,7 @@ def table(
     from netbandit.api.tables import table_of
     from netbandit.results.dataframe import dataframe
     from netbandit.results.paired import CompareError
+    from netbandit.wording import names
 
     if differences and layout == "csv":
         raise click.UsageError("--csv prints entries and differences side by side: leave out --differences.")
@@ -71,9 +72,9 @@ def table(
         found = table_of(
             dataframe(study),
             study,
-            None if rows is None else _keys(rows),
-            None if columns is None else _keys(columns),
-            metrics,
+            None if rows is None else names(rows),
+            None if columns is None else names(columns),
+            [name for given in metrics for name in names(given)],
             compared=compared,
             statistic=statistic.key,
             where=values_of(where, "which points to show"),
@@ -87,7 +88,3 @@ def table(
         click.echo(print_as(differences=differences), nl=False)
     for line in found.notes:
         click.echo(line, err=True)
-
-
-def _keys(text: str) -> list[str]:
-    return [key.strip() for key in text.split(",") if key.strip()]

@@ -88,7 +88,7 @@ class Axis:
         last = on_axis[-1] if on_axis else -math.inf
         return cls(places, tuple(ticks.items()), last, not wide and math.inf not in scale.numbers)
 
-    def apply(self, panel: "Axes", side_by_side: int = 2) -> None:
+    def apply(self, panel: "Axes", side_by_side: int = 1) -> None:
         """Put a tick at every value that has room, or at round numbers if there are many values.
 
         Args:
@@ -98,7 +98,7 @@ class Axis:
         low, high, span = self.ticks[0][0], self.ticks[-1][0], self.span
         panel.set_xlim(low - 0.07 * span, high + 0.07 * span)
         if self.named:
-            self._name_all(panel)
+            self._name_all(panel, side_by_side)
             return
         if self.plain and len(self.ticks) > _TICKS:
             readable(panel, y=False)
@@ -110,11 +110,11 @@ class Axis:
                 kept.append((place, text))
         panel.set_xticks([place for place, _ in kept], [text for _, text in kept])
 
-    def _name_all(self, panel: "Axes") -> None:
+    def _name_all(self, panel: "Axes", side_by_side: int) -> None:
         """Write every name, aslant where they have no room side by side."""
         texts = [text for _, text in self.ticks]
         longest = max(len(line) for text in texts for line in text.split("\n"))
-        if _LETTER * (longest + 1) * self.span <= 1.0:
+        if _LETTER * side_by_side * (longest + 1) * self.span <= 1.0:
             panel.set_xticks([place for place, _ in self.ticks], texts)
             return
         texts = [" ".join(text.split("\n")) for text in texts]

@@ -170,7 +170,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
                 _write(panel, here, step, zero)
     for number, (panel, (fixed, _), lines) in enumerate(zip(panels, parts, placed, strict=True)):
         of_panel = {id(mark.mark) for marks in lines for mark in marks}
-        _finish(panel, axis, near, view, zero)
+        _finish(panel, axis, near, view, zero, 1 if layout is None else layout.columns)
         far = [mark for mark in away if id(mark) in of_panel]
         draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in far])
         if layout is not None:
@@ -315,7 +315,9 @@ def _write(panel: "Axes", marks: Sequence[_Placed], key: str, zero: float | None
         )
 
 
-def _finish(panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, zero: float | None) -> None:
+def _finish(
+    panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, zero: float | None, side_by_side: int
+) -> None:
     if panel.get_xscale() != "log":
         panel.margins(x=0.08)
     if not bend(panel, [mark.mark.y for mark in marks]) and all(float(mark.mark.y.mean) >= 0 for mark in marks):
@@ -324,7 +326,7 @@ def _finish(panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, 
         _draw_frontier(panel, marks, zero)
     readable(panel, x=axis.axis is None)
     if axis.axis is not None:
-        axis.axis.apply(panel)
+        axis.axis.apply(panel, side_by_side)
     panel.set_xlabel(wrapped(axis.text, 80))
     panel.set_ylabel(axis_label(view.y))
 

@@ -80,7 +80,7 @@ METRICS: dict[str, MetricEntry] = {
     "round_slots": MetricEntry(
         "slots",
         "Slots from an agent's contribution to the start of its next phase, mean over agents and ended rounds; null if "
-        "no round ended.",
+        "no round ended, 0 where nobody waits, as where observations are broadcast.",
     ),
     "round_slots_median": MetricEntry("slots", "The median of these waits over agents and ended rounds.", _ELIMINATION),
     "round_slots_max": MetricEntry("slots", "The longest of them.", _ELIMINATION),

@@ -79,7 +79,9 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         if len(found) == count:
             problems += [(path, f"{text}: it would change nothing") for path, text in varied]
         else:
-            idle_notes += [(path, f"{text}, whose points with other values are alike") for path, text in varied]
+            idle_notes += [
+                (path, f"{text}: there, points that differ in nothing else have equal results") for path, text in varied
+            ]
     if problems:
         raise document.error(problems)
     # A key that some point of the sweep uses is no leftover.

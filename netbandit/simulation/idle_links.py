@@ -81,4 +81,4 @@ def idle_link_notes(document: Document, found: Sequence[tuple[Combination, list[
             yield place, f"has no effect: {why}"
         elif place[0] == "sweep":  # else it has an effect where it is needed
             points = f"{idle} of {len(there)} points"
-            yield place, f"has no effect at {points}, and those that differ in nothing else are alike: {why}"
+            yield place, f"has no effect at {points}, and those that differ in nothing else have equal results: {why}"

@@ -214,7 +214,7 @@ class PointCheck:
         for key, value in written.items():
             if key not in key_names(found) and self._known_elsewhere(table, key):
                 if f"{table}.{key}" in self._combination.parameters:
-                    self.idle.append(((table, key), f"is no key of the {table} {show(self._kind(table))}"))
+                    self.idle.append(((table, key), f"is not a key of the {table} {show(self._kind(table))}"))
                 continue
             kept[key] = value
         return kept

@@ -212,14 +212,14 @@ def test_a_varied_key_that_no_kind_has_is_a_mistake(tmp_path):
     base = SCENARIO.format(keys="epsilon = 3.0", protocol="master-worker", more="")
     (tmp_path / "base.toml").write_text(base + "\n[sweep]\nlearner.epsilon = [1.0, 2.0]\n")
     (line,) = told(tmp_path, 'extends = "base.toml"\n[learner]\nkind = "linucb"\n')
-    assert 'base.toml:11:9: sweep.learner.epsilon: is no key of the learner "linucb": it would change' in line
+    assert 'base.toml:11:9: sweep.learner.epsilon: is not a key of the learner "linucb": it would change' in line
 
 
 def test_a_varied_key_that_some_kinds_do_not_have_is_noted(tmp_path):
     both = 'sweep.learner.kind=["linucb", "feducb"]'
     notes = told(tmp_path, SWEPT, both, "sweep.learner.epsilon=[1.0, 2.0]")
     assert [note.rpartition("learner.epsilon: ")[2] for note in notes] == [
-        'is no key of the learner "linucb", whose points with other values are alike'
+        'is not a key of the learner "linucb": there, points that differ in nothing else have equal results'
     ]
 
 

@@ -1,5 +1,6 @@
 import math
 import re
+from dataclasses import replace
 
 import networkx
 import numpy as np
@@ -128,6 +129,18 @@ def test_values_that_are_no_numbers_stand_side_by_side():
     assert [text.get_text() for text in panel.get_xticklabels()] == ["gis", "flooding"]
     assert panel.get_ylabel() == "cost (weighted link activations)"
     assert all(line.get_linestyle() == "None" for line in series(figure).values())
+
+
+def test_names_are_aslant_where_panels_side_by_side_leave_no_room_for_them():
+    kinds = ("protocol.kind", ["first protocol", "second protocol", "third protocol"])
+    arrangement = arranged(grid(kinds, ("learner.rounds", [2, 4, 8])))
+
+    def slants(**panels):
+        figure = draw_against(replace(arrangement, **panels), View("protocol.kind", "cost"))
+        return {text.get_rotation() for panel in figure.axes for text in panel.get_xticklabels()}
+
+    assert slants() == {0.0}
+    assert slants(columns="learner.rounds") == {40.0}
 
 
 def test_error_bars_are_the_interval_of_the_mean():

@@ -207,6 +207,9 @@ def test_the_command_and_python_print_the_same_table(folder):
     read = pandas.read_csv(io.StringIO(tidy))
     assert read["best"].sum() == 2
     assert len(results.table().to_frame()) == len(read) == 4
+    assert results.table(columns="protocol, latency").to_csv() == tidy
+    several = CliRunner().invoke(main, ["table", str(folder), "--metric", "regret,cost"]).stdout
+    assert several == results.table(metric=["regret", "cost"]).to_markdown()
     assert "<caption>" in results.table()._repr_html_()
 
 

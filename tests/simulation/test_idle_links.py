@@ -55,7 +55,8 @@ def test_where_a_parameter_server_is_says_which_links_it_uses():
 def test_a_sweep_says_at_how_many_points_it_changes_nothing():
     text = f'{SMALL}[sweep]\nprotocol.kind = ["gis", "silent"]\nlinks.peer.latency = ["0 ms", "2 ms", "4 ms"]\n'
     assert notes(text=text) == [
-        "sweep.links.peer.latency: has no effect at 3 of 6 points, and those that differ in nothing else are alike: "
+        "sweep.links.peer.latency: has no effect at 3 of 6 points, "
+        "and those that differ in nothing else have equal results: "
         f'protocol.kind = "silent" uses no {BETWEEN}'
     ]
     case = f'{SMALL}[[sweep.cases]]\nprotocol.kind = "silent"\nlinks.peer.latency = "2 ms"\n'

@@ -177,6 +177,8 @@ LONG = 60.0
 """Seconds from which on a run says first what it will take."""
 _SURELY_SHORT = 1e8
 """Decisions that take less than this on any machine."""
+_LOAD = 0.5
+"""The load of others on a core from which on it is said that it is not idle."""
 _FEW, _SOON = 6, 0.1
 """How many points are tried before a run, and for how many seconds."""
 
@@ -193,7 +195,12 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = Fal
     """Return what the runs of *points* take, a line each, from a short run of each."""
     from netbandit.running.estimate import estimate
 
-    return estimate(points, trace=trace).lines(jobs or os.cpu_count() or 1)
+    cores = os.cpu_count() or 1
+    lines = estimate(points, trace=trace).lines(jobs or cores)
+    others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
+    if others > _LOAD * cores:
+        lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: while they do it takes longer")
+    return lines
 
 
 def warned(points: "Sequence[RunnablePoint]", folder: Path, jobs: int, scheduler: str | None, trace: bool) -> list[str]:

@@ -18,9 +18,11 @@ def end_at_once() -> None:
 
 
 def raise_again() -> None:
-    """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept."""
+    """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept; and SIGTERM too."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # else workers and what they share would be left
+            signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
 def _end(number: int, frame: FrameType | None) -> None:

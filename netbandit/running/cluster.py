@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -282,9 +283,22 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _uninterrupted(what: Callable[[], object]) -> None:
-    """Do *what* to its end, even if Ctrl-C is pressed meanwhile."""
-    with _interrupts_held_back():
+    """Do *what* to its end, even if Ctrl-C is pressed meanwhile, or we are to end: so we do."""
+    with _interrupts_held_back(), _termination_ignored():
         what()
+
+
+@contextmanager
+def _termination_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        if before is not None:  # else it is none of Python's
+            signal.signal(signal.SIGTERM, before)
 
 
 def _kill_all(cluster: "LocalCluster") -> None:

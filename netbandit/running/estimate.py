@@ -1,7 +1,8 @@
 """What a study will take before it is run: time and disk, from a short run of each point.
 
 A run of few slots says what its set-up takes, one of more what a slot takes; the rest is a straight line. What is
-compiled at the first run is not counted, nor are runs that are there already. Points at which the first slots are not
+compiled at the first run is not counted, nor are runs that are there already. It is computing time (of the processor),
+which is time on the clock where cores are idle. Points at which the first slots are not
 like the others, as where agents soon stop talking, take less.
 """
 
@@ -33,6 +34,8 @@ _KNOTS = 2_000
 """The most knots that a curve is written with."""
 _BLOCK = 4_096
 """Bytes that a file takes at least."""
+_UNLIKE = 3.0
+"""How many times as long as another a point takes where it is said that they differ."""
 _DOMINATES = 0.5
 """The share of the time from which on some points are said to dominate."""
 
@@ -77,8 +80,12 @@ class StudyEstimate:
         if not self.tried:
             return [f"what it takes cannot be said: {'; '.join(self.failed)}"]
         workers = min(jobs, self.runs)
-        shared = f" on {counted(workers, 'core')}" + (f", {rough_time(self.seconds)} on one" if workers > 1 else "")
+        one = f", {rough_time(self.seconds)} on one" if workers > 1 else ""
+        shared = f" on {counted(workers, 'idle core')}{one}"
         some = f", from {len(self.tried)} of {self.points} points" if len(self.tried) < self.points else ""
+        times = sorted(one.seconds for one in self.tried)
+        if some and times[-1] > _UNLIKE * times[0] > 0:
+            some += f", which differ by a factor of {times[-1] / times[0]:.2g}"
         taken = f"about {rough_time(self.seconds / workers)}{shared}, {size_text(self.bytes)} on disk{some}"
         return [f"estimate: {counted(self.runs, 'run')}, {taken}", *filter(None, [self.dominating]), *self.failed]
 

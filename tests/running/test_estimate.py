@@ -1,6 +1,7 @@
 """What a study will take, before it runs: from short runs of its points, and close to what it does take."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -66,13 +67,16 @@ def _text(folder):
 def test_some_points_stand_for_all(file):
     found = estimate(check(load(file)).points, most=2, enough=0.0)
     assert [one.point.parameters["topology.agents"] for one in found.tried] == [3, 24]
-    assert found.lines()[0].endswith("from 2 of 3 points")
+    assert "from 2 of 3 points" in found.lines()[0]
+    few, long = (replace(one, seconds=seconds) for one, seconds in zip(found.tried, (1.0, 10.0), strict=True))
+    differ = replace(found, tried=(few, long))
+    assert differ.lines()[0].endswith("from 2 of 3 points, which differ by a factor of 10")
 
 
 def test_the_command_writes_nothing_and_says_it(file, tmp_path):
     done = CliRunner().invoke(main, ["run", str(file), "--estimate", "--jobs", "2", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    assert re.match(r"estimate: 12 runs, about \S+ \w+ on 2 cores, \S+ \w+ on one, \S+ kB on disk\n", done.stdout)
+    assert re.match(r"estimate: 12 runs, about \S+ \w+ on 2 idle cores, \S+ \w+ on one, \S+ kB on disk\n", done.stdout)
     assert not (tmp_path / "out").exists()
 
 

@@ -29,6 +29,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "blocks": "netbandit.network.families.blocks:Blocks",
         "hybrid": "netbandit.network.families.hybrid:Hybrid",
         "file": "netbandit.network.families.file:File",
+        "contacts": "netbandit.network.families.contacts:Contacts",
+        "mobile": "netbandit.network.families.mobile:Mobile",
     },
     "bandit": {
         "bernoulli": "netbandit.bandits.bernoulli:Bernoulli",

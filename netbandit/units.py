@@ -1,6 +1,7 @@
 """Durations, bandwidths and energies as people write them; those of links are read by `netbandit.simulation.build`."""
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +30,8 @@ _JOULE = {
     "kJ": Fraction(1_000),
     "Wh": Fraction(3_600),
 }
+_METRES = {"mm": Fraction(1, 1_000), "m": Fraction(1), "km": Fraction(1_000)}
+_METRES_A_SECOND = {"m/s": Fraction(1), "km/h": Fraction(1_000, 3_600)}
 # Two digits of exponent: enough for any duration, and "1e999999999 s" costs no memory.
 _QUANTITY = re.compile(r"\s*([+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?)\s*(\S*)\s*", re.ASCII)
 
@@ -36,6 +39,11 @@ DURATION = 'a duration such as "10 ms": a number and one of ns, us, ms, s, min, 
 """What a duration looks like, for messages."""
 BANDWIDTH = 'a bandwidth such as "1 Mbit/s": a number above 0 and one of bit/s, B/s, or these with k, M, G, T'
 """What a bandwidth looks like, for messages."""
+
+LENGTH = 'a length such as "100 m": a number and one of m, km, mm'
+"""What a length looks like, for messages."""
+SPEED = 'a speed such as "1.5 m/s": a number and one of m/s, km/h'
+"""What a speed looks like, for messages."""
 
 
 ENERGY = 'a number of joule, or an energy such as "0.05 mJ": a number and one of J, mJ, uJ, nJ, pJ, kJ, Wh'
@@ -141,6 +149,33 @@ def parse_energy(value: Any) -> float:
     if joule < 0:
         raise ValueError(f"must not be negative: {ENERGY}")
     return joule
+
+
+def parse_length(text: str) -> float:
+    """Read a length such as ``"100 m"`` and return it in metres.
+
+    Raises:
+        ValueError: It is none, or negative; says what a length looks like.
+    """
+    return _measured(text, _METRES, LENGTH)
+
+
+def parse_speed(text: str) -> float:
+    """Read a speed such as ``"1.5 m/s"`` and return it in metres a second.
+
+    Raises:
+        ValueError: It is none, or negative; says what a speed looks like.
+    """
+    return _measured(text, _METRES_A_SECOND, SPEED)
+
+
+def _measured(text: str, units: Mapping[str, Fraction], wanted: str) -> float:
+    amount, unit = _quantity(text, wanted)
+    if unit not in units:
+        raise ValueError(f"must be {wanted}")
+    if amount < 0:
+        raise ValueError(f"must not be negative: {wanted}")
+    return float(amount * units[unit])
 
 
 def parse_bandwidth(text: str) -> int:

@@ -12,7 +12,9 @@ from netbandit.advice.describe import Graph, graph_of, names_family, own_family
 from netbandit.advice.measure import Measure, MeasureName
 from netbandit.advice.protocol_measures import left_out, measure_of, measure_of_any
 from netbandit.advice.timed_graph import TimedGraph
+from netbandit.network.contacts import UpTimes, contacts_until
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
+from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import TopologyError
@@ -22,6 +24,7 @@ from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
+from netbandit.simulation.build_contacts import build_contacts
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint
@@ -79,6 +82,14 @@ class Source:
         differ = latency == "edges" or isinstance(latency, UniformLatency)
         return "the mean latency of the links there are" if differ else ""
 
+    def contacts(self) -> UpTimes | None:
+        """Return the contacts of its links that begin before the horizon; None: they are always up."""
+        run, topology = self.point.scenario.run, self.timed.topology
+        streams = topology_streams(self.point.family, run.seed, 0)
+        end = run.slot_nanoseconds * run.horizon
+        contacts = build_contacts(self.point.family, topology, streams, run.slot_nanoseconds, end)
+        return None if contacts is None else contacts_until(contacts, topology.links, end, clipped=False)
+
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what links that do not exist would take, shape (k,): -1 where that is not known.
 
@@ -125,7 +136,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     rest = [change for change in changes if change not in of_topology]
     kinds = [change.value for change in read_overrides(rest, FIRST_OVERRIDE) if change.path == ("protocol", "kind")]
     stand_in = {
-        "run": {"horizon": 1},
+        "run": {"horizon": 1_000},
         "topology": family,
         "bandit": {"kind": "bernoulli", "arms": 2},
         "learner": {"kind": "coop-ucb2" if "consensus" in kinds else "elimination"},
@@ -133,6 +144,8 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     }
     whole = [each if each.startswith("topology.") else f"topology.{each}" for each in of_topology]
     point = check(load("scenario", [*whole, *number, *rest], text=toml_text(stand_in))).points[0]
+    if isinstance(point.family, Meeting):
+        graph = Graph(point.topology(0), graph.family)
     return _timed(graph, point, scenario=False, named=bool(kinds))
 
 

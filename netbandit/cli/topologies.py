@@ -61,6 +61,13 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the advised network as node-link JSON, which a scenario can use as topology.file.",
 )
+@click.option(
+    "--contacts",
+    "meetings",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the contacts of its links before the horizon (--set run.horizon=N), as A B FROM UNTIL, in seconds.",
+)
 def topology(
     source: str,
     agents: str | None,
@@ -74,6 +81,7 @@ def topology(
     sinks: int | None,
     replications: int,
     target: Path | None,
+    meetings: Path | None,
 ) -> None:
     """Describe a topology: its size, the duration of rounds, and which links to add.
 
@@ -96,7 +104,7 @@ def topology(
     with plain_errors():
         network = source_of(source, agents, changes)
         judged_by = None if count is None else network.measure(next(each for each in MEASURES if each == measure))
-        if count is not None and network.point.family.changes is not None:
+        if count is not None and network.contacts() is not None:
             fail("--what-if judges links that are always up, and those of this network come and go (topology.changes)")
         shape = network.timed.topology
         if sinks is not None and sinks > shape.agents:
@@ -117,6 +125,8 @@ def topology(
             steps = _advice(network, count, judged_by, lose, replications)
         if target is not None:
             _write(network, steps, target)
+        if meetings is not None:
+            _write_contacts(network, meetings)
         if picture is not None:
             _draw(source, network, steps, placements, picture)
 
@@ -182,6 +192,18 @@ def _write(network: "Source", steps: "list[Advice]", target: Path) -> None:
     with storage(target):
         write(timed.topology, target)
     click.echo(f"network: {target}")
+
+
+def _write_contacts(network: "Source", target: Path) -> None:
+    from netbandit.network import contact_files
+    from netbandit.results.safe_files import storage
+
+    up, topology = network.contacts(), network.timed.topology
+    if up is None:
+        fail("--contacts: the links of this network are always up (topology.changes)")
+    with storage(target), target.open("w", encoding="utf-8") as file:
+        contact_files.write(file, up, topology.edges, topology.agents)
+    click.echo(f"contacts: {target}")
 
 
 def _draw(source: str, network: "Source", steps: "list[Advice]", placements: "list[Placement]", picture: Path) -> None:

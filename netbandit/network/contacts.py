@@ -19,6 +19,11 @@ from netbandit.streams import Streams
 
 Integers = NDArray[np.int64]
 
+MOST_CONTACTS = 1 << 22
+"""The most contacts of all links in a run."""
+FOR_EVER = 1 << 62
+"""The end (ns) of a contact that has none."""
+
 
 @dataclass(frozen=True)
 class Markov:
@@ -121,9 +126,15 @@ class ContactList:
             down = end
         yield down, inf
 
+    def is_always_up(self, end: int) -> bool:
+        """Return whether no link is down before *end* (ns)."""
+        return len(self.times) == len(self.first) - 1 and bool(
+            (self.times[:, 0] <= 0).all() and (self.times[:, 1] >= end).all()
+        )
+
 
 class UpTimes(NamedTuple):
-    """Contacts before some time, in order of link and begin; what goes on then ends then.
+    """Contacts that begin before some time, in order of link and begin.
 
     Attributes:
         link: The number of the link of each.
@@ -136,16 +147,24 @@ class UpTimes(NamedTuple):
     end: Integers
 
 
-def contacts_until(contacts: LinkSchedule, links: int, end: int) -> UpTimes:
-    """Return all *contacts* of so many *links* that begin before *end* (ns)."""
+def contacts_until(contacts: LinkSchedule, links: int, end: int, *, clipped: bool = True) -> UpTimes:
+    """Return all *contacts* of so many *links* that begin before *end* (ns).
+
+    Args:
+        contacts: When links are up.
+        links: Their number.
+        end: Until when (ns).
+        clipped: Whether what goes on then ends then; else it ends when it does, or at `FOR_EVER`.
+    """
     number, begins, ends = [], [], []
     for link in range(links):
         up = 0
-        for down, back in [*Downtimes(contacts.gaps(link)).until(end), (end, inf)]:
+        times = Downtimes(contacts.gaps(link))
+        for down, back in [*times.until(end), (end, inf)]:
             if down > up:
                 number.append(link)
                 begins.append(up)
-                ends.append(down)
+                ends.append(down if clipped or down < end else int(min(times.down(up), FOR_EVER)))
             up = int(min(back, end))
     return UpTimes(*(np.array(column, dtype=np.int64) for column in (number, begins, ends)))
 

@@ -14,6 +14,8 @@ from netbandit.settings import Problem
 if TYPE_CHECKING:
     import networkx
 
+    from netbandit.network.contacts import ContactList
+
 
 class TopologyError(Exception):
     """A graph that cannot be had.
@@ -36,12 +38,14 @@ class Topology:
     Args:
         graph: An undirected graph without self loops whose nodes are 0..n-1. A node may have a ``name``, a
             ``latitude`` and a ``longitude`` (degrees), a link a ``speed`` (bits a second). Not to be changed later.
+        contacts: When links are up, where the graph is made of contacts; None: always, or by ``topology.changes``.
 
     Raises:
         TopologyError: If the graph is another one, or has no nodes.
     """
 
     graph: "networkx.Graph[int]"
+    contacts: "ContactList | None" = None
 
     def __post_init__(self) -> None:
         graph = self.graph

@@ -20,7 +20,7 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
         return problems
     ours = isinstance(family, str) and family in BUILT_IN["topology"]
     needs = {"geographic": "coordinates", "edges": "links"}.get(str(links.peer.latency))
-    if ours and family != "file" and needs is not None:
+    if ours and needs is not None and family != "file" and (family, needs) != ("contacts", "links"):
         problems.append(
             (
                 ("links", "peer", "latency"),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from netbandit.network.clock import Clock
 from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
+from netbandit.network.families.meeting import Meeting
 from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
@@ -31,14 +32,22 @@ def topology_streams(family: Family, seed: int, replication: int) -> Streams:
     return Streams(seed, replication) if family.seed is None else Streams(family.seed, 0)
 
 
-def build_topology(family: Family, streams: Streams) -> Topology:
+def build_topology(family: Family, streams: Streams, slot: int, end: int) -> Topology:
     """Return a graph of *family*.
+
+    Args:
+        family: The family.
+        streams: The streams of the graph.
+        slot: The length of a slot (ns).
+        end: When the run ends (ns): who meets later is not linked.
 
     Raises:
         TopologyError: There is no such graph.
     """
     import networkx
 
+    if isinstance(family, Meeting):
+        return family.met(streams, slot, end)
     graph = family.build(streams.generator("topology"))
     if not isinstance(graph, networkx.Graph):  # of the user's own
         text = f"{type(family).__qualname__}.build must return a graph of networkx, not {type(graph).__name__}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from netbandit.network.contacts import (
+    MOST_CONTACTS,
     ContactsByLaw,
     Law,
     Markov,
@@ -19,6 +20,7 @@ from netbandit.network.families.changes import (
     RedrawnChanges,
 )
 from netbandit.network.families.family import Family
+from netbandit.network.families.meeting import Meeting
 from netbandit.network.outages import LinkSchedule, Redrawn
 from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import NetworkProtocol
@@ -27,11 +29,8 @@ from netbandit.streams import Streams
 from netbandit.units import parse_duration
 from netbandit.wording import show
 
-MOST_CONTACTS = 1 << 22
-"""The most contacts of all links in a run."""
 
-
-def build_contacts(family: Family, topology: Topology, streams: Streams, slot: int) -> LinkSchedule | None:
+def build_contacts(family: Family, topology: Topology, streams: Streams, slot: int, end: int) -> LinkSchedule | None:
     """Return when the links of a graph are up; None: always.
 
     Args:
@@ -39,7 +38,10 @@ def build_contacts(family: Family, topology: Topology, streams: Streams, slot: i
         topology: The graph.
         streams: The streams of the graph.
         slot: The length of a slot (ns).
+        end: When the run ends (ns).
     """
+    if topology.contacts is not None:
+        return None if topology.contacts.is_always_up(end) else topology.contacts
     law = law_of(family.changes, slot)
     return None if law is None or is_always_up(law) else ContactsByLaw(law, topology.edges, streams)
 
@@ -75,13 +77,15 @@ def contact_problems(
         kind: Its kind, as it was written.
     """
     changes, law = family.changes, law_of(family.changes, slot)
-    if law is None:
+    if law is None and topology.contacts is None:
         return
     if family.neighbours == "sensed" and protocol.uses_peer_links:
         text = (
             f'must be "unknown": protocol.kind = {show(kind)} does not say what agents do who see their neighbours go'
         )
         yield ("topology", "neighbours"), text
+    if law is None:
+        return
     if isinstance(changes, RecurringChanges) and isinstance(law, Recurring) and law.up_for >= law.every:
         text = (
             f"must be shorter than every = {show(changes.every)}, not {show(changes.up_for)}: links would never be down"
@@ -96,9 +100,10 @@ def contact_problems(
 
 def contact_notes(family: Family, protocol: NetworkProtocol) -> Iterator[Problem]:
     """Yield keys that are used only where links come and go, and a law of links over which nobody sends."""
+    changing = family.changes is not None or isinstance(family, Meeting)
     if family.changes is not None and not protocol.uses_peer_links:
         yield ("topology", "changes"), "has no effect: the protocol sends nothing over links between agents"
-    if family.changes is None and "neighbours" in family.model_fields_set:
+    if not changing and "neighbours" in family.model_fields_set:
         yield ("topology", "neighbours"), "is used only where links come and go"
 
 

@@ -63,7 +63,9 @@ class RunnablePoint(Point):
                 held = _holders.pop()()
                 if held is not None:
                     held._topologies.clear()
-            topology = build_topology(self.family, topology_streams(self.family, self.scenario.run.seed, number))
+            run = self.scenario.run
+            streams, slot = topology_streams(self.family, run.seed, number), run.slot_nanoseconds
+            topology = build_topology(self.family, streams, slot, run.horizon * slot)
             self._topologies[number] = topology
             _holders.append(weakref.ref(self))
         return topology

@@ -14,6 +14,7 @@ from netbandit.memory import affordable, shown
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
+from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.own_code import ReturnedError, is_ours
@@ -296,7 +297,9 @@ class PointCheck:
         """Draw the graph of the first replication, and check what depends on it."""
         scenario = parts.scenario
         family = id(type(parts.family))  # two of the user's own may have one name
-        key = json.dumps([family, parts.resolved["topology"], scenario.run.seed], sort_keys=True)
+        run = scenario.run
+        met_until = [run.slot, run.horizon] if isinstance(parts.family, Meeting) else []
+        key = json.dumps([family, parts.resolved["topology"], run.seed, *met_until], sort_keys=True)
         expected = isinstance(parts.family, Shape | Hybrid)
         if expected:
             self._check_state(parts, parts.resolved["topology"]["agents"])
@@ -336,7 +339,7 @@ class PointCheck:
             "graph": graph,
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
-        changing = parts.family.changes is not None
+        changing = parts.family.changes is not None or graph.contacts is not None
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
@@ -363,6 +366,7 @@ class PointCheck:
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
+        self.notes += [(("topology", "file"), f"not used: {said}") for said in graph.graph.graph.get("notes", ())]
         if said := unused(graph.graph):
             self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
         if latency in FROM_GRAPH:

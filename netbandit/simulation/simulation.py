@@ -171,7 +171,7 @@ class Simulation:
             own_streams=streams,
             peers=point.protocol.uses_peer_links,
             faults=scenario.faults,
-            contacts=build_contacts(point.family, topology, drawn_from, clock.slot),
+            contacts=build_contacts(point.family, topology, drawn_from, clock.slot, clock.end),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())

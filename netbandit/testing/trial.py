@@ -88,7 +88,7 @@ class Trial:
         topology = point.topology(self.replication)
         slot = scenario.run.slot_nanoseconds
         streams = topology_streams(point.family, scenario.run.seed, self.replication)
-        contacts = build_contacts(point.family, topology, streams, slot)
+        contacts = build_contacts(point.family, topology, streams, slot, slot * scenario.run.horizon)
         plan = build_faults(scenario.links, scenario.faults, topology, slot, contacts).plan
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
         return Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, self.replication))

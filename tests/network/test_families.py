@@ -221,7 +221,7 @@ def test_hybrid_of_stars_has_a_centre_in_each():
     assert topology.links == 95
 
 
-PARTS_THEMSELVES = {"hybrid", "file", "multi-star", "blocks"}
+PARTS_THEMSELVES = {"hybrid", "file", "multi-star", "blocks", "contacts", "mobile"}
 
 
 @pytest.mark.parametrize("inside", sorted(set(BUILT_IN["topology"]) - PARTS_THEMSELVES))

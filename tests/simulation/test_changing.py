@@ -1,8 +1,10 @@
 """Networks whose links come and go: how they are written, and that they run as networks whose links fail then."""
 
 import pytest
+from click.testing import CliRunner
 from helpers.both_ways import both_ways, same
 
+from netbandit.cli.topologies import topology
 from netbandit.execution import executed
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
@@ -69,7 +71,7 @@ def test_links_that_are_always_up_change_nothing(protocol):
 def test_unseen_contacts_are_outages_in_between(law, protocol):
     point = point_of(over(protocol), changing(law))
     topology, slot, end = point.topology(0), 10**6, 200 * 10**6
-    contacts = build_contacts(point.family, topology, topology_streams(point.family, 0, 0), slot)
+    contacts = build_contacts(point.family, topology, topology_streams(point.family, 0, 0), slot, end)
     outages = []
     for link, pair in enumerate(topology.edges.tolist()):
         for begin, until in contacts.gaps(link):
@@ -89,6 +91,43 @@ def test_they_run_compiled_too():
     compiled, events = both_ways(point_of(over("flooding"), changing(LAWS[0])))
     same(compiled, events)
     assert compiled.metrics["lost"] > 0
+
+
+def test_a_law_that_is_written_and_read_again_runs_the_same(tmp_path):
+    """Every link comes up in the run, so that the graph is the same too."""
+    law = '{ up_for = "7 ms", every = "10 ms" }'
+    family = ["--set", f"topology.changes={law}", "--set", "run.horizon=200", "--agents", "6"]
+    written = CliRunner().invoke(topology, ["grid", *family, "--contacts", str(tmp_path / "contacts.txt")])
+    assert written.exit_code == 0, written.output
+    listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals", "agents": 6}
+    expected = run(changing({"up_for": "7 ms", "every": "10 ms"}))
+    found = run({"topology": listed | {"neighbours": "unknown"}})
+    assert found.fingerprint == expected.fingerprint
+    assert found.metrics["contacts"] == expected.metrics["contacts"] > 0
+
+
+@pytest.mark.parametrize("protocol", ["flooding", "local"])
+def test_contacts_that_never_end_change_nothing(tmp_path, protocol):
+    lines = [f"{one} {other} 0 0.2\n" for one, other in point_of().topology(0).edges.tolist()]
+    (tmp_path / "contacts.txt").write_text("".join(lines))
+    listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals"}
+    found = run(over(protocol), {"topology": listed | {"neighbours": "unknown"}})
+    assert found.fingerprint == run(over(protocol)).fingerprint
+
+
+def test_a_trace_has_no_law_of_its_own(tmp_path):
+    (tmp_path / "contacts.txt").write_text("0 1 0 0.2\n1 2 0.1\n")
+    listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals"}
+    with pytest.raises(ScenarioError, match=r"topology\.changes: must be left out"):
+        point_of({"topology": listed | {"changes": {"up": 0.5}}})
+    with pytest.raises(ScenarioError, match=r"topology\.file: .*contacts\.txt:2: must be A B FROM UNTIL"):
+        point_of({"topology": listed})
+
+
+def test_which_links_to_add_is_not_asked_where_they_come_and_go():
+    asked = CliRunner().invoke(topology, ["ring", "--agents", "6", "--set", "changes={ up = 0.5 }", "--what-if", "1"])
+    assert asked.exit_code == 2
+    assert "come and go" in asked.output
 
 
 def test_the_topology_s_seed_fixes_them():

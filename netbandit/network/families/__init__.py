@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from netbandit.network.families.blocks import Blocks as Blocks
     from netbandit.network.families.complete import Complete as Complete
+    from netbandit.network.families.contacts import Contacts as Contacts
     from netbandit.network.families.family import Family as Family
     from netbandit.network.families.family import Shape as Shape
     from netbandit.network.families.file import File as File
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from netbandit.network.families.graph import Graph as Graph
     from netbandit.network.families.grid import Grid as Grid
     from netbandit.network.families.hybrid import Hybrid as Hybrid
+    from netbandit.network.families.mobile import Mobile as Mobile
     from netbandit.network.families.multi_star import MultiStar as MultiStar
     from netbandit.network.families.path import Path as Path
     from netbandit.network.families.random import Random as Random
@@ -45,6 +47,8 @@ FAMILIES = {
     "blocks": "blocks:Blocks",
     "hybrid": "hybrid:Hybrid",
     "file": "file:File",
+    "contacts": "contacts:Contacts",
+    "mobile": "mobile:Mobile",
 }
 """The name of each family in a scenario, and where its class is."""
 

@@ -1,0 +1,443 @@
+"""Contacts from files: traces of who met whom and when, and contact plans, as they are found in the wild.
+
+Each reader takes the lines of a file and returns, for each contact, who met and from when until when. Files have times
+in seconds; here they are whole nanoseconds. ``#`` begins a comment in every format.
+"""
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, TextIO, TypeVar
+
+import numpy as np
+
+from netbandit.network.contacts import FOR_EVER, MOST_CONTACTS, ContactList, Integers, UpTimes
+from netbandit.network.topology import TopologyError
+from netbandit.wording import quoted
+
+MOST_LINES = 1 << 23
+"""The most lines of a file."""
+
+_SECOND = 10**9
+_LATEST = 10**9 * _SECOND
+_NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d{0,30})?([eE][+-]?\d{1,2})?", re.ASCII)
+_LONGEST_LINE = 1 << 16
+
+_Intervals = list[tuple[int, int]]
+
+
+class BadLineError(Exception):
+    """A line that cannot be read; the message says why."""
+
+
+class Trace(NamedTuple):
+    """What a file says.
+
+    Attributes:
+        ids: The nodes, as the file names them, in order of their first line.
+        ends: The two nodes of each contact, by their places in *ids*, shape (n, 2).
+        begin: When each begins (ns),
+        end: and before when it ends.
+        latencies: The latency (s) of links of which the file says one, by the places of their ends.
+        notes: What of the file is not used, a phrase each.
+    """
+
+    ids: list[str]
+    ends: Integers
+    begin: Integers
+    end: Integers
+    latencies: Mapping[tuple[int, int], str] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+
+
+class Meetings(NamedTuple):
+    """The contacts of a run.
+
+    Attributes:
+        names: The name of each agent.
+        edges: The links, shape (L, 2), the lower agent first, in lexicographic order.
+        contacts: When they are up.
+        latencies: The latency (s) of links of which something is known, by their ends.
+        notes: What is not used of what was read.
+    """
+
+    names: list[str]
+    edges: Integers
+    contacts: ContactList
+    latencies: Mapping[tuple[int, int], str] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+
+
+Reader = Callable[["Lines"], Trace]
+"""Takes the lines of a file, and returns what they say."""
+What = TypeVar("What")
+
+
+def read(path: Path, reader: "Callable[[Lines], What]") -> What:
+    """Return what the file at *path* says.
+
+    Raises:
+        TopologyError: It cannot be read; at the key ``file``, with the line.
+    """
+    lines = Lines(path)
+    try:
+        return reader(lines)
+    except BadLineError as error:
+        raise TopologyError([(("file",), f"{path}:{lines.number}: {error}")]) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TopologyError([(("file",), f"{path}: cannot be read: {reason}")]) from None
+
+
+class Lines:
+    """The lines of a file that are neither empty nor comments, as lists of words.
+
+    Attributes:
+        number: The number of the latest line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.number = 0
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for line in self.texts():
+            yield line.split()
+
+    def texts(self) -> Iterator[str]:
+        """Yield the lines themselves.
+
+        Raises:
+            BadLineError: One is no text in UTF-8, or there are too many.
+        """
+        with self._path.open("rb") as file:
+            while line := file.readline(_LONGEST_LINE):
+                self.number += 1
+                if self.number > MOST_LINES:
+                    raise BadLineError(f"the file has more than {MOST_LINES:,} lines")
+                if self.number == 1:
+                    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                        raise BadLineError("is text in UTF-16: the file must be saved as UTF-8")
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                if len(line) == _LONGEST_LINE:
+                    raise BadLineError(f"is longer than {_LONGEST_LINE:,} bytes")
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError as error:
+                    text = f"the byte 0x{line[error.start]:02x} is not UTF-8: the file must be saved as UTF-8"
+                    raise BadLineError(text) from None
+                if "\0" in text:
+                    raise BadLineError("has a zero byte: is no text")
+                text = text.strip()
+                if text and not text.startswith("#"):
+                    yield text
+
+
+def nanoseconds(text: str) -> int:
+    """Return a number of seconds in nanoseconds, rounded up.
+
+    Raises:
+        BadLineError: It is none.
+    """
+    whole, _, part = text.partition(".")
+    if whole.isdigit() and whole.isascii() and len(whole) < 10 and len(part) < 10:
+        if not part:
+            return int(whole) * _SECOND
+        if part.isdigit() and part.isascii():
+            return int(whole) * _SECOND + int(part.ljust(9, "0"))
+    if _NUMBER.fullmatch(text) is None:
+        raise BadLineError(f"{quoted(text)} is no time: must be a number of seconds")
+    time = ceil(Fraction(text) * _SECOND)
+    if abs(time) > _LATEST * 4:
+        raise BadLineError(f"{text} s is too late: times are at most {4 * _LATEST // _SECOND:,} s")
+    return time
+
+
+class _Nodes:
+    """The nodes of a file, each numbered where it is first named."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def link(self, one: str, other: str) -> tuple[int, int]:
+        """Return the ends of a link, the lower number first.
+
+        Raises:
+            BadLineError: It leads from a node to itself.
+        """
+        if one == other:
+            raise BadLineError(f"node {quoted(one)} meets itself")
+        numbers = self.numbers
+        first, second = numbers.setdefault(one, len(numbers)), numbers.setdefault(other, len(numbers))
+        return (first, second) if first < second else (second, first)
+
+    def trace(self, contacts: list[tuple[int, int, int, int]]) -> Trace:
+        """Return the trace with *contacts*: the ends of each, when it begins, and when it ends."""
+        columns = np.array(contacts, dtype=np.int64).reshape(-1, 4)
+        return Trace(list(self.numbers), columns[:, :2], columns[:, 2], columns[:, 3])
+
+
+_ONE_OTHERS = frozenset({"C", "S", "A", "DE", "DR", "R"})
+"""What else ONE's event files say: of messages."""
+
+
+def one(lines: Lines) -> Trace:
+    """Read ``TIME CONN A B up|down``, as the ONE simulator writes and reads connections.
+
+    What is up at the end of the file stays up. Events of messages are skipped.
+    """
+    nodes = _Nodes()
+    contacts: list[tuple[int, int, int, int]] = []
+    up: dict[tuple[int, int], tuple[int, int]] = {}
+    latest = -FOR_EVER
+    for words in lines:
+        if len(words) > 1 and words[1] in _ONE_OTHERS:
+            continue
+        if len(words) != 5 or words[1] != "CONN" or words[4] not in ("up", "down"):
+            raise BadLineError(f"must be TIME CONN A B up|down, not {quoted(' '.join(words))}")
+        time = nanoseconds(words[0])
+        if time < latest:
+            raise BadLineError(f"runs back in time, to {words[0]} s")
+        latest = time
+        link = nodes.link(words[2], words[3])
+        if words[4] == "up":
+            if link in up:
+                raise BadLineError(f"{words[2]} and {words[3]} are connected already, since line {up[link][1]}")
+            up[link] = time, lines.number
+        elif link in up:
+            contacts.append((*link, up.pop(link)[0], time))
+        else:
+            raise BadLineError(f"{words[2]} and {words[3]} are not connected")
+    contacts += [(*link, since, FOR_EVER) for link, (since, _) in up.items()]
+    return nodes.trace(contacts)
+
+
+def moments(lines: Lines, window: int) -> Trace:
+    """Read ``TIME A B``, and perhaps more words: who was seen together, as SocioPatterns publishes it.
+
+    Args:
+        lines: The lines.
+        window: How long (ns) a contact lasts from its moment on.
+    """
+    nodes = _Nodes()
+    contacts: list[tuple[int, int, int, int]] = []
+    latest = -FOR_EVER
+    for words in lines:
+        if len(words) < 3:
+            raise BadLineError(f"must be TIME A B, not {quoted(' '.join(words))}")
+        time = nanoseconds(words[0])
+        if time < latest:
+            raise BadLineError(f"runs back in time, to {words[0]} s")
+        latest = time
+        contacts.append((*nodes.link(words[1], words[2]), time, time + window))
+    return nodes.trace(contacts)
+
+
+_COLUMNS = ("A", "B", "FROM", "UNTIL")
+
+
+def intervals(lines: Lines) -> Trace:
+    """Read ``A B FROM UNTIL``, in any order of lines; UNTIL may be ``inf``. A CSV file names these columns first."""
+    nodes = _Nodes()
+    contacts: list[tuple[int, int, int, int]] = []
+    places: list[int] | None = None
+    for number, text in enumerate(lines.texts()):
+        if number == 0 and "," in text:
+            header = [word.strip().upper() for word in _fields(text)]
+            if not set(_COLUMNS) <= set(header):
+                raise BadLineError(f"must name the columns {', '.join(_COLUMNS)}, not {quoted(text)}")
+            places = [header.index(column) for column in _COLUMNS]
+            continue
+        words = text.split() if places is None else [word.strip() for word in _fields(text)]
+        if number == 0 and [word.upper() for word in words] == list(_COLUMNS):
+            continue
+        if (len(words) != len(_COLUMNS)) if places is None else (len(words) <= max(places)):
+            raise BadLineError(f"must be A B FROM UNTIL, not {quoted(text)}")
+        if places is not None:
+            words = [words[place] for place in places]
+        link = nodes.link(words[0], words[1])
+        begin, end = nanoseconds(words[2]), FOR_EVER if words[3] == "inf" else nanoseconds(words[3])
+        if end <= begin:
+            raise BadLineError(f"UNTIL must be after FROM, {words[2]}, not {words[3]}")
+        contacts.append((*link, begin, end))
+    return nodes.trace(contacts)
+
+
+def _fields(text: str) -> list[str]:
+    """Return the fields of a line of CSV."""
+    try:
+        return next(csv.reader([text], strict=True))
+    except csv.Error as error:
+        raise BadLineError(f"is no CSV: {error}") from None
+
+
+def ion(lines: Lines) -> Trace:
+    """Read a contact plan of ION: ``a contact +FROM +UNTIL A B RATE`` and ``a range +FROM +UNTIL A B SECONDS``.
+
+    A link is up while both directions are. Its latency is that of its first range. Contacts of a node with itself,
+    rates and what only one direction has are left out, with a note.
+    """
+    nodes = _Nodes()
+    ways: defaultdict[tuple[int, int], tuple[_Intervals, _Intervals]] = defaultdict(lambda: ([], []))
+    latencies: dict[tuple[int, int], str] = {}
+    notes: dict[str, None] = {}
+    for words in lines:
+        if words[0] in ("m", "e", "s", "l"):  # other commands of ionadmin
+            continue
+        if words[:2] not in (["a", "contact"], ["a", "range"]) or len(words) < 7:
+            form = "a contact +FROM +UNTIL A B RATE, or a range +FROM +UNTIL A B SECONDS"
+            raise BadLineError(f"must be {form}, not {quoted(' '.join(words))}")
+        begin, end = (_relative(word) for word in words[2:4])
+        if end <= begin:
+            raise BadLineError(f"must end after {words[2]}, not at {words[3]}")
+        if words[4] == words[5]:
+            notes["contacts of a node with itself"] = None
+            continue
+        link = nodes.link(words[4], words[5])
+        if words[1] == "contact":
+            ways[link][nodes.numbers[words[4]] == link[1]].append((begin, end))
+            notes["rates"] = None
+        elif _NUMBER.fullmatch(words[6]) is None or nanoseconds(words[6]) < 0:
+            raise BadLineError(f"{quoted(words[6])} is no range: must be a number of seconds")
+        elif latencies.setdefault(link, f"{words[6]} s") != f"{words[6]} s":
+            notes["ranges but the first of each link"] = None
+    contacts: list[tuple[int, int, int, int]] = []
+    for link, (there, back) in ways.items():
+        both = list(_common(_merged(there), _merged(back)))
+        contacts += [(*link, begin, end) for begin, end in both]
+        if not both == _merged(there) == _merged(back):
+            notes["what only one direction of a link has"] = None
+    return nodes.trace(contacts)._replace(latencies=latencies, notes=tuple(notes))
+
+
+def _relative(word: str) -> int:
+    if not word.startswith("+"):
+        raise BadLineError(f"{quoted(word)} must be a time from the plan's begin on, such as +3600")
+    return nanoseconds(word[1:])
+
+
+def _merged(intervals: Iterable[tuple[int, int]]) -> _Intervals:
+    """Return disjoint intervals, ascending; those that touch are one."""
+    found: _Intervals = []
+    for begin, end in sorted(intervals):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _common(some: _Intervals, others: _Intervals) -> Iterator[tuple[int, int]]:
+    """Yield when both of two ascending lists of intervals are on."""
+    place = 0
+    for begin, end in some:
+        while place < len(others) and others[place][1] <= begin:
+            place += 1
+        for first, last in others[place:]:
+            if first >= end:
+                break
+            yield max(begin, first), min(end, last)
+
+
+def meetings(trace: Trace, since: int, until: int, agents: int | None = None) -> Meetings:
+    """Return the contacts of a trace in a run.
+
+    Args:
+        trace: The trace.
+        since: The trace's time (ns) that is the run's 0.
+        until: When the run ends, by its own time (ns): links are the pairs that meet before.
+        agents: How many agents there are, which the file calls 0, 1, ...; None: those that it names, sorted, as numbers
+            if all are.
+
+    Raises:
+        TopologyError: The file names another node than these *agents*, no node at all, or there are too many contacts.
+    """
+    number = np.array(_numbered(trace.ids, agents), dtype=np.int64)
+    ends = np.sort(number[trace.ends], axis=1) if len(trace.ends) else trace.ends
+    begin, end = np.maximum(trace.begin - since, 0), np.where(trace.end >= FOR_EVER, FOR_EVER, trace.end - since)
+    there = (begin < until) & (end > begin)
+    edges, contacts = listed(ends[there], begin[there], end[there])
+    if len(contacts.times) > MOST_CONTACTS:
+        text = f"has {len(contacts.times):,} contacts; at most {MOST_CONTACTS:,} are possible"
+        raise TopologyError([(("file",), text)])
+    names = [trace.ids[place] for place in np.argsort(number)] if agents is None else list(map(str, range(agents)))
+    latencies = {}
+    for (one, other), latency in trace.latencies.items():
+        first, second = sorted((int(number[one]), int(number[other])))
+        latencies[first, second] = latency
+    return Meetings(names, edges, contacts, latencies, trace.notes)
+
+
+def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, ContactList]:
+    """Return links and their contacts, from contacts in any order, of which those of a pair that touch are one.
+
+    Args:
+        ends: The agents of each contact, the lower first, shape (n, 2).
+        begin: When it begins (ns),
+        end: and before when it ends.
+
+    Returns:
+        The links, shape (L, 2), in lexicographic order, and when they are up.
+    """
+    order = np.lexsort((begin, ends[:, 1], ends[:, 0]))
+    ends, begin, end = ends[order], begin[order], end[order]
+    other_link = np.ones(len(ends), dtype=bool)
+    other_link[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+    link = np.cumsum(other_link) - 1
+    # The latest end of those before on the same link: links apart by more than any time, it is a running maximum.
+    latest = _running_maximum(end, link)
+    apart = other_link.copy()
+    apart[1:] |= begin[1:] > latest[:-1]
+    firsts = np.flatnonzero(apart)
+    lasts = np.append(firsts[1:], len(ends)) - 1
+    times = np.stack([begin[firsts], latest[lasts]], axis=1) if len(ends) else np.empty((0, 2), dtype=np.int64)
+    first = np.searchsorted(link[firsts], np.arange((link[-1] + 1 if len(link) else 0) + 1))
+    return ends[other_link], ContactList(first.astype(np.int64), times)
+
+
+def _running_maximum(values: Integers, group: Integers) -> Integers:
+    """Return the largest of the values so far in each group; groups stand one after the other."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    order = np.argsort(values, kind="stable")
+    ranks[order] = np.arange(len(values))
+    found: Integers = values[order][np.maximum.accumulate(ranks + group * len(values)) - group * len(values)]
+    return found
+
+
+def _numbered(ids: list[str], agents: int | None) -> list[int]:
+    """Return the number of each node."""
+    if agents is not None:
+        wrong = next((id_ for id_ in ids if not (id_.isdigit() and id_.isascii() and int(id_) < agents)), None)
+        if wrong is not None:
+            text = f"names the node {quoted(wrong)}; with agents = {agents} they are 0 to {agents - 1}"
+            raise TopologyError([(("file",), text)])
+        return [int(id_) for id_ in ids]
+    if not ids:
+        raise TopologyError([(("file",), "names no node")])
+    as_numbers = all(id_.isdigit() and id_.isascii() and str(int(id_)) == id_ for id_ in ids)
+    place = {id_: number for number, id_ in enumerate(sorted(ids, key=int) if as_numbers else sorted(ids))}
+    return [place[id_] for id_ in ids]
+
+
+def write(file: TextIO, up: UpTimes, edges: Integers, agents: int) -> None:
+    """Write contacts as ``A B FROM UNTIL``, which `intervals` reads; agents by their numbers, times in seconds.
+
+    Args:
+        file: Where to.
+        up: The contacts; an end of `FOR_EVER`, or later, is ``inf``.
+        edges: The links, shape (L, 2).
+        agents: The number of agents.
+    """
+    file.write(f"# {agents} agents; A B FROM UNTIL, in seconds\n")
+    for (one, other), begin, end in zip(edges[up.link].tolist(), up.begin.tolist(), up.end.tolist(), strict=True):
+        file.write(f"{one} {other} {_seconds(begin)} {'inf' if end >= FOR_EVER else _seconds(end)}\n")
+
+
+def _seconds(time: int) -> str:
+    whole, part = divmod(time, _SECOND)
+    return f"{whole}.{part:09d}".rstrip("0").rstrip(".")

@@ -1,0 +1,133 @@
+"""``mobile``: agents that move, and are linked while they are near one another."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from netbandit.duration_keys import DurationText, PositiveDuration
+from netbandit.network import contact_files, track_files
+from netbandit.network.contact_files import Meetings, listed
+from netbandit.network.families.family import MOST_AGENTS
+from netbandit.network.families.meeting import Meeting
+from netbandit.network.tracks import GaussMarkov, Tracks, Waypoint, joined
+from netbandit.part import Checks, Mistake, Note
+from netbandit.streams import Streams
+from netbandit.units import LENGTH, SPEED, parse_duration, parse_length, parse_speed
+from netbandit.wording import Allowed, show
+
+_SECOND = 10**9
+
+
+def _read_by(parse: Callable[[str], float], wanted: str) -> BeforeValidator:
+    def read(text: Any) -> Any:
+        try:
+            if isinstance(text, str):
+                parse(text)
+                return text
+        except ValueError:
+            pass
+        raise ValueError(f"must be {wanted}, not {show(text)}")
+
+    return BeforeValidator(read)
+
+
+Length = Annotated[str, _read_by(parse_length, LENGTH), Allowed(LENGTH)]
+Speed = Annotated[str, _read_by(parse_speed, SPEED), Allowed(SPEED)]
+
+_USED = {
+    "waypoint": {"agents", "area", "speed", "pause"},
+    "gauss-markov": {"agents", "area", "step", "memory", "sigma"},
+    "file": {"file", "format"},
+}
+"""The keys that belong to each model."""
+
+
+class Mobile(Meeting):
+    """Agents that move; links are the pairs that come near before the horizon, and are up while they are."""
+
+    agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
+    """Number of agents (M); absent: those of the file."""
+    area: list[Length] = Field(default=["1 km", "1 km"], min_length=2, max_length=2)
+    """Width and height of where agents are; one may be ``"0 m"``: they are on a line."""
+    range: Length
+    """A link is up while its ends are no farther apart."""
+    model: Literal["waypoint", "gauss-markov", "file"] = "waypoint"
+    """How agents move: ``waypoint``: straight to a place drawn uniformly, where they pause; ``gauss-markov``: with a
+    velocity that changes in steps; ``file``: as a file says. The first two begin in their stationary laws."""
+    speed: list[Speed] = Field(default=["0.5 m/s", "2 m/s"], min_length=2, max_length=2)
+    """Of ``waypoint``: the smallest speed of a leg, above 0, and the largest; it is uniform."""
+    pause: DurationText = "0 s"
+    """Of ``waypoint``: how long an agent pauses where it arrives."""
+    step: PositiveDuration = "1 s"
+    """Of ``gauss-markov``: the length of a step, after which each component v of a velocity becomes memory v +
+    sigma sqrt(1 - memory^2) normal. What leaves the area is mirrored at its border."""
+    memory: float = Field(default=0.75, ge=0, le=1)
+    """Of ``gauss-markov``: how much of its velocity an agent keeps in a step."""
+    sigma: Speed = "1 m/s"
+    """Of ``gauss-markov``: the standard deviation of each component of a velocity."""
+    file: str | None = Field(default=None, min_length=1)
+    """With ``model = "file"``: the file, relative to the scenario that names it."""
+    format: Literal["one", "ns-2", "bonnmotion"] = "one"
+    """Of ``file``: what its lines say, times in seconds and places in metres: ``one``: `TIME NODE X Y` after a header;
+    ``ns-2``: `$ns_ at T "$node_(I) setdest X Y V"`; ``bonnmotion``: `T X Y T X Y ...`, a line a node."""
+
+    def check(self) -> Checks:
+        """Yield what cannot be between the keys, and which are not used."""
+        yield from self.check_changes()
+        used = _USED[self.model]
+        every: set[str] = set().union(*_USED.values())
+        for key in sorted((every - used) & self.model_fields_set - {"agents"}):
+            yield Note(key, f"is not used with model = {show(self.model)}")
+        if self.model == "file":
+            if self.file is None:
+                yield Mistake("file", 'is missing: model = "file" needs one')
+            return
+        if self.agents is None:
+            yield Mistake("agents", f"is missing, must be an integer from 1 to {MOST_AGENTS:,}")
+        if not any(map(parse_length, self.area)):
+            yield Mistake("area", "must have a width or a height above 0")
+        if self.model == "waypoint":
+            slow, fast = map(parse_speed, self.speed)
+            if slow <= 0:
+                text = f"must be above 0, not {show(self.speed[0])}: ever more agents would creep, and never arrive"
+                yield Mistake(("speed", 0), text)
+            elif fast < slow:
+                yield Mistake("speed", f"must go from the smallest to the largest, not from {show(self.speed[0])}")
+        if parse_length(self.range) <= 0:
+            yield Mistake("range", f"must be above 0: {LENGTH}")
+
+    def files(self) -> dict[str, str]:
+        """Return the file, if agents move as one says."""
+        return {"file": self.file} if self.model == "file" and self.file is not None else {}
+
+    def tracks(self, streams: Streams, slot: int, end: int) -> Iterator[Tracks]:
+        """Yield where agents are until *end* (ns), part after part; see `Meeting.meetings`."""
+        width, height = map(parse_length, self.area)
+        if self.model == "file":
+            readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
+            yield joined(0, end, contact_files.read(Path(str(self.file)), readers[self.format]))
+            return
+        assert self.agents is not None
+        if self.model == "waypoint":
+            slow, fast = map(parse_speed, self.speed)
+            pause = parse_duration(self.pause).nanoseconds(slot) / _SECOND
+            yield from Waypoint((width, height), (slow, fast), pause).tracks(self.agents, streams, end)
+        else:
+            step = max(1, parse_duration(self.step).nanoseconds(slot))
+            model = GaussMarkov((width, height), step, self.memory, parse_speed(self.sigma))
+            yield from model.tracks(self.agents, streams, end)
+
+    def meetings(self, streams: Streams, slot: int, end: int) -> Meetings:
+        """Return when agents are near one another; see `netbandit.network.approaches`."""
+        from netbandit.network.approaches import approaches  # it brings numba along, which takes its time
+
+        agents, found = 0, [np.empty((0, 4), dtype=np.int64)]
+        for tracks in self.tracks(streams, slot, end):
+            agents = len(tracks.first) - 1
+            found += approaches(tracks, parse_length(self.range))
+        rows = np.concatenate(found)
+        edges, contacts = listed(rows[:, :2], rows[:, 2], rows[:, 3])
+        return Meetings(list(map(str, range(agents))), edges, contacts)

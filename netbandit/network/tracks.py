@@ -1,0 +1,183 @@
+"""Where agents are while they move: tracks, straight between their points."""
+
+from collections.abc import Callable, Iterator
+from math import ceil, hypot, inf, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.contacts import Integers
+from netbandit.streams import Streams
+
+Floats = NDArray[np.float64]
+
+_SECOND = 10**9
+_LEGS = 64
+"""How many legs are drawn at once."""
+_POINTS = 1 << 22
+"""About how many points of tracks of many steps are kept at once."""
+
+
+class Tracks(NamedTuple):
+    """Where agents are during a time. Before its first point an agent is there, after its last one too.
+
+    Attributes:
+        begin: From when (ns)
+        end: until when.
+        first: Where the points of each agent begin in what follows, and the end, shape (agents + 1,).
+        time: When an agent is at each point (ns), ascending for each,
+        place: and where (m), shape (points, 2).
+    """
+
+    begin: int
+    end: int
+    first: Integers
+    time: Integers
+    place: Floats
+
+
+def joined(begin: int, end: int, points: list[tuple[Integers, Floats]]) -> Tracks:
+    """Return tracks of agents, each given by its times and places."""
+    first = np.cumsum([0, *(len(time) for time, _ in points)])
+    time, place = (np.concatenate(columns) for columns in zip(*points, strict=True))
+    return Tracks(begin, end, first.astype(np.int64), time.astype(np.int64), place.astype(np.float64))
+
+
+def mean_distance(width: float, height: float) -> float:
+    """Return the mean distance of two points that are uniform in a rectangle (Ghosh 1951), or on a line."""
+    long, short = max(width, height), min(width, height)
+    if short <= 0:
+        return long / 3
+    diagonal = hypot(long, short)
+    squares = long**3 / short**2 + short**3 / long**2
+    squares += diagonal * (3 - long**2 / short**2 - short**2 / long**2)
+    logs = short**2 / long * log((long + diagonal) / short) + long**2 / short * log((short + diagonal) / long)
+    return (squares + 2.5 * logs) / 15
+
+
+class Waypoint(NamedTuple):
+    """Agents that go straight to a place drawn uniformly, at a speed drawn uniformly, pause there, and go on.
+
+    They begin in the stationary law of this (Navidi and Camp, IEEE Trans. Mobile Comput. 2004).
+
+    Attributes:
+        area: Width and height of where they are (m); one of them may be 0.
+        speed: The smallest and the largest speed (m/s), the smallest above 0.
+        pause: How long they pause (s).
+    """
+
+    area: tuple[float, float]
+    speed: tuple[float, float]
+    pause: float
+
+    def tracks(self, agents: int, streams: Streams, end: int) -> Iterator[Tracks]:
+        """Yield the tracks until *end* (ns): those of agent i from the stream ("mobile", i)."""
+        yield joined(
+            0, end, [self._track(streams.generator("mobile", agent), end / _SECOND) for agent in range(agents)]
+        )
+
+    def _track(self, rng: np.random.Generator, end: float) -> tuple[Integers, Floats]:
+        area = np.array(self.area)
+        slow, fast = self.speed
+        a_metre = 1 / slow if slow == fast else log(fast / slow) / (fast - slow)
+        leg = mean_distance(*self.area) * a_metre
+        if rng.random() * (self.pause + leg) < self.pause:
+            place = area * rng.random(2)
+            times, places = [0.0, self.pause * rng.random()], [place, place]
+        else:
+            while True:  # its ends, in proportion to their distance
+                source, target = area * rng.random((2, 2))
+                distance = hypot(*(target - source))
+                if rng.random() * hypot(*area) < distance:
+                    break
+            speed = slow * (fast / slow) ** rng.random()
+            done = rng.random()
+            arrival = distance * (1 - done) / speed
+            times, places = [0.0, arrival, arrival + self.pause], [source + done * (target - source), target, target]
+        time, course = [np.array(times)], [np.array(places)]
+        while time[-1][-1] < end:
+            drawn = rng.random((_LEGS, 3))
+            targets = area * drawn[:, :2]
+            lengths = np.hypot(*np.diff(targets, axis=0, prepend=course[-1][-1:]).T)
+            needs = lengths / (slow + (fast - slow) * drawn[:, 2])
+            arrivals = time[-1][-1] + np.cumsum(needs + self.pause) - self.pause
+            time.append(np.stack([arrivals, arrivals + self.pause], axis=1).ravel())
+            course.append(np.repeat(targets, 2, axis=0))
+        return _in_nanoseconds(np.concatenate(time), np.concatenate(course))
+
+
+def _in_nanoseconds(time: Floats, place: Floats) -> tuple[Integers, Floats]:
+    """Return points by times (s) with times in nanoseconds, of several at the same the last."""
+    rounded = np.ceil(time * _SECOND).astype(np.int64)
+    kept = np.append(rounded[1:] > rounded[:-1], True)
+    return rounded[kept], place[kept]
+
+
+class GaussMarkov(NamedTuple):
+    """Agents whose velocity changes in steps, each component v to memory v + sigma sqrt(1 - memory^2) normal.
+
+    They begin in the stationary law (Liang and Haas, IEEE/ACM Trans. Netw. 2003). Places beyond a border are mirrored.
+
+    Attributes:
+        area: Width and height of where they are (m).
+        step: How long a step takes (ns).
+        memory: How much of its velocity an agent keeps, from 0 to 1.
+        sigma: The standard deviation of each component of a velocity (m/s).
+    """
+
+    area: tuple[float, float]
+    step: int
+    memory: float
+    sigma: float
+
+    def tracks(self, agents: int, streams: Streams, end: int) -> Iterator[Tracks]:
+        """Yield the tracks until *end* (ns), part after part: those of agent i from the stream ("mobile", i)."""
+        rngs = [streams.generator("mobile", agent) for agent in range(agents)]
+        area = np.array(self.area)
+        place = np.array([area * rng.random(2) for rng in rngs])
+        velocity = np.array([self.sigma * rng.standard_normal(2) for rng in rngs])
+        steps, done = ceil(end / self.step), 0
+        at_once = max(1, _POINTS // agents)
+        while done < steps:
+            some = min(at_once, steps - done)
+            noise = np.stack([rng.standard_normal((some, 2)) for rng in rngs], axis=1)
+            noise *= self.sigma * (1 - self.memory**2) ** 0.5
+            places = np.empty((some + 1, agents, 2))
+            places[0] = place
+            for number in range(some):  # not folded: as the noise is symmetric, borders may be mirrored afterwards
+                place = place + velocity * (self.step / _SECOND)
+                places[number + 1] = place
+                velocity = self.memory * velocity + noise[number]
+            time = np.arange(done, done + some + 1) * self.step
+            yield Tracks(
+                done * self.step,
+                min(end, (done + some) * self.step),
+                np.arange(agents + 1) * (some + 1),
+                np.tile(time, agents),
+                _mirrored(places, area).transpose(1, 0, 2).reshape(-1, 2),
+            )
+            done += some
+
+
+def _mirrored(places: Floats, area: Floats) -> Floats:
+    """Return places anywhere as they are seen in an area whose borders are mirrors."""
+    found: Floats = np.zeros_like(places)
+    for axis in (0, 1):
+        if area[axis] > 0:
+            along = places[..., axis] % (2 * area[axis])
+            found[..., axis] = np.minimum(along, 2 * area[axis] - along)
+    return found
+
+
+def fastest(tracks: Tracks) -> float:
+    """Return the largest speed (m/s) of a track; infinity if one jumps."""
+    same = np.ones(len(tracks.time), dtype=bool)
+    same[tracks.first[:-1][tracks.first[:-1] < len(same)]] = False
+    needed = np.diff(tracks.time)[same[1:]] / _SECOND
+    gone = np.hypot(*np.diff(tracks.place, axis=0)[same[1:]].T)
+    return float((gone / needed).max(initial=0.0)) if (needed > 0).all() else inf
+
+
+TracksOf = Callable[[int, Streams, int], Iterator[Tracks]]
+"""Returns the tracks of so many agents from streams until an end (ns), part after part."""

@@ -1,9 +1,44 @@
-"""The names of attacks and of their targets."""
+"""The names of attacks and of their targets, and which attacks there are on what agents tell."""
 
+from collections.abc import Mapping
 from typing import Literal
 
-Attack = Literal["none", "flip", "inflate", "collude", "swap", "topple", "hidden", "noise", "constant", "stale"]
-"""How a liar lies; what each says is in `netbandit.adversaries.false_means`."""
+Attack = Literal[
+    "none", "flip", "inflate", "collude", "swap", "topple", "hidden", "noise", "constant", "stale", "mute", "naive",
+    "smart",
+]  # fmt: skip
+"""How a liar lies; what each says is in the file of the form that is told."""
 
 Target = Literal["worst", "second"] | int
 """The arm that a liar praises: of those that are left the worst or the second, or an arm's number."""
+
+Form = Literal["means", "sums", "totals", "statistics", "mixed counts", "mixed means", "recommendations"]
+"""What agents tell, which decides what a lie is.
+
+``means``: of arms, in rounds; ``sums``: U and u of a linear learner; ``totals``: how often arms were pulled, and what
+that paid; ``statistics``: the same of producers, of what is new; ``mixed counts``, ``mixed means``: numbers that are
+averaged with those of neighbours; ``recommendations``: an arm.
+"""
+
+_EVERYWHERE: tuple[Attack, ...] = ("none", "mute")
+_OF_VALUES: tuple[Attack, ...] = (
+    *("flip", "inflate", "collude", "swap", "topple", "noise", "constant", "stale"),
+    *_EVERYWHERE,
+)
+
+ATTACKS: Mapping[Form, tuple[Attack, ...]] = {
+    "means": ("hidden", *_OF_VALUES),
+    "sums": _OF_VALUES,
+    "totals": _OF_VALUES,
+    "statistics": _OF_VALUES,
+    "mixed counts": _OF_VALUES,
+    "mixed means": _OF_VALUES,
+    "recommendations": ("naive", "smart", *_EVERYWHERE),
+}
+"""The attacks on each form."""
+
+NEEDS_MEANS: Mapping[Form, tuple[Attack, ...]] = {
+    **dict.fromkeys(ATTACKS, ("inflate", "collude", "swap", "topple", "hidden", "smart", "naive")),
+    "sums": ("collude", "swap"),
+}
+"""Those for which a liar must know the true means of arms."""

@@ -1,6 +1,7 @@
 """Learners that count: of every arm the number of observations and their sum, their own and what others have told."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from math import log
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -9,9 +10,12 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.adversaries.attacks import Form
+from netbandit.learners.defence_checks import more_liars_than_withstood
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.plural import counted
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -60,6 +64,9 @@ class CountingLearner(StepLearner):
     """
 
     counts_slots: ClassVar[bool] = True
+    impossible: ClassVar[Mapping[str, str]] = {
+        "adversary": 'what a lie is, for single observations, is not known: it must have share = "totals"'
+    }
 
     discount: float = Field(default=1.0, gt=0, le=1)
     """What N and S are multiplied by before every slot; below 1, ln of the sum of N stands for ln of the slots."""
@@ -74,6 +81,22 @@ class CountingLearner(StepLearner):
     keep_power: int | None = Field(default=None, ge=1, le=1)
     """With ``keep = "degree"``: 1 takes degrees in the graph; absent, the number of agents that are heard."""
 
+    robust: Literal["mean", "median", "trimmed", "resilient"] = "mean"
+    """With ``share = "totals"``: how the means that agents have found of an arm are combined: by adding up their sums
+    (``mean``); the ``median`` of their means; their ``trimmed`` mean, without the ``tolerate`` smallest and largest; or
+    ``resilient``: the own mean, and those of neighbours that have pulled the arm often enough, without the extremes."""
+    tolerate: int | None = Field(default=None, ge=0)
+    """How many liars it is to withstand; absent: as many as ``[adversary]`` has."""
+    kappa: float = Field(default=1.5, ge=1)
+    """With ``robust = "resilient"``: how much rarer than itself a neighbour may have pulled an arm for an agent to hear
+    its mean."""
+
+    _combines: ClassVar[bool] = True
+
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`: totals, or single observations."""
+        return "totals" if self.sharing == "totals" else None
+
     def check(self) -> Checks:
         """Yield ways of sharing that do not go together, and keys without effect."""
         if self.sharing == "totals" and self.keep != "all":
@@ -84,12 +107,43 @@ class CountingLearner(StepLearner):
             yield Mistake("use_after", 'must be 1 with share = "totals"')
         if self.keep_power is not None and self.keep != "degree":
             yield Note("keep_power", 'is used only with keep = "degree"')
+        if self.robust != "mean" and self.sharing != "totals":
+            text = "single observations have no mean that could be left out"
+            yield Mistake(
+                "robust", f'must be "mean" with share = "{self.sharing}": {text}; share = "totals" can be more'
+            )
+        if self.robust != "mean" and not self._combines:
+            yield Mistake(
+                "robust", 'must be "mean": this learner draws from a posterior of all it counts, not from a mean'
+            )
+        if self.tolerate is not None and self.robust in ("mean", "median"):
+            yield Note("tolerate", f'is not used with robust = "{self.robust}", which needs no number')
+        if self.robust != "resilient" and "kappa" in self.model_fields_set:
+            yield Note("kappa", 'is used only with robust = "resilient"')
 
     def check_with(self, others: Others) -> Checks:
         """Yield absorption of totals, which are of all arms."""
         if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
             text = 'must be false with learner.share = "totals": only an observation is of one arm'
             yield Mistake("absorb", text, table="protocol")
+        yield from self._check_defence(others)
+
+    def _check_defence(self, others: Others) -> Checks:
+        if self.robust == "mean":
+            return
+        if others.protocol.isolated:
+            yield Note("robust", "has no effect: nobody hears of others")
+            return
+        tolerate = others.liars if self.tolerate is None else self.tolerate
+        if self.robust != "median":
+            yield from more_liars_than_withstood(self.tolerate, others.liars)
+        reach = others.protocol.ttl if others.kinds["protocol"] == "local" else None
+        if reach == 1 and tolerate:
+            fewest = min(map(len, others.graph.neighbours)) + (self.robust != "resilient")
+            if fewest <= 2 * tolerate:
+                needs = "goes by its own mean alone" if self.robust == "resilient" else "may have to do with a majority"
+                text = f"some agent hears {fewest}, and with {counted(tolerate, 'liar')} among them {needs}"
+                yield Note("tolerate", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
@@ -120,6 +174,11 @@ class CountingLearner(StepLearner):
         totals = self.sharing == "totals"
         self._own = np.zeros((agents, 2, world.arms)) if totals else np.zeros((0, 2, 0))
         self._totals: Numbers = np.zeros((agents, agents, 2, world.arms)) if totals else np.zeros((0, 0, 2, 0))
+        self._rule = counts_steps.RULES.index(self.robust)
+        self._withstood = world.liars if self.tolerate is None else self.tolerate
+        self._kappa = self.kappa
+        self._robust_pulls, self._robust_sums = np.zeros((2, world.arms))
+        self._means_heard, self._pulls_heard = np.zeros((2, agents))  # room
         self._newest: NDArray[np.int64] = np.full((agents, agents) if totals else (0, 0), -1)
 
     def _kept(self) -> Numbers | None:
@@ -160,6 +219,21 @@ class CountingLearner(StepLearner):
         if decided < self.known.counts[agent] and not self._in_turn:
             return self.known.arms[agent, decided]
         return self.best_one(slot, agent)
+
+    def combine_one(self, agent: int) -> None:
+        """Write what *agent* takes the pulls and sums of all arms to be, where it does not add up all that it hears."""
+        self._steps.combine_totals(
+            self._rule,
+            self._withstood,
+            self._kappa,
+            agent,
+            self._own[agent],
+            self._totals[agent],
+            self._robust_pulls,
+            self._robust_sums,
+            self._means_heard,
+            self._pulls_heard,
+        )
 
     def level(self, slot: int, agent: int) -> Any:
         """Return what `level_of` makes of ln tau: of the slots since the agent began, or of the sum of discounted N."""

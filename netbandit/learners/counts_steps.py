@@ -5,6 +5,7 @@ The index of an arm follows from its mean p = S/N and N; see `netbandit.learners
 
 from math import inf, log, sqrt
 
+from netbandit.aggregation import one_arm
 from netbandit.jit import njit
 
 HALVINGS = 40
@@ -46,6 +47,61 @@ def count_totals(pulls, sums, totals, newest, agents, sources, told, said):  # t
             sums[agent, arm] += told[row, arms + arm] - before[1, arm]
             before[0, arm] = told[row, arm]
             before[1, arm] = told[row, arms + arm]
+
+
+median_of = njit(cache=True)(one_arm.median_of)
+trimmed_of = njit(cache=True)(one_arm.trimmed_of)
+resilient_of = njit(cache=True)(one_arm.resilient_of)
+
+RULES = ("mean", "median", "trimmed", "resilient")
+"""How an agent combines the means of an arm that it and others have found; the numbers of `combine_totals`."""
+
+
+@njit(cache=True)
+def combine_totals(rule, tolerate, kappa, agent, own, totals, pulls, sums, means, counts):  # type: ignore[no-untyped-def]
+    """Write what an agent takes each arm's pulls and sum to be where it does not trust the totals of others.
+
+    The sum over the pulls is the robust mean. The pulls are those of all that are heard, which the width of the index
+    goes by; with ``resilient`` they are its own over g, so that the width is ``sqrt(2 g ln(t) / n_i)``.
+
+    Args:
+        rule: The number of the rule in `RULES`, not that of the mean.
+        tolerate: f', how many liars it is to withstand.
+        kappa: See `resilient_of`.
+        agent: The agent.
+        own: Its own numbers and sums, shape (2, K).
+        totals: What it knows of each source, shape (M, 2, K).
+        pulls: Written, shape (K,).
+        sums: Written, shape (K,).
+        means: Room, shape (M,).
+        counts: Room, shape (M,).
+    """
+    for arm in range(pulls.shape[0]):
+        own_pulls = own[0, arm]
+        heard = 0
+        total = 0.0
+        if own_pulls > 0.0 and rule != 3:
+            means[0] = own[1, arm] / own_pulls
+            total = own_pulls
+            heard = 1
+        for source in range(totals.shape[0]):
+            if source != agent and totals[source, 0, arm] > 0.0:
+                means[heard] = totals[source, 1, arm] / totals[source, 0, arm]
+                counts[heard] = totals[source, 0, arm]
+                total += totals[source, 0, arm]
+                heard += 1
+        if rule == 3:
+            pulls[arm] = 0.0
+            if own_pulls > 0.0:
+                mean, factor = resilient_of(own[1, arm] / own_pulls, own_pulls, means, counts, heard, tolerate, kappa)
+                pulls[arm] = own_pulls / factor
+                sums[arm] = mean * pulls[arm]
+            continue
+        pulls[arm] = total
+        if heard > 0:
+            means[:heard].sort()
+            mean = median_of(means, heard) if rule == 1 else trimmed_of(means, heard, tolerate)
+            sums[arm] = mean * total
 
 
 @njit(cache=True)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.adversaries.attacks import Form
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
 from netbandit.learners.world import World
 from netbandit.part import Checks, Mistake, Note, Others
@@ -106,6 +107,10 @@ class DecUcb(ExchangingLearner):
         """Go on from what was mixed, and from the change of x since that was told."""
         self._compiled.take(agents, mixed, largest, self.own_pulls, self.estimates, self.most, self._since)
         self.steps[agents] += 1
+
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`: estimates, and counts of which the largest is taken."""
+        return "mixed means"
 
     def figures(self) -> dict[str, float | int | None]:
         """Return nothing: means have no mass."""

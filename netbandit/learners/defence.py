@@ -1,7 +1,7 @@
 """How agents combine what others tell them, some of whom may lie."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -18,10 +18,28 @@ from netbandit.aggregation.trimmed_mean import trimmed_mean
 
 Rule = Literal["mean", "median", "trimmed", "geometric", "median-of-means", "krum"]
 
+SumRule = Literal["mean", "geometric", "trimmed", "median", "krum"]
+"""Rules for the sums of linear learners."""
+
 BY_ARM: frozenset[Rule] = frozenset({"mean", "median", "trimmed"})
 """Rules that combine each arm by itself, so that contributions may speak of different arms."""
 COVERED: frozenset[Rule] = frozenset({"mean", "median", "trimmed", "median-of-means"})
 """Rules for which it is known how wide an interval must be."""
+
+
+@dataclass
+class Tally:
+    """What a defence could not do as it should, in a replication.
+
+    Attributes:
+        outnumbered: How often fewer contributions were combined than 2 f' + 1, of which f' lies could be the majority.
+        unconverged: Geometric medians whose steps had not become small when they were stopped.
+        repaired: Matrices with a negative eigenvalue, which was set to 0.
+    """
+
+    outnumbered: int = 0
+    unconverged: int = 0
+    repaired: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,11 +50,13 @@ class Defence:
         rule: The rule.
         tolerate: f', how many lies it is to withstand.
         groups: Of the median of means; None: 2 f' + 1.
+        tally: Counts what it could not do as it should.
     """
 
     rule: Rule = "mean"
     tolerate: int = 0
     groups: int | None = None
+    tally: Tally = field(default_factory=Tally, compare=False)
 
     @property
     def group_count(self) -> int:
@@ -51,6 +71,10 @@ class Defence:
         if self.rule == "median-of-means":
             return self.group_count
         return 1 if self.rule == "mean" else 2 * self.tolerate + 1
+
+    def hear(self, contributions: int) -> None:
+        """Note that so many *contributions* are combined."""
+        self.tally.outnumbered += self.rule != "mean" and contributions < 2 * self.tolerate + 1
 
     def combine(
         self, values: ArrayLike, weights: Sequence[int] | None, groups: Callable[[], np.random.Generator]
@@ -73,10 +97,19 @@ class Defence:
         if self.rule == "trimmed":
             return trimmed_mean(rows, min(self.tolerate, (n - 1) // 2))
         if self.rule == "geometric":
-            return geometric_median(rows).point
+            found = geometric_median(rows)
+            self.tally.unconverged += not found.converged
+            return found.point
         if self.rule == "median-of-means":
             return median_of_means(rows, min(self.group_count, n), groups())
         return median(rows) if n < 3 else krum_row(rows, min(self.tolerate, (n - 3) // 2))
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return the metrics of its tally; nothing of a mean."""
+        if self.rule == "mean":
+            return {}
+        geometric = {"unconverged": self.tally.unconverged} if self.rule == "geometric" else {}
+        return {"outnumbered": self.tally.outnumbered, **geometric}
 
     def cover(self, agents: int) -> Cover:
         """Return by how much the intervals around what stands for so many *agents* must be wider than a mean's."""

@@ -16,13 +16,13 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.aggregation.cover import Cover
-from netbandit.learners.defence import BY_ARM, COVERED, Defence, Rule
+from netbandit.learners.defence import BY_ARM, COVERED, Defence, Rule, Tally
+from netbandit.learners.defence_checks import enough_contributions, half_of, more_liars_than_withstood
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.part import Checks, Mistake, Note, Others, state
-from netbandit.plural import counted
 from netbandit.privacy.accountant import PrivacySpent, account_block_means
 from netbandit.privacy.mechanisms import block_mean_scale, laplace
 from netbandit.settings import PositiveOrInfinite
@@ -34,6 +34,11 @@ def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         return handler(value)
     except ValidationError:
         raise PydanticCustomError("gap", 'must be "true" (in quotes) or a number > 0 and at most 1') from None
+
+
+def _agents_of(told: Told | Pooled) -> int:
+    """Return how many agents it stands for, of the arm that most of them name."""
+    return 1 if isinstance(told, Told) else int(told.agents.max(initial=0))
 
 
 class Elimination(DifferingSets, EpochLearner):
@@ -81,6 +86,7 @@ class Elimination(DifferingSets, EpochLearner):
     surely as without lies."""
 
     _liars: int = state(default=0)
+    _tally: Tally | None = state(default=None)
     _groups: Callable[[], np.random.Generator] = state(default=staticmethod(lambda: np.random.default_rng(0)))
 
     def check(self) -> Checks:
@@ -143,27 +149,17 @@ class Elimination(DifferingSets, EpochLearner):
         elif others.differing and self.widths == "covered":
             text = "each agent concludes for itself here, and how many of those that it hears lie is not known"
             yield Mistake("widths", f'must be "plain": {text}')
-        agents, smallest = others.agents, others.agents
-        if others.kinds["protocol"] == "sink":  # what each sink has heard is combined first
-            smallest = min(map(len, others.graph.components))
         defence = self._defence(others.liars)
-        heard = min(self.participants(agents), smallest)
-        if defence.least > heard and self.robust != "median":
-            key = "groups" if self.robust == "median-of-means" else "tolerate"
-            text = f'robust = "{self.robust}" with {counted(defence.tolerate, "liar")} to withstand needs'
-            yield Mistake(key, f"{text} {defence.least} contributions, and there are {heard} at one place")
-        elif 2 * defence.tolerate >= heard:
-            text = f"{defence.tolerate} of {heard} are half of all, or more, against which nothing helps"
-            yield (Mistake if self.widths == "covered" else Note)("tolerate", text)
-        elif (
-            self.robust == "median-of-means"
-            and self.widths == "covered"
-            and defence.group_count <= 2 * defence.tolerate
-        ):
+        smallest = others.agents if others.differing else others.protocol.fewest_together(others.graph)
+        heard = min(self.participants(others.agents), smallest)
+        covered = self.widths == "covered"
+        for found in enough_contributions(defence, heard):
+            half = covered and isinstance(found, Note)
+            yield Mistake("tolerate", half_of(defence, heard)) if half else found
+        if self.robust == "median-of-means" and covered and defence.group_count <= 2 * defence.tolerate < heard:
             text = f"must be above {2 * defence.tolerate}, twice the liars to withstand, for covered widths"
             yield Mistake("groups", text)
-        if others.liars > defence.tolerate and self.tolerate is not None:
-            yield Note("tolerate", f"{counted(others.liars, 'agent')} lie, more than are to be withstood")
+        yield from more_liars_than_withstood(self.tolerate, others.liars)
 
     def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:
         """Make the state of a cohort; see `EpochLearner.start`.
@@ -184,6 +180,7 @@ class Elimination(DifferingSets, EpochLearner):
     def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:
         """See `EpochLearner.expect_lies`: by default as many are withstood."""
         self._liars, self._groups = liars, groups
+        self._tally = Tally()
 
     @property
     def bounded_releases(self) -> bool:
@@ -191,7 +188,12 @@ class Elimination(DifferingSets, EpochLearner):
         return self.epsilon == inf and self.epsilon_total in (None, inf)
 
     def _defence(self, liars: int) -> Defence:
-        return Defence(self.robust, liars if self.tolerate is None else self.tolerate, self.groups)
+        tolerate = liars if self.tolerate is None else self.tolerate
+        return Defence(self.robust, tolerate, self.groups, self._tally or Tally())
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how often its defence could not do as it should."""
+        return self._defence(self._liars).figures()
 
     def _start(
         self, arms: int, horizon: int, rows: int, participants: int, members: int, smallest_gap: float | None
@@ -315,10 +317,13 @@ class Elimination(DifferingSets, EpochLearner):
 
     def pool(self, told: Sequence[Told | Pooled]) -> Pooled:
         """See `DifferingSets.pool`."""
+        if len(told) > 1:
+            self._defence(self._liars).hear(sum(_agents_of(one) for one in told))
         return pooled(told, weighted=self.weighted, combine=None if self.robust == "mean" else self._combine_arm)
 
     def _combine_arm(self, means: NDArray[np.float64], weights: NDArray[np.int64]) -> float:
-        (found,) = self.combine(means[:, np.newaxis], weights.tolist()).tolist()
+        defence = self._defence(self._liars)
+        (found,) = defence.combine(means[:, np.newaxis], weights.tolist(), self._groups).tolist()
         return float(found)
 
     def conclude_pooled(self, pooled: Pooled) -> None:
@@ -383,7 +388,9 @@ class Elimination(DifferingSets, EpochLearner):
             values: One row for each participant or component, shape (n, a).
             weights: One for each row, such as a component's size; absent: all alike.
         """
-        return self._defence(self._liars).combine(values, weights, self._groups)
+        defence = self._defence(self._liars)
+        defence.hear(len(values) if weights is None else sum(weights))
+        return defence.combine(values, weights, self._groups)
 
     def _expect(self, call: str, fits: bool) -> None:
         if self._awaits != call:

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
+from netbandit.adversaries.attacks import Form
+from netbandit.learners.defence import Defence, SumRule, Tally
+from netbandit.learners.robust_sums import robust_sums
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 
@@ -77,6 +81,12 @@ class EllipsoidLearner(StepLearner):
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
     all_sets: ClassVar[bool] = True
 
+    robust: SumRule = "mean"
+    """How the sums of agents are combined: added up (``mean``), or the ``geometric`` median, the ``trimmed`` mean, the
+    ``median`` or ``krum``'s choice of what they say of one observation, times all observations."""
+    tolerate: int | None = Field(default=None, ge=0)
+    """How many liars it is to withstand; absent: as many as ``[adversary]`` has."""
+
     def replicas(self, sets: int) -> list[Self]:
         """Return learners that share one array of beliefs, which the first to start makes; see the base class."""
         found = super().replicas(sets)
@@ -85,8 +95,26 @@ class EllipsoidLearner(StepLearner):
             learner._have(common)
         return found
 
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`."""
+        return "sums"
+
+    @property
+    def names_counts(self) -> bool:
+        """Whether what is shared says how many observations are in it, which a defence must know."""
+        return self.robust != "mean"
+
+    def _defence(self) -> Defence:
+        return Defence(self.robust, self.world.liars if self.tolerate is None else self.tolerate, tally=self._tally)
+
     def _have(self, common: dict[str, Any]) -> None:
         self._common = common
+        self._tally: Tally = common.setdefault("tally", Tally())
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return how often its defence could not do as it should."""
+        found = self._defence().figures()
+        return {**found, "repaired": self._tally.repaired} if self.robust in ("median", "trimmed") else found
 
     @abstractmethod
     def _start(self, agents: int) -> Start:
@@ -239,8 +267,8 @@ class EllipsoidLearner(StepLearner):
         self.beliefs.quiet[self.world.param_set, agents] = True
 
     def share_numbers(self, dimension: int) -> int:
-        """Return ``d (d + 1) / 2 + d``."""
-        return dimension * (dimension + 1) // 2 + dimension
+        """Return ``d (d + 1) / 2 + d``, and one more where counts are named."""
+        return dimension * (dimension + 1) // 2 + dimension + self.names_counts
 
     def share(self, slot: int, agents: NDArray[np.int64]) -> Floats:
         """Return the sums over all that each agent has seen, a packed row each."""
@@ -267,7 +295,9 @@ class EllipsoidLearner(StepLearner):
         return gram, response
 
     def combine(self, shared: Sequence[Floats], weights: Sequence[int] | None = None) -> Floats:
-        """Return the sum of what was *shared*, in order."""
+        """Return the sum of what was *shared*, in order, or what stands for it where a defence combines."""
+        if self.robust != "mean":
+            return robust_sums(self._defence(), shared, self.world.dimension, weights)
         total = shared[0].copy()
         for release in shared[1:]:
             total += release

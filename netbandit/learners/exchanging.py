@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.adversaries.attacks import Form
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
 
@@ -25,6 +26,10 @@ class ExchangingLearner(Learner):
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "agents mix rows whose sums must be kept, and a robust step does not keep them"
     }
+
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`: numbers, and what they sum up to."""
+        return "mixed counts"
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Make what all of these learners keep."""

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.adversaries.attacks import Form
+from netbandit.learners.defence_checks import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
 from netbandit.part import Checks, Mistake, Note, Others
@@ -42,7 +44,7 @@ class FedUcb(EllipsoidLearner):
     """
 
     impossible: ClassVar[Mapping[str, str]] = {
-        "robust": "sums are added up; with a finite epsilon, noise that is larger than what it hides looks like a lie"
+        "adversary": "noise that is larger than what it hides makes the truth look like a lie: epsilon = inf is needed"
     }
 
     epsilon: PositiveOrInfinite = 1.0
@@ -90,6 +92,17 @@ class FedUcb(EllipsoidLearner):
         for key, text in unused.items():
             if key in self.model_fields_set and getattr(self, key) is not None:
                 yield Note(key, text)
+        if self.robust != "mean" and self.epsilon != inf:
+            text = "noise that is larger than what it hides is told from no lie: it needs epsilon = inf"
+            yield Mistake("robust", f'must be "mean" with an epsilon: {text}')
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a defence that the way to talk does not allow."""
+        yield from defence_checks(self, others)
+
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`."""
+        return super().tells() if self.epsilon == inf else None
 
     def check_with(self, others: Others) -> Checks:
         """Yield a test that is never made, as nobody calls."""
@@ -110,6 +123,7 @@ class FedUcb(EllipsoidLearner):
         tested = not fixed and not world.isolated
         self._trees: dict[int, Tree] = {}
         self._excess: dict[int, NDArray[np.float64]] = {}
+        self._released = np.zeros(agents, dtype=np.int64)  # observations of the present life
         self._common.setdefault("trees", []).append(self._trees)
         self._common.setdefault("past", [])  # how often each tree of a life that is over was released
         self.clipped = 0
@@ -195,6 +209,7 @@ class FedUcb(EllipsoidLearner):
         leaf = np.empty((dimension + 1, dimension + 1))
         leaf[-1, -1] = beliefs.leaf_square[param_set, agent]
         clipped = beliefs.leaf_response[param_set, agent].copy()
+        self._released[agent] += beliefs.uses[param_set, agent]
         gram, response = self._lend(agent)
         leaf[:-1, :-1] = gram
         # Only what enters a noisy sum has to be bounded.
@@ -204,12 +219,14 @@ class FedUcb(EllipsoidLearner):
         released = self._tree(agent).release(leaf)
         if self.noise is not None:
             released[np.diag_indices(dimension)] += 2 * self.noise.shift
-        return np.concatenate([released[self._upper], released[:-1, -1]])
+        counts = [float(self._released[agent])] if self.names_counts else []
+        return np.concatenate([released[self._upper], released[:-1, -1], counts])
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
         """Begin anew, with a new tree."""
         for agent in agents.tolist():
             self._excess.pop(agent, None)
+            self._released[agent] = 0
             tree = self._trees.get(agent)
             if tree is not None and tree.releases:
                 self._common["past"].append(tree.releases)
@@ -276,4 +293,4 @@ class FedUcb(EllipsoidLearner):
 
     def figures(self) -> dict[str, float | int | None]:
         """Return how many synchronised matrices had to be made positive."""
-        return {"clipped": self.clipped}
+        return {"clipped": self.clipped, **super().figures()}

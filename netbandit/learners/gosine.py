@@ -1,17 +1,18 @@
 """GosInE (Chawla, Sankararaman, Ganesh, Shakkottai 2020): agents with few arms each ask one another for good ones."""
 
 from collections.abc import Mapping
-from math import inf, log, sqrt
-from typing import Any, ClassVar
+from math import ceil, floor, inf, log, sqrt
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from netbandit.adversaries.attacks import Form
 from netbandit.learners.slots import Agents, Numbers
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Others
+from netbandit.part import Checks, Mistake, Note, Others
 
 _LABEL_BYTES = 4
 
@@ -36,16 +37,32 @@ class Gosine(StepLearner):
 
     counts_slots: ClassVar[bool] = True
     impossible: ClassVar[Mapping[str, str]] = {
-        "robust": "an agent asks one neighbour at a time, so that there is nothing to combine"
+        "robust": "an agent asks one neighbour at a time, so that there is nothing to combine: block is the defence"
     }
 
     exploration: float = Field(default=8.0, ge=0)
     """alpha of the index ``S/N + sigma sqrt(2 alpha ln tau / N)``; 8 is the paper's 4 ln t / n on [0, 1]."""
     power: int = Field(default=3, ge=1, le=60)
     """Phase j ends at boundary j^power."""
+    block: Literal["none", "most-played", "confident"] = "none"
+    """Whom an agent asks no more for a while (Vial, Shakkottai & Srikant): at the end of each phase, of the neighbours
+    whose answers it has heard in it, those whose arm was not the one that it pulled most in the phase
+    (``most-played``, 2021); or those whose arm it has pulled at most ``j^1.5`` times in all, while its most pulled arm
+    has been the same since phase ``j - floor(ln j)``, j being the phase that ends (``confident``, 2022)."""
+    block_power: float = Field(default=2.0, ge=1, le=10)
+    """eta: who is blocked at the end of phase j is not asked up to the end of phase ``ceil(j^eta)``."""
     slack: float = Field(default=0.0, ge=0)
     """delta: above 0 phases end at random times of each agent's own: phase j lasts a number of slots that is uniform on
     ``d .. ceil((1 + delta) d)``, ``d = j^power - (j - 1)^power``."""
+
+    def check(self) -> Checks:
+        """Yield for how long to block where nobody is."""
+        if self.block == "none" and "block_power" in self.model_fields_set:
+            yield Note("block_power", "is used only where neighbours are blocked")
+
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`."""
+        return "recommendations"
 
     def check_with(self, others: Others) -> Checks:
         """Yield arms that the world gives out: here the learner does."""
@@ -72,6 +89,10 @@ class Gosine(StepLearner):
         self.most_pulled = self.held[:, 0].copy()
         self.ended = np.zeros(agents, dtype=np.int64)
         self._replaced = 0
+        # Of each agent: up to which phase each neighbour is blocked, and who has recommended what in this one.
+        self._blocked: list[dict[int, int]] = [{} for _ in range(agents)]
+        self._recommended: list[list[tuple[int, int]]] = [[] for _ in range(agents)]
+        self._steady: NDArray[np.int64] = np.ones(agents, dtype=np.int64)
         self._rngs = [world.streams.generator("gosine", agent) for agent in range(agents)] if self.slack else []
         self._ends = np.full(agents, world.horizon)
         if self.asking:
@@ -126,13 +147,49 @@ class Gosine(StepLearner):
             rows = np.arange(len(ending))
             held = self.held[ending]
             pulled = self.phase_pulls[ending[:, None], held]
-            self.most_pulled[ending] = held[rows, pulled.argmax(axis=1)]
+            most = held[rows, pulled.argmax(axis=1)]
+            # Since which phase the most pulled arm is the same.
+            self._steady[ending] = np.where(
+                most == self.most_pulled[ending], self._steady[ending], self.ended[ending] + 1
+            )
+            self.most_pulled[ending] = most
             turned = ending[pulled[:, -2] < pulled[:, -1]]
             self.held[turned, -2:] = self.held[turned, :-3:-1]
             self.phase_pulls[ending] = 0
             self.ended[ending] += 1
+            if self.block != "none":
+                for agent in ending.tolist():
+                    self._judge(agent)
             self._begin(ending)
         return np.asarray(found)
+
+    def _judge(self, agent: int) -> None:
+        """Block those neighbours whose recommendations *agent* has heard in the phase that has ended, and mistrusts."""
+        phase = int(self.ended[agent])
+        for source, arm in self._recommended[agent]:
+            if self.block == "most-played":
+                mistrusted = arm != self.most_pulled[agent]
+            else:
+                rarely = self.pulls[agent, arm] <= phase**1.5
+                mistrusted = rarely and self._steady[agent] <= phase - floor(log(phase))
+            if mistrusted:
+                self._blocked[agent][source] = ceil(phase**self.block_power)
+        self._recommended[agent].clear()
+
+    def avoided(self, agent: int) -> frozenset[int]:
+        """Return the neighbours that *agent* has blocked in the phase that has just ended."""
+        phase = self.ended[agent]
+        return frozenset(source for source, last in self._blocked[agent].items() if last >= phase)
+
+    def blocked_links(self) -> list[tuple[int, int]]:
+        """Return each agent with each neighbour that it would not ask at the end of its present phase."""
+        phases = (self.ended + 1).tolist()
+        return [
+            (agent, source)
+            for agent, blocked in enumerate(self._blocked)
+            for source, last in sorted(blocked.items())
+            if last >= phases[agent]
+        ]
 
     def answer(self, slot: int, agents: Agents) -> Numbers:
         """Return the arm that each of *agents* pulled most in its last phase, shape (n, 1)."""
@@ -140,7 +197,11 @@ class Gosine(StepLearner):
 
     def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
         """Let each arm that an agent was told replace its L, unless the agent holds it."""
-        for agent, arm in zip(agents.tolist(), told[:, 0].astype(np.int64).tolist(), strict=True):
+        arms = told[:, 0].astype(np.int64).tolist()
+        if self.block != "none":
+            for agent, source, arm in zip(agents.tolist(), sources.tolist(), arms, strict=True):
+                self._recommended[agent].append((source, arm))
+        for agent, arm in zip(agents.tolist(), arms, strict=True):
             if arm not in self.held[agent]:
                 self.held[agent, -1] = arm
                 self._replaced += 1
@@ -151,6 +212,10 @@ class Gosine(StepLearner):
         self.most_pulled[agents] = self.held[agents, 0]
         self.pulls[agents] = self.sums[agents] = self.phase_pulls[agents] = 0.0
         self.since[agents] = slot
+        self._steady[agents] = 1
+        for agent in agents.tolist():
+            self._blocked[agent].clear()
+            self._recommended[agent].clear()
         if self.asking:
             self.ended[agents] = 0
             self._ends[agents] = slot

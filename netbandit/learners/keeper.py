@@ -10,6 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.learners.defence import Defence
+from netbandit.learners.robust_sums import robust_sums
+
 Floats = NDArray[np.float64]
 
 _AFRESH = 1_024
@@ -58,12 +61,15 @@ class Keeper:
         regularizer: lambda.
         push: An agent lags when the determinant of lambda I + total is more than so many times that of K_j; infinite:
             nobody ever does.
+        defence: What combines the deposits of agents in place of their sum, an item of each agent; None: the sum.
 
     Attributes:
         total: The present `Total`; totals given away never change.
     """
 
-    def __init__(self, agents: int, dimension: int, regularizer: float, push: float) -> None:
+    def __init__(
+        self, agents: int, dimension: int, regularizer: float, push: float, defence: Defence | None = None
+    ) -> None:
         packed = dimension * (dimension + 1) // 2 + dimension
         self._upper = np.triu_indices(dimension)
         self._start = regularizer * np.eye(dimension)
@@ -80,6 +86,10 @@ class Keeper:
         self._known_log_det: Floats = np.full(agents, log_det)
         self._log_det = log_det
         self._absorbed = 0
+        self._defence = defence
+        self._dimension = dimension
+        # Of each agent what it deposited in lives that are over, and how many observations that is.
+        self._lost = np.zeros((agents if defence is not None else 0, packed + 1))
 
     def absorb(self, deposits: Sequence[tuple[int, Deposit]]) -> int:
         """Take in the *deposits* of some agents, in this order; return how many of them were newer than the last."""
@@ -104,13 +114,22 @@ class Keeper:
         if self._absorbed // _AFRESH < (self._absorbed + newer) // _AFRESH:
             sums = self._past + self._newest.sum(axis=0)
         self._absorbed += newer
+        if self._defence is not None:
+            sums = self._robust(self._defence)
         self.total = Total(sums, self._past_observations + int(self._observations.sum()))
         if self._push < inf:
             self._log_det = self._log_det_of(sums)
         return newer
 
+    def _robust(self, defence: Defence) -> Floats:
+        """Return what stands for the deposits of all agents that have made one."""
+        rows = np.column_stack([self._newest, self._observations]) + self._lost
+        return robust_sums(defence, list(rows[rows[:, -1] > 0]), self._dimension)[:-1]
+
     def _begin_life(self, agent: int, life: int) -> None:
         """Note that *agent* has forgotten all that it knew."""
+        if self._defence is not None:
+            self._lost[agent] += np.append(self._newest[agent], self._observations[agent])
         self._past += self._newest[agent]
         self._past_observations += int(self._observations[agent])
         self._newest[agent] = 0.0

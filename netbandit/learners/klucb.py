@@ -34,6 +34,9 @@ class KlUcb(CountingLearner):
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest index."""
         pulls, sums = self.known.pulls[agent], self.known.sums[agent]
+        if self._rule > 0:
+            self.combine_one(agent)
+            pulls, sums = self._robust_pulls, self._robust_sums
         arms, count = self.known.arms[agent], self.known.counts[agent]
         if self._gaussian:
             return self._steps.best_upper(pulls, sums, arms, count, self.level(slot, agent))

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.adversaries.attacks import Form
 from netbandit.part import Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
@@ -19,8 +20,10 @@ Talk = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "a
 ``ask``: an agent asks one neighbour, which answers."""
 
 
-NO_DEFENCE = "a defence against lies combines means of arms, which agents contribute to rounds of elimination only"
+NO_DEFENCE = "nothing is known of how what its agents tell could be combined so that lies do no harm"
 """Why a learner has no key ``robust``, where it has no better reason."""
+NO_LIES = "what a lie is, for what its agents tell, is not known"
+"""Why agents of a learner cannot lie, where it has no better reason."""
 
 
 class AnyLearner(Part, ABC):
@@ -34,6 +37,15 @@ class AnyLearner(Part, ABC):
     """The ways to talk it can use; the protocol must offer one of them."""
     counts_slots: ClassVar[bool] = False
     """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
+
+    def tells(self) -> Form | None:
+        """Return what its agents tell, for those that lie; None, the default: what a lie would be is not known."""
+        return None
+
+    @property
+    def bounded_releases(self) -> bool:
+        """Whether what it tells of rewards in [0, 1] is in [0, 1] itself, so that others can see a lie beyond."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -135,10 +147,9 @@ class EpochLearner(AnyLearner):
         """
         return np.asarray(np.average(np.asarray(values), axis=0, weights=weights))
 
-    @property
-    def bounded_releases(self) -> bool:
-        """Whether what it releases of rewards in [0, 1] is in [0, 1] itself, so that others can see a lie beyond."""
-        return False
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`."""
+        return "means"
 
     def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:
         """Hear, before :meth:`start`, how many agents of the run lie; by default nothing is done.
@@ -148,6 +159,10 @@ class EpochLearner(AnyLearner):
             groups: Returns the stream that draws groups of agents, one for each round.
         """
         return
+
+    def figures(self) -> dict[str, float | int | None]:
+        """Return metrics of its own; by default there are none."""
+        return {}
 
     def note_shared(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
         """Hear that *agent* now shares *numbers*, its releases of *arms* in *epoch*; by default nothing is done.

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from netbandit.learners.defence import SumRule
+from netbandit.learners.defence_checks import defence_checks
 from netbandit.learners.learner import NO_DEFENCE, AnyLearner, Talk
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.oful import unused_keys
 from netbandit.learners.slots import Learner
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
-from netbandit.part import Checks, Note, Others
+from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.settings import AtLeastOneOrInfinite
 
 if TYPE_CHECKING:
@@ -92,14 +94,22 @@ class LinearLearner(GatherLearner):
     """Over ``parameter-server``: see ``oful``; by default as *upload*."""
     decide: Literal["all", "received"] = "all"
     """Where each agent decides on its own: see ``oful``."""
+    robust: SumRule = "mean"
+    """Where each agent decides on its own: see ``oful``."""
+    tolerate: int | None = Field(default=None, ge=0)
+    """Where each agent decides on its own: see ``oful``."""
 
     def check_with(self, others: Others) -> Checks:
         """Yield keys that the way to talk leaves without effect."""
         if others.talk == "gather":
             for key in sorted(self.model_fields_set & {"upload", "push", "decide"}):
                 yield Note(key, "is used only where each agent decides on its own, not where one sees all parts")
+            if self.robust != "mean":
+                text = "nobody else has an agent's columns, so that nothing can be compared with them"
+                yield Mistake("robust", f'must be "mean" with protocol.kind = "vertical": {text}')
         else:
             yield from unused_keys(self, others)
+            yield from defence_checks(self, others)
 
     def _shared(self, kind: "type[SharedLinUcb]", weight: float) -> Learner:
         return kind(
@@ -110,6 +120,8 @@ class LinearLearner(GatherLearner):
             upload=self.upload,
             push=self.push,
             decide=self.decide,
+            robust=self.robust,
+            tolerate=self.tolerate,
         )
 
 

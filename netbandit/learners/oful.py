@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.learners.defence_checks import defence_checks
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
 from netbandit.learners.feducb_radius import dislinucb_threshold
@@ -94,6 +95,7 @@ class Oful(EllipsoidLearner, DepositLearner):
     def check_with(self, others: Others) -> Checks:
         """Yield keys that the way to talk leaves without effect, and agents that never receive anything."""
         yield from unused_keys(self, others)
+        yield from defence_checks(self, others)
 
     def _start(self, agents: int) -> Start:
         world = self.world
@@ -140,23 +142,19 @@ class Oful(EllipsoidLearner, DepositLearner):
         )
 
     @property
-    def _counts(self) -> bool:
-        """Whether what is shared in a synchronisation says how many observations are in it."""
-        return self.radius == "trace"
-
-    def share_numbers(self, dimension: int) -> int:
-        """Return ``d (d + 1) / 2 + d``, and one more with ``radius = "trace"``, which counts observations."""
-        return super().share_numbers(dimension) + self._counts
+    def names_counts(self) -> bool:
+        """Whether what is shared in a synchronisation says how many observations are in it, as the radius may ask."""
+        return self.radius == "trace" or super().names_counts
 
     def deposit_numbers(self, dimension: int) -> int:
         """Return ``d (d + 1) / 2 + d + 1``."""
-        return super().share_numbers(dimension) + 1
+        return self.share_numbers(dimension) + (not self.names_counts)
 
     def _release(self, agent: int) -> Floats:
         uses = int(self.beliefs.uses[self.world.param_set, agent])
         gram, response = self._lend(agent)
         sent = self._send(agent, gram, response, uses)
-        return np.append(sent.sums, sent.observations) if self._counts else sent.sums.copy()
+        return np.append(sent.sums, sent.observations) if self.names_counts else sent.sums.copy()
 
     def _send(self, agent: int, gram: Floats, response: Floats, observations: int) -> Deposit:
         """Add U, u to what *agent* has sent, and return all of it."""
@@ -183,12 +181,13 @@ class Oful(EllipsoidLearner, DepositLearner):
     def _sums(self, agent: int, combined: Floats) -> Sums:
         gram, response, _ = self._unpacked(combined)
         gram[np.diag_indices(self.world.dimension)] += self.regularizer
-        return Sums(gram, response, round(float(combined[-1])) if self._counts else 0)
+        return Sums(gram, response, round(float(combined[-1])) if self.names_counts else 0)
 
     def keeper(self) -> Keeper:
         """See `DepositLearner.keeper`."""
         push = self.upload if self.push is None else self.push
-        return Keeper(self.world.agents, self.world.dimension, self.regularizer, push)
+        defence = None if self.robust == "mean" else self._defence()
+        return Keeper(self.world.agents, self.world.dimension, self.regularizer, push, defence)
 
     def deposit(self, agent: int) -> Deposit:
         """See `DepositLearner.deposit`: moves U to F."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from netbandit.adversaries.attacks import Form
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -232,6 +233,15 @@ class Pfcb(StepLearner):
     def figures(self) -> dict[str, float | int | None]:
         """Return the share of what was heard that was accepted."""
         return {"accepted": self.accepted / self.heard if self.heard else None}
+
+    def tells(self) -> Form | None:
+        """See `AnyLearner.tells`."""
+        return "statistics"
+
+    @property
+    def bounded_releases(self) -> bool:
+        """See `AnyLearner.bounded_releases`: they are where no noise is added."""
+        return self.sharing != "private" or self.epsilon == inf
 
     def remarks(self) -> tuple[str, ...]:
         """Say that agents never get to use what they learn, where they do not."""

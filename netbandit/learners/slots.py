@@ -187,6 +187,10 @@ class Learner(AnyLearner):
         """Return what each of *agents* answers that is asked in *slot*, a row each."""
         raise NotImplementedError
 
+    def avoided(self, agent: int) -> frozenset[int]:
+        """Return the neighbours that *agent* does not ask in this slot, in which it asks; by default it asks any."""
+        return frozenset()
+
     def wants(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
         """Return which of *agents* want a synchronisation after their decision of *slot*, shape (n,).
 
@@ -270,6 +274,11 @@ class Learner(AnyLearner):
         By default nothing is private once anything was shared. Say ``within_a_life`` where a unit is part of one life.
         """
         return account_openly(releases)
+
+    @property
+    def bounded_releases(self) -> bool:
+        """See `AnyLearner.bounded_releases`: by default no noise is added."""
+        return True
 
     def explored_slots(self) -> NDArray[np.int64] | None:
         """Return the slots in which each agent only explores at first, shape (M,), for traces; None: it has none."""

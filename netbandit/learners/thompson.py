@@ -1,7 +1,7 @@
 """Thompson sampling, alone or with what others have observed."""
 
 from math import inf, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ class Thompson(CountingLearner):
 
     The latter with Gaussian rewards. One draw an own arm, ascending, from the stream ``thompson`` of the agent.
     """
+
+    _combines: ClassVar[bool] = False
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet."""

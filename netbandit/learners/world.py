@@ -47,6 +47,7 @@ class World:
             learner of its own, which decides in every ``sets``-th slot.
         param_set: Which of the sets this learner is.
         forgets: Whether agents that were down come back knowing nothing.
+        liars: How many agents lie, which in the world nobody knows; what a defence withstands by default.
     """
 
     agents: int
@@ -75,3 +76,4 @@ class World:
     sets: int = 1
     param_set: int = 0
     forgets: bool = False
+    liars: int = 0

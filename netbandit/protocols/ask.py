@@ -8,8 +8,8 @@ from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
-Answer = Callable[[int], Item]
-"""Called with an agent that is asked, when it is; returns what it answers."""
+Answer = Callable[[int, int], Item | None]
+"""Called with an agent that is asked, when it is, and by whom; returns what it answers, None: nothing."""
 
 HearAnswer = Callable[[int, int, Item], None]
 """Called with an agent, whom it had asked, and the answer, when it takes effect."""
@@ -37,5 +37,5 @@ class AskProtocol(NetworkProtocol):
         self.answer, self.hear = answer, hear
 
     @abstractmethod
-    def ask(self, agent: int) -> None:
-        """Let *agent* ask a neighbour, now."""
+    def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
+        """Let *agent* ask a neighbour, now, but none of those *avoided*."""

@@ -15,8 +15,11 @@ class SyncHandler(Protocol):
     def sync_started(self, agent: int, param_set: int) -> None:
         """Tell *agent* that a synchronisation of a *param_set* is under way: no more calls until it is applied."""
 
-    def release(self, agent: int, param_set: int) -> Item:
-        """Return what *agent* releases of one of its sets of parameters, now, after the decision of this slot."""
+    def release(self, agent: int, param_set: int) -> Item | None:
+        """Return what *agent* releases of one of its sets of parameters, now, after the decision of this slot.
+
+        None: it takes part, and tells nothing; who waits for all waits for ever.
+        """
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Return what stands for some releases of a group, in order of their agents' numbers.

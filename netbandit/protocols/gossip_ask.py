@@ -48,9 +48,9 @@ class GossipAsk(DeadlineKey, AskProtocol):
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._steps: InstantQueue[_Said] = InstantQueue(self.clock, self._take_in, AGENTS)
 
-    def ask(self, agent: int) -> None:
-        """See `AskProtocol.ask`; who has no neighbour asks nobody."""
-        near = self.network.neighbours[agent]
+    def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
+        """See `AskProtocol.ask`; who has no such neighbour asks nobody."""
+        near = [other for other in self.network.neighbours[agent] if other not in avoided]
         if near:
             neighbour = near[int(self._generators[agent].integers(len(near)))]
             self._say(REQUEST, HEADER_BYTES, agent, neighbour, None)
@@ -70,7 +70,9 @@ class GossipAsk(DeadlineKey, AskProtocol):
                 if answer is not None:
                     self.hear(node, sender, answer)
                     continue
-                item = self.answer(node)
+                item = self.answer(node, sender)
+                if item is None:
+                    continue
                 self._say(ANSWER, HEADER_BYTES + item.size, node, sender, item)
 
     def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None) -> None:

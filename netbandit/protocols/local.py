@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from netbandit.network.cliques import cliques
 from netbandit.network.clock import ADOPTIONS, AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
+from netbandit.network.topology import Topology
 from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
@@ -144,6 +147,10 @@ class Local(LocalKeys, CallProtocol):
     def differs(self) -> bool:
         """Whether agents hear of different agents in a round: those near them."""
         return not self.isolated
+
+    def fewest_together(self, graph: Topology) -> int:
+        """See `NetworkProtocol.fewest_together`: those of the smallest clique."""
+        return int(np.bincount(cliques(graph, self.ttl)).min())
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
@@ -315,11 +322,22 @@ class Local(LocalKeys, CallProtocol):
                 if self._joined[agent].get(meeting.param_set) is not part:
                     continue  # it was down meanwhile
                 item = self.sync_handler.release(agent, meeting.param_set)
+                if item is None:
+                    self._drop_out(agent, part)
+                    continue
                 if self._naming:
                     item = self._releasing.name(agent, item, meeting.param_set)
                     self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
                 self._say(agent, meeting, progress, item)
+
+    def _drop_out(self, agent: int, part: Part) -> None:
+        """Let *agent* take part in a meeting no more, which it tells nothing."""
+        del self._joined[agent][part.meeting.param_set]
+        part.progress.heard.pop(agent, None)
+        part.progress.joined -= 1
+        self._end_if_over(part.progress)
+        self.sync_handler.sync_missed(agent, part.meeting.param_set)
 
     def _adopt(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now > self.clock.end:

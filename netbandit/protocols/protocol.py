@@ -10,6 +10,7 @@ from simpy.events import EventPriority
 from netbandit.network.clock import Clock
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
+from netbandit.network.topology import Topology
 from netbandit.part import Part, state
 
 Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
@@ -107,6 +108,8 @@ class NetworkProtocol(Part, ABC):
     """Whether it goes by slots in which every agent decides, so that no other activity fits."""
     out_of_band: ClassVar[bool] = False
     """Whether agents tell each other what they know without any message."""
+    speaks_for_groups: ClassVar[bool] = False
+    """Whether sinks tell what stands for their components, so that one that lies does so for all of them."""
 
     network: Network = state()
     """The network it talks over."""
@@ -124,6 +127,10 @@ class NetworkProtocol(Part, ABC):
     def differs(self) -> bool:
         """Whether agents may conclude a round from different items; by default where they wait for a deadline only."""
         return getattr(self, "deadline", None) is not None and not self.isolated
+
+    def fewest_together(self, graph: Topology) -> int:
+        """Return how many agents' releases are put together at one place, where these are fewest: by default all."""
+        return graph.agents
 
     @property
     def used_links(self) -> frozenset[Links]:

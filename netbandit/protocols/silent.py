@@ -106,7 +106,7 @@ class AskedSilent(AskProtocol):
         """Nobody hears anything."""
         return True
 
-    def ask(self, agent: int) -> None:
+    def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
         """Do nothing: there is nobody to answer."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:

@@ -1,5 +1,6 @@
 """Sink agent collection: one agent of each component collects its items and talks to the server."""
 
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
 from simpy import Event
@@ -7,7 +8,8 @@ from simpy import Event
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
+from netbandit.network.topology import Topology
+from netbandit.part import Checks, Others, state
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.done import DONE, DoneUpwards
 from netbandit.protocols.gis import SYNCHRONIZATION
@@ -23,6 +25,9 @@ from netbandit.protocols.protocol import (
 )
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
 from netbandit.protocols.tree_collection import TreeCollection
+
+Uploaded = Callable[[int, int, Item], Item]
+"""Called with a sink, a round and what stands for the items of its component; returns what the sink uploads."""
 
 
 class Sink(DeadlineKey, CallbackRoundProtocol):
@@ -40,9 +45,17 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
 
     served: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
+    speaks_for_groups: ClassVar[bool] = True
 
     collect: Literal["sink", "gis"] = "sink"
     """How the items of a component get to its sink: along a tree (``sink``), or by ``gis`` to everyone."""
+
+    uploaded: Uploaded | None = state(default=None)
+    """See `Uploaded`; None: what stands for the items of its component."""
+
+    def fewest_together(self, graph: Topology) -> int:
+        """See `NetworkProtocol.fewest_together`: those of the smallest component."""
+        return min(map(len, graph.components))
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
@@ -166,7 +179,8 @@ class Sink(DeadlineKey, CallbackRoundProtocol):
         self._uploaded.add((round, component))
         if len(items) < self._sizes[component]:
             self._counts[round, component] = len(items)
-        self._server.upload(round, self._sinks[component], self.aggregation.aggregate(items))
+        sink, item = self._sinks[component], self.aggregation.aggregate(items)
+        self._server.upload(round, sink, item if self.uploaded is None else self.uploaded(sink, round, item))
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
         if self._apart:  # what a sink uploads says itself how many it stands for

@@ -139,6 +139,8 @@ class TriggeredRounds(CallProtocol):
                 continue
             self._contributed[agent] = round
             item = self.sync_handler.release(agent, 0)
+            if item is None:
+                continue
             if self._naming:
                 item = self._releasing.name(agent, item)
                 self._held[agent].take(item.value)

@@ -34,10 +34,12 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "regret_per_agent": MetricEntry("reward", "Regret divided by the number of honest agents."),
     "regret_worst_agent": MetricEntry(
-        "reward", "Regret of the worst-off agent.", "learners that decide in slots, on arms"
+        "reward",
+        "Regret of the worst-off honest agent.",
+        "learners that decide in slots, on arms; elimination and linear learners where some agents lie",
     ),
     "regret_best_agent": MetricEntry(
-        "reward", "Regret of the best-off agent.", "learners that decide in slots, on arms"
+        "reward", "Regret of the best-off honest agent.", "learners that decide in slots, on arms"
     ),
     "regret_per_decision": MetricEntry(
         "reward",
@@ -52,7 +54,7 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "reward": MetricEntry("reward", "Sum of the rewards of all decisions.", _GATHERED),
     "decisions": MetricEntry(
-        "decisions", "Decisions that agents made.", "runs in which not every agent decides always"
+        "decisions", "Decisions that honest agents made.", "runs in which not every agent decides always"
     ),
     "decisions_per_s": MetricEntry("1 / s", "Decisions divided by the simulated seconds.", _GATHERED),
     "regret_unserved": MetricEntry(
@@ -92,6 +94,30 @@ METRICS: dict[str, MetricEntry] = {
     "lies": MetricEntry("", "Share of what agents contributed that was not the truth.", "runs with an adversary"),
     "rejected": MetricEntry(
         "items", "Contributions that a receiver left out because they could not be true.", "runs with an adversary"
+    ),
+    "outnumbered": MetricEntry(
+        "",
+        "How often a robust rule combined fewer contributions than twice the liars to withstand and one more, so that "
+        "the liars among them could be the majority.",
+        "elimination and linear learners whose ``robust`` is not mean",
+    ),
+    "unconverged": MetricEntry(
+        "",
+        "Geometric medians that were stopped after 1,000 steps before their steps were small.",
+        'learners with ``robust = "geometric"``',
+    ),
+    "repaired": MetricEntry(
+        "matrices",
+        "Combined matrices that had a negative eigenvalue, which was set to 0.",
+        "linear learners whose ``robust`` is median or trimmed",
+    ),
+    "blocked_honest": MetricEntry(
+        "links",
+        "Honest neighbours that honest agents do not ask at the horizon, because what they recommended was not good.",
+        "gosine whose ``block`` is not none",
+    ),
+    "blocked_liars": MetricEntry(
+        "links", "Liars among their neighbours that honest agents do not ask at the horizon.", "the same"
     ),
     "recovery_slots": MetricEntry(
         "slots",
@@ -290,7 +316,19 @@ _LOWEST = frozenset(
     {
         *("cost", "activations", "messages", "bytes", "items", "energy_j", "wall_s", "context_bytes", "mask_bytes"),
         *("round_slots", "round_slots_median", "round_slots_max", "recovery_slots", "delay_slots", "waiting_slots"),
-        *("unserved", "violations", "parameter_error", "best_lost", "stalled", "lost", "late", "given_up", "unseen"),
+        *(
+            "unserved",
+            "violations",
+            "parameter_error",
+            "best_lost",
+            "blocked_honest",
+            "outnumbered",
+            "stalled",
+            "lost",
+            "late",
+            "given_up",
+            "unseen",
+        ),
         *("epsilon", "epsilon_claimed", "slot_operations", "retransmissions", "absent_slots", "uploads", "downloads"),
     }
 )

@@ -11,6 +11,7 @@ from netbandit.protocols.adapters import ask_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_answers import AnswerLies
 from netbandit.simulation.result import Metric
 
 _FIRST = EventPriority(-1)
@@ -25,6 +26,8 @@ class Asks(Communication):
         learner: The learner, not yet started.
     """
 
+    lies: AnswerLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         self._protocol = ask_protocol(stage.point.protocol, stage.network, self._answer, self._hear)
@@ -36,6 +39,9 @@ class Asks(Communication):
         self._heard: list[tuple[int, int, NDArray[np.float64], int]] = []
         self._slots = 0
         self._delays = [0, 0]
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> AnswerLies:
+        return AnswerLies(stage)
 
     def open(self, learners: Learners) -> None:
         """Take the learner, and wake when agents first ask."""
@@ -60,18 +66,21 @@ class Asks(Communication):
         self._slots += len(asking) > 0
         self._asked_at[asking] = slot
         for agent in asking.tolist():
-            self._protocol.ask(agent)
+            self._protocol.ask(agent, self._learner.avoided(agent))
         self._appoint(slot + 1)
 
-    def _answer(self, agent: int) -> Item:
+    def _answer(self, agent: int, asker: int) -> Item | None:
+        if self.lies.is_mute(agent):
+            return None
         slot = self.clock.now // self.clock.slot
         (row,) = self._learner.answer(slot, self.everybody[agent : agent + 1])
         self._answers[agent] += 1
-        return Item(self._learner.item_bytes(row.size), row)
+        said = self.lies.answered(agent, asker, slot, row, self._learner)
+        return Item(self._learner.item_bytes(row.size), said)
 
     def _hear(self, agent: int, source: int, item: Item) -> None:
         boundary = self.clock.boundary(self.clock.now)
-        if boundary < self.clock.horizon:
+        if boundary < self.clock.horizon and self.lies.sound(item.value):
             asked = int(self._asked_at[agent])
             self._delays[0] += boundary - asked
             self._delays[1] += 1
@@ -101,4 +110,14 @@ class Asks(Communication):
             "rounds": 0 if self.isolated else self._slots,
             "round_slots": 0.0,
             "delay_slots": waited / heard if heard else None,
+            **self._blocked(),
         }
+
+    def _blocked(self) -> dict[str, Metric]:
+        """Return how many neighbours honest agents block at the horizon: honest ones, and liars."""
+        links = getattr(self._learner, "blocked_links", None)
+        if links is None or getattr(self._learner, "block", "none") == "none":
+            return {}
+        liars = self.lies.liars
+        sources = [source in liars for agent, source in links() if agent not in liars]
+        return {"blocked_honest": len(sources) - sum(sources), "blocked_liars": sum(sources)}

@@ -18,6 +18,7 @@ from netbandit.protocols.relay import RELAY
 from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.result import Metric
 
 Numbers = NDArray[np.int64]
@@ -32,6 +33,8 @@ class BulkBroadcasts(Communication):
         slowest: In how many slots an agent hears what it hears at all.
     """
 
+    lies: RowLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner, slowest: int) -> None:
         super().__init__(stage, learner)
         self._depth = slowest + 1
@@ -41,6 +44,9 @@ class BulkBroadcasts(Communication):
         self._item_bytes = 0
         self._waited = 0
         self._heard = 0
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
+        return RowLies(stage, learner)
 
     @abstractmethod
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -71,7 +77,7 @@ class BulkBroadcasts(Communication):
             if self._told is None:
                 self._told = np.zeros((self._depth, *told.shape))
                 self._item_bytes = self._learner.item_bytes(told.shape[1])
-            self._told[slot % self._depth] = told
+            self._told[slot % self._depth] = self.lies.told(slot, self.everybody, told)
         self._send(slot, told is not None)
 
     def deliver(self, slot: int) -> None:
@@ -83,7 +89,11 @@ class BulkBroadcasts(Communication):
             return
         self._waited += len(said) * slot - int(said.sum())
         self._heard += len(said)
-        self._learner.hear(slot, receivers, sources, self._told[said % self._depth, sources], said)
+        told = self._told[said % self._depth, sources]
+        sound = self.lies.sound(sources, told, said)
+        if sound is not None:
+            receivers, sources, told, said = receivers[sound], sources[sound], told[sound], said[sound]
+        self._learner.hear(slot, receivers, sources, told, said)
 
     @property
     def releases(self) -> int:

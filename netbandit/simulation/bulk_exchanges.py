@@ -15,6 +15,7 @@ from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import hop_slots
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.result import Metric
 
 
@@ -27,6 +28,8 @@ class BulkExchanges(Communication):
         stage: All that the driver works with.
         learner: The learner, not yet started.
     """
+
+    lies: RowLies
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
@@ -46,6 +49,9 @@ class BulkExchanges(Communication):
         self._times = self._steps = self._size = 0
         self._due = 0  # the next slot in which all tell, having stepped at its boundary
         self.matrix = self._matrix.dense
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
+        return RowLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learner."""
@@ -68,7 +74,7 @@ class BulkExchanges(Communication):
             self._due = slot + 1
             return
         self._due = slot + self._every
-        self._rows = rows.copy()
+        self._rows = self.lies.told(slot, self.everybody, rows).copy()
         self._times += 1
         self._size = HEADER_BYTES + self._learner.item_bytes(rows.shape[1])
         events = np.empty((len(self._receivers), 4), dtype=np.int64)

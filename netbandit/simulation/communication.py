@@ -16,6 +16,9 @@ from netbandit.simulation import compiled_adapters
 from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
+from netbandit.simulation.lies import Liars
+from netbandit.simulation.lies_in_rows import RowLies
+from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
 from netbandit.simulation.trace_phases import Phases
 
@@ -45,11 +48,15 @@ class Communication:
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that have decided in the turn after which they may talk, ascending.
         eigenvalue, matrix: Where agents exchange: see `World`.
+        lies: Who lies, and what these tell.
     """
+
+    lies: Liars
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         self.stage = stage
         self.clock: Clock = stage.clock
+        self.lies = self._liars(stage, learner)
         agents = stage.topology.agents
         self.everybody = np.arange(agents)
         self.present = self.everybody
@@ -65,6 +72,9 @@ class Communication:
         self.eigenvalue = 0.0
         self.matrix: Callable[[], NDArray[np.float64]] = lambda: np.eye(agents)
         self.learners: Learners = ()
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> Liars:
+        return Liars(stage)
 
     def open(self, learners: Learners) -> None:
         """Take the started learners, before the first slot."""
@@ -129,6 +139,8 @@ class Broadcasts(Communication):
         protocol: What carries what they tell, started; None: as the scenario has it.
     """
 
+    lies: RowLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner, protocol: BroadcastProtocol | None = None) -> None:
         super().__init__(stage, learner)
         self._protocol = protocol or broadcast_protocol(stage.point.protocol, stage.network, self._hear)
@@ -139,6 +151,9 @@ class Broadcasts(Communication):
         self._delays = [0, 0]
         self._heard: tuple[list[int], list[int], list[NDArray[np.float64]], list[int]] = [], [], [], []
         self._phases: Phases | None = None
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
+        return RowLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learner, and see whether a trace is kept of its phases."""
@@ -181,10 +196,15 @@ class Broadcasts(Communication):
         told = self._learner.share(slot, agents) if len(agents) else None
         if told is None:
             return
+        told = self.lies.told(slot, agents, told)
+        speaking = self.lies.speaking(agents)
+        if len(speaking) < len(agents):
+            agents, told = speaking, told[np.isin(agents, speaking)]
         self._said.append(slot)
         if self._phases is not None:
             self._phases.tell(slot)
-        self._tell(agents, told)
+        if len(agents):
+            self._tell(agents, told)
 
     def _tell(self, agents: NDArray[np.int64], told: NDArray[np.float64]) -> None:
         """Let *agents* tell a row each, as the last of what has been said."""
@@ -230,7 +250,22 @@ class Broadcasts(Communication):
         listeners, sources, told, said = self._heard
         if listeners:
             self._heard = [], [], [], []
-            self._learner.hear(slot, np.array(listeners), np.array(sources), np.array(told), np.array(said))
+            self._learn_of(slot, np.array(listeners), np.array(sources), np.array(told), np.array(said))
+
+    def _learn_of(
+        self,
+        slot: int,
+        listeners: NDArray[np.int64],
+        sources: NDArray[np.int64],
+        told: NDArray[np.float64],
+        said: NDArray[np.int64],
+    ) -> None:
+        """Let the learner hear what is not seen to be wrong; see `Learner.hear`."""
+        sound = self.lies.sound(sources, told, said)
+        if sound is not None:
+            listeners, sources, told, said = listeners[sound], sources[sound], told[sound], said[sound]
+        if len(listeners):
+            self._learner.hear(slot, listeners, sources, told, said)
 
     @property
     def releases(self) -> int:
@@ -281,6 +316,8 @@ class Synchronisations(Communication):
         learner: The learner, not yet started.
     """
 
+    lies: SumLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
@@ -297,6 +334,9 @@ class Synchronisations(Communication):
         self._released_at: dict[tuple[int, int], int] = {}
         self._waits: dict[int, list[int]] = {}
         self._adopting: list[_Adoption] = []
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> SumLies:
+        return SumLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learners, and find when they first share.
@@ -345,7 +385,7 @@ class Synchronisations(Communication):
         else:
             self._next = learner.next_share(slot + 1)
         for agent in agents.tolist():
-            if not self.quiet[param_set, agent]:
+            if not self.quiet[param_set, agent] and not self.lies.is_mute(agent):
                 self.quiet[param_set, agent] = True
                 begin(agent, param_set)
 
@@ -360,19 +400,28 @@ class Synchronisations(Communication):
         """Bytes; see `SyncHandler`."""
         return self._template.item_bytes(self._template.share_numbers(self._dimension))
 
-    def release(self, agent: int, param_set: int) -> Item:
+    def release(self, agent: int, param_set: int) -> Item | None:
         """Ask the learner; see `SyncHandler`."""
+        if self.lies.is_mute(agent):
+            return None
         now = self.clock.now
         self.deliver(now // self.clock.slot)
         self._released_at[agent, param_set] = now
         self._releases[param_set, agent] += 1
         shared = self.learners[param_set].share(now // self.clock.slot, self.everybody[agent : agent + 1])
         assert shared is not None, "in a round every agent shares"
-        return Item(self.learners[param_set].item_bytes(shared[0].size), shared[0])
+        said = self.lies.released(agent, param_set, self.sets, shared[0])
+        return Item(self.learners[param_set].item_bytes(shared[0].size), said)
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Ask the learner; see `SyncHandler`."""
         learner = self.learners[0]
+        sound = self.lies.sound_items(items)
+        if len(sound) < len(items):
+            items = [items[place] for place in sound]
+            weights = None if weights is None else [weights[place] for place in sound]
+        if not items:  # nobody is believed
+            return Item(self.release_size, np.zeros(self._template.share_numbers(self._dimension)))
         row = learner.combine([item.value for item in items], weights)
         return Item(learner.item_bytes(row.size), row)
 
@@ -462,6 +511,8 @@ class Exchanges(Communication):
         learner: The learner, not yet started.
     """
 
+    lies: RowLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         self._protocol = exchange_protocol(stage.point.protocol, stage.network, self._mix)
@@ -472,6 +523,9 @@ class Exchanges(Communication):
             self.members = np.full(len(self.everybody), len(self.everybody))
         self._told = np.zeros(len(self.everybody), dtype=np.int64)
         self._mixed: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]] = []
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
+        return RowLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learner."""
@@ -497,6 +551,10 @@ class Exchanges(Communication):
         if rows is None:
             assert not self._told.any(), "who has begun to exchange tells something in every step"
             return
+        rows = self.lies.told(slot, agents, rows)
+        speaking = self.lies.speaking(agents)
+        if len(speaking) < len(agents):
+            agents, rows = speaking, rows[np.isin(agents, speaking)]
         self._told[agents] += 1
         self._protocol.tell(agents, rows, self._learner.item_bytes(rows.shape[1]))
 

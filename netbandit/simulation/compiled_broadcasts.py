@@ -72,7 +72,7 @@ class CompiledBroadcasts(Broadcasts):
         if not len(heard):
             return
         told = self._told[heard[:, columns.ITEM] % len(self._told)]
-        self._learner.hear(slot, heard[:, columns.AGENT], heard[:, columns.SOURCE], told, said)
+        self._learn_of(slot, heard[:, columns.AGENT], heard[:, columns.SOURCE], told, said)
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""

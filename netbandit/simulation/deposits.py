@@ -13,6 +13,7 @@ from netbandit.protocols.adapters import deposit_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
 
 
@@ -34,6 +35,8 @@ class Deposits(Communication):
         learner: The learner, not yet started.
     """
 
+    lies: SumLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         assert isinstance(learner, DepositLearner)  # see `communication`
@@ -54,6 +57,9 @@ class Deposits(Communication):
         self._open: list[list[tuple[Deposit, int]]] = [[] for _ in range(agents)]
         self._waits: list[int] = []
 
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> SumLies:
+        return SumLies(stage, learner)
+
     def open(self, learners: Learners) -> None:
         """Take the learner, and its keeper."""
         super().open(learners)
@@ -69,7 +75,8 @@ class Deposits(Communication):
     def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents deposit."""
         for agent in np.flatnonzero(calls).tolist():
-            self._protocol.deposit(agent)
+            if not self.lies.is_mute(agent):
+                self._protocol.deposit(agent)
 
     def deposit(self, agent: int) -> Item:
         """Ask the learner; see `DepositHandler`."""
@@ -79,7 +86,7 @@ class Deposits(Communication):
         self._deposited[agent] += 1
         self._deposited_at[agent] = now
         self._open[agent].append((found, now))
-        return Item(self._upload_bytes, found)
+        return Item(self._upload_bytes, self.lies.deposited(agent, found))
 
     def resume(self, agent: int) -> None:
         """Ask the learner; see `DepositHandler`."""
@@ -88,6 +95,7 @@ class Deposits(Communication):
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
         """Ask the keeper; see `DepositHandler`."""
+        deposits = [deposits[place] for place in self.lies.sound_items([item for _, item in deposits])]
         found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
         self._absorbed += self._keeper.absorb(found)
 
@@ -113,6 +121,8 @@ class Deposits(Communication):
                 if now < self.clock.end:
                     self._waits.append(-(-(now - when) // self.clock.slot))
                 del opened[0]
+        if agent in self.lies.liars:  # what it waits for may have been left out
+            opened.clear()
         if not opened and self.quiet[0, agent]:
             self.resume(agent)
 

@@ -19,12 +19,14 @@ from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import Item
+from netbandit.protocols.sink import Sink
 from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Lies
 from netbandit.simulation.presence import Presence
 from netbandit.simulation.recovery import Recovery
-from netbandit.simulation.regret import PhaseAccount
+from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.returned import checked
 
@@ -127,6 +129,8 @@ class Epochs(Driver):
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
         self._regret = PhaseAccount(bandit.gaps, stage.clock.horizon)
+        # What each honest agent has pulled is asked for where some lie.
+        self._pulls = PullCounts(bandit.agents, bandit.gaps, stage.clock.horizon) if self._lies.liars else None
         self._is_best = bandit.gaps == 0
         self._best_lost = False
         self._aggregated = 0
@@ -160,9 +164,23 @@ class Epochs(Driver):
         """Start a process for every agent."""
         point = self.stage.point
         self._protocol = round_protocol(point.protocol, self.stage.network, self)
+        self._let_sinks_lie()
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
                 self._clock.environment.process(self._play(cohort, row, agent))
+
+    def _let_sinks_lie(self) -> None:
+        """Let sinks that lie do so in place of their components."""
+        if isinstance(self._protocol, Sink) and self._lies.liars:
+            self._protocol.uploaded = self._uploaded
+
+    def _uploaded(self, sink: int, round: int, item: Item) -> Item:
+        """Return what *sink* uploads in place of what stands for its component."""
+        if item.value is None or sink not in self._lies.liars:
+            return item
+        action = self._cohorts[0].epochs[round].action
+        assert isinstance(action, Phase)
+        return Item(item.size, self._lies.told_of_group(sink, action.arms, item.value))
 
     @property
     def waits(self) -> bool:
@@ -199,6 +217,8 @@ class Epochs(Driver):
             **self._waited(rounds),
             "best_lost": int(self._best_lost),
             **self._lies.metrics(),
+            **({} if self._pulls is None else {"regret_worst_agent": self._pulls.most_regret()}),
+            **figures_of(self._learner, self._learner.figures(), taken=()),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -330,6 +350,8 @@ class Epochs(Driver):
             if end >= horizon:
                 return
             yield clock.wait_until(end)
+            if self._lies.is_mute(agent):
+                return
             item = None
             if self._takes_part(agent, number):
                 self._round = number
@@ -362,6 +384,8 @@ class Epochs(Driver):
         if self._presence is None:
             if agent not in self._lies.liars:
                 self._regret.explore(start, (cohort.number, number), phase.arms, phase.pulls)
+                if self._pulls is not None:
+                    self._pulls.explore(agent, start, phase.arms, phase.pulls)
             return start + phase.slots
         # A phase goes on after slots in which the agent was down, and its pulls are complete.
         presence, horizon = self._presence[agent], self._clock.horizon
@@ -378,6 +402,8 @@ class Epochs(Driver):
             return
         for first, last in self._present(agent, start, end):
             self._regret.exploit(first, last, arm)
+            if self._pulls is not None:
+                self._pulls.exploit(agent, first, last, arm)
 
     def _next_present(self, agent: int, slot: int) -> int:
         return slot if self._presence is None else self._presence[agent].next(slot)

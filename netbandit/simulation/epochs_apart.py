@@ -12,6 +12,7 @@ import numpy as np
 from simpy import Event
 
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
+from netbandit.learners.elimination_pooled import Pooled
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.privacy.accountant import PrivacySpent
@@ -55,6 +56,7 @@ class EpochsApart(Epochs):
         # Who goes down is forgotten before the clock that ends rounds looks at who is left.
         down = set(network.watch_agents(self._changed)) if self._forgets else set()
         self._protocol = round_protocol(self.stage.point.protocol, network, self)
+        self._let_sinks_lie()
         reach = self._protocol.reach
         if reach is not None:
             self._sharing = list(reach)
@@ -110,6 +112,8 @@ class EpochsApart(Epochs):
             learner.observe(self._bandit.pull_blocks(rewards, itself, action.arms, action.pulls), noise)
             best = int(learner.best_arms[0])
             yield clock.wait_until(end)
+            if self._lies.is_mute(agent):
+                return
             item = None
             if self._takes_part(agent, number) and (informed or not drawn):
                 item = Item(
@@ -141,6 +145,14 @@ class EpochsApart(Epochs):
         if self._isolated:
             return truth
         return replace(truth, means=self._lies.told(agent, truth.arms, truth.means))
+
+    def _uploaded(self, sink: int, round: int, item: Item) -> Item:
+        """See `Epochs`."""
+        pooled: Pooled = item.value
+        if sink not in self._lies.liars or not len(pooled.arms):
+            return item
+        means = self._lies.told_of_group(sink, pooled.arms, pooled.means)
+        return Item(item.size, replace(pooled, means=means))
 
     def _explore_for_itself(self, agent: int, start: int, limit: int, phase: Phase) -> int:
         """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""

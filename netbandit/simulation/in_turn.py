@@ -9,6 +9,7 @@ from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.result import Metric
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import SlotWorld
@@ -26,6 +27,8 @@ class InTurn(Communication):
         learner: The learner, not yet started.
     """
 
+    lies: RowLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         protocol = stage.point.protocol
@@ -38,6 +41,9 @@ class InTurn(Communication):
         self._told = 0
         self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._others: dict[int, NDArray[np.int64]] = {}
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
+        return RowLies(stage, learner)
 
     def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
         """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
@@ -56,8 +62,11 @@ class InTurn(Communication):
             world.digest(account.digests, who, arms, rewards)
             missed.append(regret)
             told = learner.share(slot, who)
-            if told is not None and len(others):
+            if told is not None and len(others) and not self.lies.is_mute(agent):
                 sources, said = np.full(len(others), agent), np.full(len(others), slot)
+                told = self.lies.told(slot, who, told)
+                if self.lies.sound(who, told, said[:1]) is not None:
+                    continue
                 learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
                 self._told = slot + 1
         account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))

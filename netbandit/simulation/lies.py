@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.adversaries.attacks import Attack
 from netbandit.adversaries.false_means import View, false_means, place_of
 from netbandit.adversaries.placement import count_liars, drawn, of_highest_degree
 from netbandit.adversaries.soundness import sound_arms, sound_means, sound_pulls
@@ -46,7 +47,60 @@ def liars_of(settings: AdversarySettings, topology: Topology, streams: Streams) 
     return drawn(streams.generator("adversary.place"), topology.agents, liars)
 
 
-class Lies:
+class Liars:
+    """Who lies in a replication, from when on, and how much of what was told was no truth.
+
+    Args:
+        stage: The replication.
+
+    Attributes:
+        liars: The agents that lie.
+        counted: 1 for each agent whose regret counts, 0 for a liar, shape (M,).
+    """
+
+    def __init__(self, stage: "ReplicationContext") -> None:
+        self._settings = stage.point.scenario.adversary
+        self._bandit: Any = stage.bandit
+        self._clock = stage.clock
+        self._begin = Duration(self._settings.from_).nanoseconds(stage.clock.slot)
+        self._horizon = stage.clock.horizon
+        self.liars = stage.liars
+        self.counted = np.ones(stage.topology.agents)
+        self.counted[sorted(stage.liars)] = 0.0
+        self._streams = {agent: stage.streams.generator("adversary", agent) for agent in sorted(stage.liars)}
+        self._contributed = self._forged = 0
+        self._rejected: dict[Any, Any] = {}
+
+    @property
+    def _attack(self) -> Attack:
+        assert self._settings.attack is not None, "who lies does so in some way"
+        return self._settings.attack
+
+    @property
+    def _lies_now(self) -> bool:
+        return bool(self.liars) and self._clock.now >= self._begin and self._settings.attack != "mute"
+
+    @property
+    def _mute_now(self) -> bool:
+        return bool(self.liars) and self._settings.attack == "mute" and self._clock.now >= self._begin
+
+    def is_mute(self, agent: int) -> bool:
+        """Return whether *agent* tells nothing any more."""
+        return self._mute_now and agent in self.liars
+
+    def speaking(self, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those of *agents* that are not mute."""
+        return agents[self.counted[agents] > 0] if self._mute_now else agents
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return how much was lied, and seen to be wrong; nothing where the scenario has no adversary."""
+        if not self._settings:
+            return {}
+        lies = self._forged / self._contributed if self._contributed else 0.0
+        return {"lies": lies, "rejected": len(self._rejected)}
+
+
+class Lies(Liars):
     """Makes lies of means, and checks what is received.
 
     Args:
@@ -55,17 +109,11 @@ class Lies:
     """
 
     def __init__(self, stage: "ReplicationContext", *, bounded: bool) -> None:
-        self._settings = stage.point.scenario.adversary
-        self._bandit: Any = stage.bandit
-        self._clock = stage.clock
-        self._begin = Duration(self._settings.from_).nanoseconds(stage.clock.slot)
+        super().__init__(stage)
         self._bounded = bounded and not isinstance(stage.bandit, Gaussian)
-        self._horizon = stage.clock.horizon
-        self.liars = stage.liars
-        self._streams = {agent: stage.streams.generator("adversary", agent) for agent in sorted(stage.liars)}
         self._before: dict[int, dict[int, float]] = {}
-        self._contributed = self._forged = 0
-        self._rejected: dict[int, Item] = {}
+        # What such an agent tells is only what it tells of others: its own item goes no further.
+        self._speakers = frozenset(stage.topology.sinks if stage.point.protocol.speaks_for_groups else ())
 
     def told(
         self,
@@ -85,8 +133,20 @@ class Lies:
         if not self.liars:
             return truth
         self._contributed += 1
-        attack = self._settings.attack
-        if agent not in self.liars or attack is None or self._clock.now < self._begin:
+        return truth if agent in self._speakers else self._told(agent, arms, truth, releases)
+
+    def told_of_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what *agent* tells in place of a group, where an honest one would tell the *truth*, shape (a,)."""
+        return self._told(agent, arms, truth, None) if agent in self.liars else truth
+
+    def _told(
+        self,
+        agent: int,
+        arms: NDArray[np.int64],
+        truth: NDArray[np.float64],
+        releases: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]:
+        if agent not in self.liars or not self._lies_now:
             return truth
         means = self._bandit.global_means[arms]
         honest = [each for each in range(len(releases)) if each not in self.liars] if releases is not None else []
@@ -100,7 +160,7 @@ class Lies:
             liars=len(self.liars),
             most=1.0 if self._settings.range == "plausible" else self._settings.strength,
         )
-        said = false_means(attack, view, self._streams[agent])
+        said = false_means(self._attack, view, self._streams[agent])
         if self._bounded and self._settings.range == "plausible":
             said = np.clip(said, 0.0, 1.0)
         self._before[agent] = dict(zip(arms.tolist(), truth.tolist(), strict=True))
@@ -130,10 +190,3 @@ class Lies:
         if isinstance(value, np.ndarray):
             return sound_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
         return value is not None  # what an agent has made of items that it has checked, if any was left
-
-    def metrics(self) -> dict[str, Metric]:
-        """Return how much was lied, and seen to be wrong; nothing where the scenario has no adversary."""
-        if not self._settings:
-            return {}
-        lies = self._forged / self._contributed if self._contributed else 0.0
-        return {"lies": lies, "rejected": len(self._rejected)}

@@ -102,6 +102,34 @@ class PhaseAccount:
         return first, second, third, fourth
 
 
+class PullCounts:
+    """Counts the pulls of each agent, to find the one that is worst off.
+
+    Args:
+        agents: The number M of agents.
+        gaps: How much worse than the best arm each arm is, shape (K,).
+        horizon: T, in slots; what lies beyond does not count.
+    """
+
+    def __init__(self, agents: int, gaps: NDArray[np.float64], horizon: int) -> None:
+        self._gaps = gaps
+        self._horizon = horizon
+        self._counts = np.zeros((agents, len(gaps)), dtype=np.int64)
+
+    def explore(self, agent: int, start: int, arms: NDArray[np.int64], pulls: int) -> None:
+        """Let *agent* pull each of *arms*, in order, *pulls* times from slot *start* on."""
+        pulls = min(pulls, self._horizon)  # it may exceed 64 bits
+        self._counts[agent, arms] += np.clip(self._horizon - start - pulls * np.arange(len(arms)), 0, pulls)
+
+    def exploit(self, agent: int, start: int, end: int, arm: int) -> None:
+        """Let *agent* pull *arm* from slot *start* until before slot *end*."""
+        self._counts[agent, arm] += max(end - start, 0)
+
+    def most_regret(self) -> float:
+        """Return the regret of the agent that has most."""
+        return max(fsum(row) for row in (self._counts * self._gaps).tolist())
+
+
 def regret_of_decisions(
     slots: NDArray[np.int64],
     regrets: NDArray[np.float64],

@@ -28,7 +28,7 @@ from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.build_contacts import build_contacts
 from netbandit.simulation.choosing.way import Choice, explained
-from netbandit.simulation.driver import Driver, ReplicationContext
+from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
@@ -74,7 +74,7 @@ class Simulation:
             driver = driver_for(stage)
             driver.start()
             waits: list[int] = []
-            if network.unreliable:
+            if network.unreliable or _somebody_is_mute(stage):
                 # With nothing queued, under way or timed at the horizon, who waits does so for ever.
                 clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
@@ -113,7 +113,8 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
-        metrics["may_stall"] = int(_may_stall(driver, network, point.protocol))
+        loses = network.faults.may_lose or _somebody_is_mute(stage)
+        metrics["may_stall"] = int(loses and driver.waits and getattr(point.protocol, "deadline", None) is None)
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -221,9 +222,9 @@ def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
     return contact_figures(up, topology.edges, topology.agents, end)._asdict()
 
 
-def _may_stall(driver: Driver, network: Network, protocol: NetworkProtocol) -> bool:
-    """Return whether agents may wait for ever for what is lost, whether or not some did."""
-    return driver.waits and network.faults.may_lose and getattr(protocol, "deadline", None) is None
+def _somebody_is_mute(stage: ReplicationContext) -> bool:
+    """Return whether some agents tell nothing, so that others may wait for them for ever."""
+    return bool(stage.liars) and stage.point.scenario.adversary.attack == "mute"
 
 
 def _waiting(

@@ -45,9 +45,13 @@ class SlotWorld(ABC):
         bandit: The bandit.
         kind: The kind of event that a decision is, for the fingerprint.
         each: Whether regret is added up agent by agent.
+        counted: 1 for each agent whose regret counts, 0 for one that lies, shape (M,).
+        missed: How much less than the best each of them has earned so far, shape (M,).
     """
 
     bandit: Any
+    counted: NDArray[np.float64]
+    missed: NDArray[np.float64]
     kind: Kind = CHOOSE
     each: bool = False
 
@@ -78,8 +82,12 @@ class SlotWorld(ABC):
         digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return figures of its own, after so many *decisions* of all agents."""
+        """Return figures of its own, after so many *decisions* of all agents that count."""
         return {}
+
+    def count_only(self, counted: NDArray[np.float64]) -> None:
+        """Have the regret of these agents alone count; before the first slot."""
+        self.counted = counted
 
     # What one agent does, written out into the loop over all of them (`netbandit.simulation.slot_loop`).
 
@@ -208,6 +216,7 @@ class ArmWorld(SlotWorld):
     def __init__(self, bandit: ArmBandit) -> None:
         self.bandit = bandit
         self.missed = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
         self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
         self._tables: tuple[int, int] | None = None
         self._missed_static = 0.0
@@ -291,7 +300,7 @@ class ArmWorld(SlotWorld):
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.miss_one`."""
         period = self.periods[slot - self.tables_first] if CHANGES else 0
-        missed = self.gaps[period, agent * self.own_gaps, arm]
+        missed = self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
         if CHANGES:
             self.chosen[slot - self.tables_first, agent] = arm
         return missed
@@ -305,7 +314,11 @@ class ArmWorld(SlotWorld):
         if self._varied is not None:
             for slot in range(first, last):
                 arms = self.chosen[slot - self.tables_first, agents]
-                self._missed_static += float(self._varied.static_regrets(slot, arms).sum())
+                self._note_static(slot, agents, arms)
+
+    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
+        assert self._varied is not None
+        self._missed_static += float((self._varied.static_regrets(slot, arms) * self.counted[agents]).sum())
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
@@ -313,10 +326,10 @@ class ArmWorld(SlotWorld):
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `SlotWorld.pull`."""
         rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
-        missed = self.bandit.regrets(slot, agents, arms)
+        missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
         self.missed[agents] += missed
         if self._varied is not None:
-            self._missed_static += float(self._varied.static_regrets(slot, arms).sum())
+            self._note_static(slot, agents, arms)
         return rewards, missed
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
@@ -324,7 +337,7 @@ class ArmWorld(SlotWorld):
         static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
         of_agents: dict[str, Metric] = {
             "regret_worst_agent": float(self.missed.max()),
-            "regret_best_agent": float(self.missed.min()),
+            "regret_best_agent": float(self.missed[self.counted > 0].min()),
         }
         return {**of_agents, **static}
 
@@ -338,6 +351,8 @@ class ActionSetWorld(SlotWorld):
 
     def __init__(self, bandit: ActionSetBandit) -> None:
         self.bandit = bandit
+        self.missed = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
         self._shown: NDArray[np.float64] | None = None
 
     def facts(self) -> dict[str, Any]:
@@ -375,7 +390,11 @@ class ActionSetWorld(SlotWorld):
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.miss_one`."""
-        return self.bandit.miss_one(agent, arm)
+        return self.bandit.miss_one(agent, arm) * self.counted[agent]
+
+    def note_missed(self, agent: int, missed: float) -> None:
+        """See `SlotWorld.note_missed`."""
+        self.missed[agent] += missed
 
     def actions(self, agents: Agents) -> NDArray[np.float64]:
         """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""
@@ -385,7 +404,13 @@ class ActionSetWorld(SlotWorld):
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `SlotWorld.pull`."""
         rewards, missed = self.bandit.pull(agents, arms)
+        missed = missed * self.counted[agents]
+        self.missed[agents] += missed
         return rewards, missed
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret of the agent that is worst off, where some lie."""
+        return {} if self.counted.all() else {"regret_worst_agent": float(self.missed.max())}
 
 
 class MarketWorld(SlotWorld):
@@ -408,6 +433,7 @@ class MarketWorld(SlotWorld):
         self.bandit = bandit
         self.best = bandit.revenue(optimum(bandit))
         self.violations = np.zeros(bandit.agents, dtype=np.int64)
+        self.counted = np.ones(bandit.agents)
         self._has_tables = False
 
     def facts(self) -> dict[str, Any]:
@@ -480,7 +506,7 @@ class MarketWorld(SlotWorld):
         if surplus < -TOLERANCE:
             self.violations[agent] += 1
             earned = self.least[agent]
-        return self.best[agent] - earned
+        return (self.best[agent] - earned) * self.counted[agent]
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: a market is always the same."""
@@ -500,7 +526,7 @@ class MarketWorld(SlotWorld):
         keeps = bandit.keeps_threshold(bought)
         self.violations[agents] += ~keeps
         earned = np.where(keeps, (bought * bandit.revenues[agents]).sum(axis=1), bandit.least_revenue[agents])
-        return good, self.best[agents] - earned
+        return good, (self.best[agents] - earned) * self.counted[agents]
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Take in of each producer what was bought and how much of it was good, where anything was bought."""
@@ -516,7 +542,7 @@ class MarketWorld(SlotWorld):
         """Return how often the threshold was violated, and for how many agents it costs anything."""
         bandit = self.bandit
         return {
-            "violations": float(self.violations.sum()) / decisions if decisions else None,
+            "violations": float(self.violations[self.counted > 0].sum()) / decisions if decisions else None,
             "binding": float(bandit.binding.mean()),
         }
 

@@ -66,6 +66,9 @@ class Slots(Driver):
         stage = self.stage
         template = checked(in_slots(stage.point.learner).fresh())
         self.talking = talking = communication(stage, template)
+        if stage.liars:
+            self.world.count_only(talking.lies.counted)
+            self.turns.count_only(talking.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
         degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
@@ -85,6 +88,7 @@ class Slots(Driver):
                 sets=talking.sets,
                 param_set=param_set,
                 forgets=self._forgets,
+                liars=len(stage.liars),
                 **self.world.facts(),
             )
             if isinstance(learner, StepLearner):
@@ -163,6 +167,7 @@ class Slots(Driver):
             **paid,
             **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
             **talked,
+            **talking.lies.metrics(),
         }
         values = account.total()
         said = (_GENERIC if self._slow else "", self._uncompiled)

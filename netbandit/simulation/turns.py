@@ -55,9 +55,10 @@ class Turns(ABC):
     Attributes:
         last: The number of the turn after those that are known.
         expected: How many decisions an agent makes by the horizon, in the mean over agents.
-        decisions: How many decisions belong to the turns reached so far, be their agents up or not.
+        decisions: How many decisions that count belong to the turns reached so far, be their agents up or not.
         up: Which agents are up, shape (M,).
         here: The numbers of these, ascending.
+        counted: Whether the decisions of each agent count, shape (M,); all do but those of agents that lie.
     """
 
     everybody: bool = False
@@ -68,10 +69,12 @@ class Turns(ABC):
     decisions: int
     up: NDArray[np.bool_]
     here: Agents
+    counted: NDArray[np.bool_]
 
     def __init__(self, agents: int) -> None:
         self.up = np.ones(agents, dtype=np.bool_)
         self.here = np.arange(agents)
+        self.counted = np.ones(agents, dtype=np.bool_)
 
     def note(self, agent: int, *, up: bool) -> None:
         """Note that *agent* goes down, so that it does not decide when its turn comes, or comes back."""
@@ -80,7 +83,11 @@ class Turns(ABC):
 
     @abstractmethod
     def decided(self, first: int, last: int) -> int:
-        """Return how many decisions are made from turn *first* to before *last*, if the same agents are up."""
+        """Return how many decisions that count are made from turn *first* to before *last* by agents that are up."""
+
+    def count_only(self, counted: NDArray[np.bool_]) -> None:
+        """Have the decisions of these agents alone count; before the first turn."""
+        self.counted = counted
 
     @abstractmethod
     def reach(self, turn: int) -> bool:
@@ -162,7 +169,12 @@ class EverySlot(Turns):
 
     def decided(self, first: int, last: int) -> int:
         """See `Turns.decided`."""
-        return len(self.here) * (last - first)
+        return int(self.counted[self.here].sum()) * (last - first)
+
+    def count_only(self, counted: NDArray[np.bool_]) -> None:
+        """See `Turns.count_only`."""
+        super().count_only(counted)
+        self.decisions = int(counted.sum()) * self.last
 
     def ends(self, turn: int) -> bool:
         """See `Turns.ends`."""
@@ -247,7 +259,7 @@ class DrawnTurns(Turns):
         self._first_slot = first
         self._block = TurnBlock(self.last, slots, starts, agents)
         self.last += turns
-        self.decisions += len(agents)
+        self.decisions += int(self.counted[agents].sum())
 
     def before(self, time: float) -> int:
         """See `Turns.before`."""
@@ -282,7 +294,9 @@ class DrawnTurns(Turns):
         """See `Turns.decided`."""
         block = self._block
         begin, end = block.starts[[first - block.first, last - block.first]]
-        return int(end - begin if len(self.here) == self._count else self.up[block.agents[begin:end]].sum())
+        if len(self.here) == self._count and self.counted.all():
+            return int(end - begin)
+        return int((self.up & self.counted)[block.agents[begin:end]].sum())
 
     def ends(self, turn: int) -> bool:
         """See `Turns.ends`."""

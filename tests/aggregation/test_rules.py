@@ -11,7 +11,7 @@ from netbandit.aggregation.krum import krum, krum_row
 from netbandit.aggregation.mean import mean
 from netbandit.aggregation.median import median
 from netbandit.aggregation.median_of_means import median_of_means
-from netbandit.aggregation.resilient import resilient_mean
+from netbandit.aggregation.one_arm import median_of, resilient_of, trimmed_of
 from netbandit.aggregation.rows import repeated
 from netbandit.aggregation.trimmed_mean import trimmed_mean
 
@@ -146,14 +146,24 @@ def test_a_group_counts_as_its_members():
 
 
 def test_a_resilient_mean_by_hand():
-    found = resilient_mean(0.5, 10, [0.0, 0.6, 0.7, 1.0, 0.9], [10, 10, 10, 10, 1], 1)
-    assert found.mean == pytest.approx((0.5 + 0.6 + 0.7) / 3)
-    assert found.factor == pytest.approx((4 / 9 + 1.5 / 3 + 1.5) / 4)
+    pulls = np.array([10.0, 10.0, 10.0, 10.0, 1.0])
+    mean, factor = resilient_of(0.5, 10.0, np.array([0.0, 0.6, 0.7, 1.0, 0.9]), pulls, 5, 1, 1.5)
+    assert mean == pytest.approx((0.5 + 0.6 + 0.7) / 3)
+    assert factor == pytest.approx((4 / 9 + 1.5 / 3 + 1.5) / 4)
 
 
 def test_a_resilient_mean_with_too_few_neighbours_is_the_own_one():
-    assert resilient_mean(0.5, 10, [0.0, 1.0], [10, 10], 1) == (0.5, 1.0)
-    assert resilient_mean(0.5, 10, [0.0, 1.0, 1.0], [10, 10, 0], 1) == (0.5, 1.0)
+    assert resilient_of(0.5, 10.0, np.array([0.0, 1.0]), np.full(2, 10.0), 2, 1, 1.5) == (0.5, 1.0)
+    assert resilient_of(0.5, 10.0, np.array([0.0, 1.0, 1.0]), np.array([10.0, 10.0, 0.0]), 3, 1, 1.5) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("tolerate", [0, 1, 6])
+def test_compiled_rules_of_one_arm_are_those_of_many_coordinates(count, tolerate):
+    means = np.sort(draws(count))
+    assert median_of(means, count) == median(means[:, np.newaxis])[0]
+    cut = min(tolerate, (count - 1) // 2)
+    assert trimmed_of(means, count, tolerate) == pytest.approx(trimmed_mean(means[:, np.newaxis], cut)[0], rel=1e-15)
 
 
 @pytest.mark.parametrize(

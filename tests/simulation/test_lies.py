@@ -194,16 +194,20 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
         (["topology.agents=3", "adversary.agents=[0, 1, 2]", "adversary.attack=flip"], "somebody must be honest"),
         (["adversary.share=0.2", "adversary.attack=collude", "adversary.target=4"], "the bandit has arms 0 to 3"),
         (["adversary.share=0.2", "adversary.attack=hidden", "protocol.kind=local"], 'cannot be "hidden"'),
-        (["adversary.share=0.2", "adversary.attack=flip", "learner.kind=ucb"], 'cannot be with learner.kind = "ucb"'),
+        (["adversary.share=0.2", "adversary.attack=flip", "learner.kind=ucb"], "for single observations, is not known"),
         (
             ["learner.kind=ucb", "learner.robust=median"],
-            "learner.robust: unknown key: a defence against lies combines means",
+            'must be "mean" with share = "observations"',
         ),
         (
             ["learner.kind=dducb", "protocol.kind=consensus", "learner.robust=median"],
             "learner.robust: unknown key: agents mix",
         ),
-        (["learner.kind=gosine", "protocol.kind=gossip", *LIARS, "adversary.attack=flip"], "nothing to combine"),
+        (
+            ["learner.kind=gosine", "protocol.kind=gossip", *LIARS, "adversary.attack=flip"],
+            "tell an arm to those that ask",
+        ),
+        (["learner.kind=gosine", "protocol.kind=gossip", "learner.robust=median"], "nothing to combine: block is"),
         (["learner.robust=trimmed", "learner.tolerate=5"], "needs 11 contributions, and there are 9 at one place"),
         (["learner.robust=krum", "learner.tolerate=4"], "needs 11 contributions, and there are 9"),
         (["learner.robust=median-of-means", "learner.groups=10"], "learner.groups: robust"),

@@ -38,6 +38,8 @@ class InBulk(Way):
 
     def _why_alone(self) -> str | None:
         """Return why agents do not all act in every slot; None: they do."""
+        if self.stage.liars and self.stage.point.scenario.adversary.attack == "mute":
+            return "some agents tell nothing (adversary.attack)"
         return None if self.stage.point.scenario.run.activity == "every" else "not all agents decide in every slot"
 
 

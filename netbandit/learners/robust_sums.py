@@ -1,0 +1,65 @@
+"""Combining the sums of linear learners, some of which may be lies.
+
+Contributions are sums over all that an agent has seen, and agents have seen differently much. So each is divided by its
+count; they are combined as vectors, in which the distance of two matrices is that of Frobenius; and what stands for one
+observation is multiplied by the number of agents times the median of their counts.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.aggregation.median import median
+from netbandit.learners.defence import Defence
+
+Floats = NDArray[np.float64]
+
+
+def robust_sums(
+    defence: Defence, rows: Sequence[Floats], dimension: int, weights: Sequence[int] | None = None
+) -> Floats:
+    """Return the packed sums that stand for *rows*, with their count as the last number.
+
+    The geometric median is a weighted mean of contributions, so that ``U = sum w_i U_i`` is positive semidefinite and u
+    goes with it. Medians and trimmed means of single entries need not be: eigenvalues below 0 are set to 0.
+
+    Args:
+        defence: The rule, which is not the mean.
+        rows: The upper triangle of U, row by row, then u, and the count, each of shape (d (d + 1) / 2 + d + 1,).
+        dimension: d.
+        weights: How many agents' sums each of them is; None: one each.
+    """
+    upper = np.triu_indices(dimension)
+    agents = np.ones(len(rows), dtype=np.int64) if weights is None else np.asarray(weights, dtype=np.int64)
+    defence.hear(int(agents.sum()))
+    told = np.array(rows)
+    known = told[:, -1] > 0  # who has seen nothing has nothing to say
+    if not known.any():
+        return np.zeros(told.shape[1])
+    told, agents = told[known], agents[known]
+    scale = np.ones(told.shape[1] - 1)
+    scale[: len(upper[0])] = np.where(upper[0] == upper[1], 1.0, np.sqrt(2.0))
+    observations = scale * told[:, :-1] / told[:, -1:]
+    one = defence.combine(observations, None if weights is None else agents.tolist(), np.random.default_rng) / scale
+    counts = np.repeat(told[:, -1] / agents, agents)
+    total = float(median(counts[:, np.newaxis])[0]) * len(counts)
+    if defence.rule in ("median", "trimmed"):
+        _repair(one, upper, dimension, defence)
+    return np.append(one * total, total)
+
+
+def _repair(row: Floats, upper: tuple[NDArray[np.int64], ...], dimension: int, defence: Defence) -> None:
+    """Set the negative eigenvalues of the matrix in *row* to 0."""
+    gram = np.zeros((dimension, dimension))
+    gram[upper] = row[: len(upper[0])]
+    gram += np.triu(gram, 1).T
+    values, vectors = np.linalg.eigh(gram)
+    if values[0] >= -_ROUNDING * values[-1]:
+        return
+    defence.tally.repaired += 1
+    repaired = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    row[: len(upper[0])] = repaired[upper]
+
+
+_ROUNDING = 1e-12

@@ -96,18 +96,15 @@ class FedUcb(EllipsoidLearner):
             text = "noise that is larger than what it hides is told from no lie: it needs epsilon = inf"
             yield Mistake("robust", f'must be "mean" with an epsilon: {text}')
 
-    def check_with(self, others: Others) -> Checks:
-        """Yield a defence that the way to talk does not allow."""
-        yield from defence_checks(self, others)
-
     def tells(self) -> Form | None:
         """See `AnyLearner.tells`."""
         return super().tells() if self.epsilon == inf else None
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a test that is never made, as nobody calls."""
+        """Yield a test that is never made, as nobody calls, and what a defence lacks."""
         if others.protocol.out_of_band and "threshold" in self.model_fields_set and self.schedule != "fixed":
             yield Note("threshold", f'is not used with protocol.kind = "{others.kinds["protocol"]}"')
+        yield from defence_checks(self, others)
 
     def _start(self, agents: int) -> Start:
         """Begin with the initial matrix; noise comes from ``tree.<set>``, index: the agent."""

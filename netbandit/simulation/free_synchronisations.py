@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from netbandit.learners.slots import Learner
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
 
 
@@ -19,6 +20,8 @@ class FreeSynchronisations(Communication):
         learner: The learner, not yet started.
     """
 
+    lies: SumLies
+
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
         agents = len(self.everybody)
@@ -31,6 +34,9 @@ class FreeSynchronisations(Communication):
         self._combined: NDArray[np.float64] | None = None
         self._behind = np.zeros(agents, dtype=np.bool_)
         self._rounds = 0
+
+    def _liars(self, stage: ReplicationContext, learner: Learner) -> SumLies:
+        return SumLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learner, and find when it first shares."""
@@ -55,7 +61,9 @@ class FreeSynchronisations(Communication):
             self._share(self._due, self.present)
             self._due = None
             self._rounds += 1
-            self._combined = self._learner.combine([self._rows[key] for key in sorted(self._rows)])
+            told = [self._rows[key] for key in sorted(self._rows)]
+            believed = [told[place] for place in self.lies.sound(told)]
+            self._combined = self._learner.combine(believed) if believed else self._nothing
             self._behind[:] = True
         adopting = self.present[self._behind[self.present]]
         if len(adopting):
@@ -66,8 +74,10 @@ class FreeSynchronisations(Communication):
     def _share(self, slot: int, agents: NDArray[np.int64]) -> None:
         shared = self._learner.share(slot, agents)
         assert shared is not None, "in a round every agent shares"
+        self._nothing = np.zeros_like(shared[0])
         for agent, row in zip(agents.tolist(), shared, strict=True):
-            self._rows[agent, self._lives[agent]] = row
+            if not self.lies.is_mute(agent):
+                self._rows[agent, self._lives[agent]] = self.lies.released(agent, 0, 1, row)
         self._shares[agents] += 1
 
     def gone(self, agent: int, *, forgets: bool) -> None:

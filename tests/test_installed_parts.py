@@ -1,6 +1,7 @@
 """A part of another installed package is known by its name."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -172,6 +173,11 @@ def test_all_names_are_listed_with_their_packages(install):
     assert f"  gis               netbandit has a protocol of this name, which is the one that is used {of}" in lines
     (bad,) = [line for line in lines if line.startswith("  bad ")]
     assert '"bad" of the package two-hubs 1.2: cannot import broken: ZeroDivisionError' in bad
+    keys = CliRunner().invoke(main, ["parts", "learner.ucb", "metrics"]).output
+    assert re.search(r"^    exploration: alpha: 4 is UCB1 .*?default 4\.0\.$", keys, re.MULTILINE | re.DOTALL)
+    assert re.search(r"^energy_j \(J\): ", keys, re.MULTILINE)
+    wrong = CliRunner().invoke(main, ["parts", "learner.ucbb"])
+    assert (wrong.exit_code, 'did you mean "ucb"?' in wrong.stderr) == (2, True)
     text = json.dumps(schema())
     assert '"hub"' in text
     assert "rounds_told" in text

@@ -1,7 +1,7 @@
 """The table of audits on a terminal, and what it means in words."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
 from netbandit.auditing.audit import Audit
@@ -42,8 +42,12 @@ def words(audits: Sequence[Audit]) -> list[str]:
         f"at least: no smaller epsilon fits what was released of two inputs that differ in one unit, with {sure} "
         "confidence; that nothing was found is no proof of privacy"
     ]
+    lines.insert(0, "stated: by netbandit's account of what was released")
     for audit in audits:
-        if not isfinite(audit.spent.epsilon):
+        spent, claimed = audit.spent.epsilon, audit.spent.epsilon_claimed
+        if isfinite(claimed) and not isclose(spent, claimed, rel_tol=1e-3):
+            lines.append(f"{audit.name}: the paper states {_number(claimed)}, by an account of its own")
+        if not isfinite(spent):
             lines.append(f"{audit.name}: no privacy is stated, so there is nothing to refute")
         elif audit.caught:
             lines.append(f"{audit.name}: what leaves is less private than stated{_not_covered(audit)}")

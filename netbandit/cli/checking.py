@@ -1,11 +1,14 @@
 """``netbandit check``, ``schema`` and ``parts``: what a scenario may say, and what is wrong with one."""
 
+import inspect
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from netbandit.cli.common import plain_errors, set_option, valid_and_mistakes
+from netbandit.cli.exit_codes import fail
 from netbandit.plural import counted
 from netbandit.printable import one_line
 
@@ -56,13 +59,46 @@ def schema() -> None:
 
 
 @click.command()
-def parts() -> None:
-    """List the parts that a scenario can name, those of installed packages among them."""
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+def parts(names: tuple[str, ...]) -> None:
+    """List the parts that a scenario can name, those of installed packages among them.
+
+    With NAMES such as learner.ucb or topology.ring, the keys of these parts with type, default and meaning; with
+    metrics, all metrics.
+    """
     from netbandit.registry import BUILT_IN, kind_key, named_parts
 
+    if names:
+        for name in names:
+            click.echo(_metrics() if name == "metrics" else _keys_of(name))
+        return
     for table in BUILT_IN:
         click.echo(f"{table}.{kind_key(table)}")
         for part in named_parts(table):
             what = part.problem if part.found is None else (part.found.__doc__ or "").strip().partition("\n")[0]
             of = f" [{one_line(part.package)}]" if part.package else ""
             click.echo(f"  {one_line(part.kind):<18}{one_line(what)}{of}")
+
+
+def _keys_of(name: str) -> str:
+    """Return what a part is and takes, as ``help`` says it in Python."""
+    from netbandit.registry import BUILT_IN, KindError, part_class
+
+    table, _, kind = name.partition(".")
+    if table not in BUILT_IN or not kind:
+        fail(f"{name}: must be metrics or the name of a part, such as learner.ucb: {', '.join(BUILT_IN)} with its kind")
+    try:
+        return f"{name}: {inspect.getdoc(part_class(table, kind, Path())) or ''}\n"
+    except KindError as error:
+        fail(f"{name}: {error}")
+
+
+def _metrics() -> str:
+    from netbandit.results.metrics import METRICS
+
+    def line(name: str) -> str:
+        entry = METRICS[name]
+        unit = f" ({entry.unit})" if entry.unit else ""
+        return f"{name}{unit}: {entry.meaning} Given by {entry.given_by}."
+
+    return "\n".join(map(line, METRICS))

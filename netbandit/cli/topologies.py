@@ -145,11 +145,13 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
         best.append(found[0])
         for line in tables.placement_lines(shape, "a server", found, "every node tried"):
             click.echo(line)
+        click.echo("  the protocol parameter-server takes its number as protocol.server")
     if sinks is not None:
         how = "every set tried" if sinks <= placement.EXACT else "placed one by one, then moved while that helps"
         best.append(placement.sinks(table, sinks))
         for line in tables.placement_lines(shape, f"{sinks} sinks", best[-1:], how):
             click.echo(line)
+        click.echo("  no key takes them: the protocol sink takes the node of smallest eccentricity of each component")
     return best
 
 

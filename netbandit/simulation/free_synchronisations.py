@@ -56,8 +56,8 @@ class FreeSynchronisations(Communication):
         return False
 
     def deliver(self, slot: int) -> None:
-        """Let all that are up share what they have not, and adopt what all have shared before *slot*."""
-        if self._due is not None and slot > self._due:
+        """Let all that are up share what they have not, and adopt what all have shared so far."""
+        if self._due is not None:
             self._share(self._due, self.present)
             self._due = None
             self._rounds += 1

@@ -45,22 +45,34 @@ def test_a_schedule_that_is_known_ahead_is_kept(tmp_path):
     assert 0 < free.metrics["epsilon"] <= 5
 
 
-@pytest.mark.parametrize("memory", ["kept", "lost"])
-def test_what_agents_observed_is_known_while_they_are_down(tmp_path, monkeypatch, memory):
+FAULTS = ['faults.nodes.up_for="15 ms"', 'faults.nodes.down_for="6 ms"']
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[*FAULTS, "faults.nodes.memory=kept"], [*FAULTS, "faults.nodes.memory=lost"], ["run.activity={ share = 0.5 }"]],
+)
+def test_what_any_agent_observed_is_known_to_all(tmp_path, monkeypatch, keys):
     """At the end each agent's matrix is lambda I and an outer product for each decision, in whatever life."""
     held = []
     finish = Slots.finish
     monkeypatch.setattr(Slots, "finish", lambda self: held.append(self) or finish(self))
-    faults = ['faults.nodes.up_for="15 ms"', 'faults.nodes.down_for="6 ms"', f"faults.nodes.memory={memory}"]
-    found = run(tmp_path, *faults, "bandit.arms=1", text=LINEAR)
+    found = run(tmp_path, *keys, "bandit.arms=1", text=LINEAR)
     (slots,) = held
-    assert found.metrics["absent_slots"] > 0
-    decisions = 4 * 80 - found.metrics["absent_slots"]
+    decisions = found.metrics.get("decisions", 4 * 80 - found.metrics["absent_slots"])
+    assert decisions < 4 * 80
     action = slots.world.bandit.fixed_actions[0]
     for agent in slots.talking.present:
         matrix = np.linalg.inv(slots.learners[0].beliefs.inverse[0, agent])
         known = (action @ (matrix - np.eye(3)) @ action) / (action @ action) ** 2
         assert decisions - 4 <= round(known, 6) <= decisions  # all but what others decided in the last slot
+
+
+def test_users_who_come_at_any_time_are_known_of_from_the_next_slot_on(tmp_path):
+    busy = run(tmp_path, 'run.activity={ poisson = "0.5 ms" }', "run.horizon=400", text=LINEAR)
+    alone = run(tmp_path, 'run.activity={ poisson = "0.5 ms" }', "run.horizon=400", "protocol.kind=silent", text=LINEAR)
+    assert busy.metrics["rounds"] == 400
+    assert busy.metrics["regret"] < alone.metrics["regret"] / 2
 
 
 def test_the_test_that_nobody_makes_is_told_of(tmp_path):

@@ -27,6 +27,7 @@ extensions = [
     "algorithm_pictures",
     "paper_pages",
     "performance_tables",
+    "suite_pages",
     "sphinx_gallery.gen_gallery",
 ]
 
@@ -43,7 +44,7 @@ sphinx_gallery_conf = {
 }
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_ext", "reference/parts", "examples"]
+exclude_patterns = ["_build", "_ext", "reference/parts", "suite/parts", "examples"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 

@@ -16,7 +16,8 @@ Parts of your own
     ``Learner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are
     ``text``) or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
     ``netbandit.testing`` tests them. ``audit`` measures how private what leaves an agent is, ``advise_links`` says
-    which links to add to a network.
+    which links to add to a network, and ``suite`` compares a learner and a protocol with all others on the same
+    networks.
 """
 
 from typing import Any
@@ -63,6 +64,7 @@ _LAZY = {
     "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
     "audit": "netbandit.api.auditing:audit",
     "advise_links": "netbandit.api.advice:advise_links",
+    "suite": "netbandit.suite",
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""
 

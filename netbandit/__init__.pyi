@@ -3,6 +3,7 @@
 from netbandit import bandits as bandits
 from netbandit import learners as learners
 from netbandit import protocols as protocols
+from netbandit import suite as suite
 from netbandit.api import RunsFailedError as RunsFailedError
 from netbandit.api import Scenario as Scenario
 from netbandit.api import compare as compare

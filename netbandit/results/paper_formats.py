@@ -47,9 +47,9 @@ def markdown(table: PaperEntries, *, differences: bool = False) -> str:
 
 def latex(table: PaperEntries, *, differences: bool = False) -> str:
     """Return *table* as LaTeX: a floating ``table`` for the packages booktabs and multirow, with its caption."""
-    found = _as_shown(table, differences, _escaped, lambda text: f"\\textbf{{{text}}}")
+    found = _as_shown(table, differences, escaped, lambda text: f"\\textbf{{{text}}}")
     text: str = found.style.to_latex(
-        caption=_escaped(_caption(table, differences)),
+        caption=escaped(_caption(table, differences)),
         label="tab:" + re.sub(r"[^A-Za-z0-9]+", "-", table.name).strip("-"),
         position_float="centering",
         column_format="l" * max(1, len(table.rows)) + "r" * len(found.columns),
@@ -231,7 +231,7 @@ _LATEX = {
 }
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return *text* as LaTeX shows it; a minus before a number is one."""
     text = re.sub(r"(?<![\w.])-(?=\d)", "−", text)
     return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,0 +1,66 @@
+"""Writes the tables and pictures of the page on the suite, from the record that is shipped."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netbandit.plots.style import save
+from netbandit.suite.comparing import recorded
+from netbandit.suite.pairing import pairing
+from netbandit.suite.pictures import draw_fronts, draw_profiles
+from netbandit.suite.scores import separation
+from netbandit.suite.standing import Standing
+from netbandit.suite.tables import LEGEND, of_track, overview
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def tracks_table(standings: list[Standing]) -> str:
+    """Return the tracks: what each is for, its size, and how far apart its references are."""
+    lines = [
+        "| track | what it is for | agents | slots | alone | all known | (alone − all known) / s.e. | pairs |",
+        _rule(8),
+    ]
+    for standing in standings:
+        for track in standing.tracks:
+            found = [
+                sum(standing.record.cell(one.name, track.name).of("regret")) / 20 for one in (track.alone, track.all)
+            ]
+            names = [
+                f"`{one.learner['kind']}`: {mean:,.0f}"
+                for one, mean in zip((track.alone, track.all), found, strict=True)
+            ]
+            apart = separation(standing.record, track)
+            gained = pairing(standing.ran(track.name))
+            numbers = f"{track.agents} | {track.horizon:,} | {names[0]} | {names[1]} | {apart:.0f} | {gained:.2f}"
+            lines.append(f"| `{track.name}` | {track.description} | {numbers} |")
+    return "\n".join(lines) + "\n"
+
+
+def write(app: "Sphinx") -> None:
+    """Write tables and pictures into the source folder, where git does not look."""
+    folder = Path(app.srcdir) / "suite" / "parts"
+    folder.mkdir(exist_ok=True)
+    standings = recorded().standings
+    texts = {"tracks": tracks_table(standings)}
+    for standing in standings:
+        table = overview(standing)
+        texts[f"overview-{standing.family}"] = f"{table.markdown()}\n{table.caption}. {LEGEND}.\n"
+        parts = [f"### `{track}`\n\n{of_track(standing, track).markdown()}" for track in standing.names]
+        texts[f"tracks-{standing.family}"] = "\n".join(parts)
+        save(draw_profiles(standing), folder / f"profiles-{standing.family}", ("png",))
+        save(draw_fronts(standing), folder / f"fronts-{standing.family}", ("png",))
+    for name, text in texts.items():
+        place = folder / f"{name}.md"
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            place.write_text(text, encoding="utf-8")
+
+
+def _rule(columns: int) -> str:
+    return "|" + "---|" * 2 + "--:|" * (columns - 2)
+
+
+def setup(app: "Sphinx") -> dict[str, bool]:
+    """Have the parts written before Sphinx reads its sources."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,153 @@
+"""Pictures of the suite: score profiles, and the fronts of all tracks."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netbandit.plots.style import (
+    COLOURS,
+    DASHES,
+    HEIGHT,
+    MARKERS,
+    NEUTRAL,
+    drawing,
+    figure,
+    legend_below,
+    readable,
+    wrapped,
+)
+from netbandit.suite.profiles import profile
+from netbandit.suite.standing import Standing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SHOWN = 7
+"""So many entries have a colour, those with the largest gain; the others are grey."""
+
+_MOST_SCORE = 1.5
+"""Scores are shown up to here: beyond 1 cooperation does harm."""
+
+_BYTES = (10.0, 1e3, 1e5)
+"""Where the axis of bytes has numbers, beside 0."""
+
+
+@drawing()
+def draw_profiles(standing: Standing) -> "Figure":
+    """Draw the share of tracks on which an entry reaches a score, a line an entry."""
+    from matplotlib.lines import Line2D
+
+    shown = standing.entries[:_SHOWN]
+    if standing.own in standing.entries and standing.own not in shown:
+        shown = [*shown[:-1], standing.own]
+    drawn, (panel,) = figure(
+        f"Score profiles, {standing.family}",
+        f"share of {len(standing.names)} tracks with at most this score; 0: as if all knew all, 1: no better than "
+        f"alone; in colour the entries with the largest gain of {len(standing.entries)}",
+    )
+    handles, least = [], 0.0
+    for name in reversed(standing.entries):
+        steps = [step for step in profile(standing.score_values(name), standing.names) if step[0] < _MOST_SCORE]
+        least = min([least, *(score for score, _ in steps)])
+        across = [-1.0, *(score for score, _ in steps), _MOST_SCORE]
+        upward = [0.0, *(share for _, share in steps), steps[-1][1] if steps else 0.0]
+        if name in shown:
+            place = shown.index(name)
+            look = {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
+            width = 2.6 if name == standing.own else 1.6
+            panel.step(across, upward, where="post", linewidth=width, zorder=3, **look)
+            handles.append((place, Line2D([], [], linewidth=width, **look), name))
+        else:
+            panel.step(across, upward, where="post", linewidth=0.6, color=NEUTRAL, alpha=0.35, zorder=1)
+    panel.axvline(1.0, color=NEUTRAL, linewidth=0.8, linestyle=":")
+    panel.set_xlim(least - 0.02, _MOST_SCORE)
+    panel.set_ylim(0.0, 1.02)
+    panel.set_xlabel("score")
+    panel.set_ylabel("share of tracks")
+    handles.sort(key=lambda handle: handle[0])
+    legend_below(drawn, [handle for _, handle, _ in handles], [name for *_, name in handles], "")
+    return drawn
+
+
+@drawing()
+def draw_fronts(standing: Standing) -> "Figure":
+    """Draw score against bytes an agent and slot, a panel a track, with the front as a line."""
+    from matplotlib.lines import Line2D
+
+    columns = min(4, len(standing.names))
+    rows = -(-len(standing.names) // columns)
+    drawn, panels = figure(
+        f"Score and bytes, {standing.family}",
+        "a point an entry; the line joins those that nobody dominates; 0: as if all knew all, dotted: no better than "
+        f"alone; scores above {_MOST_SCORE} are drawn there",
+        rows=rows,
+        columns=columns,
+    )
+    drawn.set_size_inches(7.0, max(HEIGHT, 1.5 + 1.75 * rows))
+    learners, protocols = (_kinds(standing, table) for table in ("learner", "protocol"))
+    for panel, track in zip(panels, standing.names, strict=False):
+        _draw_front(panel, standing, track, learners, protocols)
+    for panel in panels[len(standing.names) :]:
+        panel.set_visible(False)
+    for place, panel in enumerate(panels):
+        if place % columns == 0:
+            panel.set_ylabel("score")
+        if place + columns >= len(standing.names):
+            panel.set_xlabel("bytes")
+    handles = [
+        Line2D([], [], linestyle="none", marker="o", markersize=5, color=_colour(learners, one)) for one in learners
+    ]
+    handles += [
+        Line2D([], [], linestyle="none", marker=_marker(protocols, one), markersize=5, color=NEUTRAL)
+        for one in protocols
+    ]
+    labels = [*learners, *(f"over {one}" for one in protocols)]
+    legend_below(drawn, handles, labels, "")
+    return drawn
+
+
+def _draw_front(panel: "Axes", standing: Standing, track: str, learners: list[str], protocols: list[str]) -> None:
+    from matplotlib.ticker import NullLocator
+
+    cells = standing.ran(track)
+    scores = {name: min(max(standing.scores[track][name].value, -0.2), _MOST_SCORE) for name in cells}
+    sent = {name: float(np.mean(cells[name].of("bytes"))) for name in cells}
+    for name in cells:
+        entry = standing.record.entries[name]
+        panel.plot(
+            sent[name],
+            scores[name],
+            linestyle="none",
+            marker=_marker(protocols, str(entry.protocol["kind"])),
+            markersize=6.5 if name == standing.own else 4,
+            color=_colour(learners, str(entry.learner["kind"])),
+            markeredgecolor="black" if name == standing.own else "none",
+            alpha=0.9,
+            clip_on=False,
+            zorder=3,
+        )
+    front = standing.front(track)
+    panel.plot([sent[name] for name in front], [scores[name] for name in front], color=NEUTRAL, linewidth=0.8, zorder=2)
+    panel.axhline(1.0, color=NEUTRAL, linewidth=0.7, linestyle=":")
+    panel.set_xscale("symlog", linthresh=1.0)
+    most = max(sent.values(), default=0.0)
+    panel.set_xlim(-0.3, 2 * max(most, 1.0))
+    panel.set_xticks([0.0, *(one for one in _BYTES if one <= 2 * most)], minor=False)
+    panel.xaxis.set_minor_locator(NullLocator())
+    readable(panel, y=False)
+    panel.set_ylim(min(-0.05, *scores.values()) - 0.02, _MOST_SCORE + 0.02)
+    panel.set_title(wrapped(track, 20), fontsize=8, loc="center")
+    panel.tick_params(labelsize=6.5)
+
+
+def _kinds(standing: Standing, table: str) -> list[str]:
+    return list(dict.fromkeys(str(getattr(standing.record.entries[name], table)["kind"]) for name in standing.entries))
+
+
+def _colour(kinds: list[str], kind: str) -> str:
+    return COLOURS[kinds.index(kind) % len(COLOURS)]
+
+
+def _marker(kinds: list[str], kind: str) -> str:
+    return MARKERS[kinds.index(kind) % len(MARKERS)]

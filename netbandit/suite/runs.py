@@ -1,0 +1,180 @@
+"""Running entries on tracks, some at a time, in processes that are ended when a track takes too long."""
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from netbandit.scenario.errors import ScenarioError
+from netbandit.suite.cells import Cell, cell_of
+from netbandit.suite.entries import Entry
+from netbandit.suite.plan import point_of, why_refused
+from netbandit.suite.tracks import Track
+from netbandit.suite.worker import PROBE_SLOTS, Task, read, write
+
+LIMIT = 600.0
+"""Seconds that an entry may take on a track, unless the user says otherwise."""
+
+_LOOK_EVERY = 0.05
+"""Seconds between two looks at whether a task has ended."""
+
+Told = Callable[[Entry, Track, Cell], None]
+"""Called with each cell when it is known."""
+
+
+def tell_nobody(entry: Entry, track: Track, cell: Cell) -> None:
+    """Tell nobody."""
+
+
+@dataclass
+class _Lane:
+    """A process, and the tasks that it has still to do, in their order."""
+
+    tasks: list[tuple[Entry, Task]]
+    process: "subprocess.Popen[bytes] | None" = None
+    since: float = field(default_factory=time.monotonic)
+
+
+def run_pairs(
+    pairs: Sequence[tuple[Entry, Track]],
+    out: Path,
+    *,
+    jobs: int = 1,
+    limit: float = LIMIT,
+    told: Told = tell_nobody,
+) -> dict[str, dict[str, Cell]]:
+    """Return what each entry comes to on the track beside it: entry -> track -> cell.
+
+    Args:
+        pairs: Which entries to run on which tracks.
+        out: The folder of the runs, a file for each entry and track; those that are there are not run again.
+        jobs: How many processes run at once; 0 means one for each core.
+        limit: Seconds that an entry may take on a track.
+        told: Called with each cell when it is known.
+    """
+    found: dict[str, dict[str, Cell]] = {}
+
+    def keep(entry: Entry, track: Track, cell: Cell) -> None:
+        found.setdefault(entry.name, {})[track.name] = cell
+        told(entry, track, cell)
+
+    tasks = list(_tasks(pairs, out, keep))
+    count = min(jobs or os.cpu_count() or 1, max(len(tasks), 1))
+    lanes = [_Lane(tasks[place::count]) for place in range(count)]
+    try:
+        while any(lane.tasks for lane in lanes):
+            for lane in lanes:
+                _look_at(lane, limit, keep)
+            time.sleep(_LOOK_EVERY)
+    finally:
+        for lane in lanes:
+            _end(lane)
+    ordered: dict[str, dict[str, Cell]] = {}
+    for entry, track in pairs:
+        ordered.setdefault(entry.name, {})[track.name] = found[entry.name][track.name]
+    return ordered
+
+
+def cells_there(pairs: Sequence[tuple[Entry, Track]], out: Path) -> dict[str, dict[str, Cell]]:
+    """Return the cells of those of *pairs* that `run_pairs` has ended in the folder *out*; nothing is run."""
+    found: dict[str, dict[str, Cell]] = {}
+
+    def keep(entry: Entry, track: Track, cell: Cell) -> None:
+        found.setdefault(entry.name, {})[track.name] = cell
+
+    for entry, task in _tasks(pairs, out, keep):
+        there = read(task.file)
+        if there["end"] is not None:
+            keep(entry, task.track, _cell(there, task.track))
+    return found
+
+
+def file_of(out: Path, entry: Entry, track: Track) -> Path:
+    """Return the file of the runs of *entry* on *track*; its name has letters that any file system takes."""
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", entry.name).strip("-")
+    short = blake2b(entry.name.encode(), digest_size=3).hexdigest()  # what differs in other signs is another entry
+    return out / f"{name[:80]}-{short}" / f"{track.name}.json"
+
+
+def _tasks(pairs: Sequence[tuple[Entry, Track]], out: Path, keep: Told) -> Iterable[tuple[Entry, Task]]:
+    """Yield what is to be run; *keep* what is refused."""
+    for entry, track in pairs:
+        try:
+            point = point_of(entry, track)
+            probe = None if track.epsilon is None else point_of(entry, track, {"horizon": PROBE_SLOTS})
+        except ScenarioError as error:
+            keep(entry, track, Cell("refused", why_refused(error.lines)))
+            continue
+        yield entry, Task(point, track, file_of(out, entry, track).absolute(), probe)
+
+
+def _look_at(lane: _Lane, limit: float, keep: Told) -> None:
+    """Start the process of *lane* if it has none, and take the tasks that it has ended."""
+    if not lane.tasks:
+        return
+    if lane.process is None:
+        for _, task in lane.tasks:
+            _open_again(task)
+        lane.process = _started([task for _, task in lane.tasks])
+        lane.since = time.monotonic()
+    over = lane.process.poll() is not None  # asked first: what it wrote before is there when it is over
+    while lane.tasks:
+        entry, task = lane.tasks[0]
+        found = read(task.file)
+        if found["end"] is None:
+            break
+        keep(entry, task.track, _cell(found, task.track))
+        del lane.tasks[0]
+        lane.since = time.monotonic()
+    if lane.tasks and (over or time.monotonic() - lane.since > limit):
+        entry, task = lane.tasks.pop(0)
+        done = len(read(task.file)["runs"])
+        which = f"{done} of {task.track.replications} replications"
+        text = f"the process ended after {which}" if over else f"did not end in {limit:g} s, in which it ran {which}"
+        _end(lane)
+        keep(entry, task.track, Cell("failed" if over else "late", text))
+    elif not lane.tasks:
+        _end(lane)
+
+
+def _cell(found: Mapping[str, Any], track: Track) -> Cell:
+    """Return the cell that the file of a task which has ended says."""
+    state, why = found["end"]
+    return cell_of(found["runs"], track) if state == "ran" else Cell(state, why)
+
+
+def _open_again(task: Task) -> None:
+    """Have *task* not taken for ended by what an earlier call has left."""
+    found = read(task.file)
+    if found["end"] is not None:
+        write(task.file, found["runs"], None)
+
+
+def _started(tasks: Sequence[Task]) -> "subprocess.Popen[bytes]":
+    import cloudpickle  # classes of a notebook go by their code, others by their names
+
+    packed = pickle.dumps((str(Path.cwd()), cloudpickle.dumps(list(tasks))))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", "from netbandit.suite.worker import main; main()"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
+    assert process.stdin is not None
+    try:
+        process.stdin.write(packed)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # it has ended already, which is found when it is looked at
+    return process
+
+
+def _end(lane: _Lane) -> None:
+    if lane.process is not None:
+        lane.process.kill()
+        lane.process.wait()
+        lane.process = None

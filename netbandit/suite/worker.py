@@ -1,0 +1,95 @@
+"""A process of its own in which entries are run, so that one that never ends, or ends Python, harms no other.
+
+Each task has a file, which is written anew after each replication: what is in it is not run again.
+"""
+
+import json
+import pickle
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netbandit.own_code import complaint, find_beside, kept_alive
+from netbandit.results.run_keys import run_keys
+from netbandit.results.safe_files import make_folder, write_whole
+from netbandit.suite.cells import spends_too_much, values_of
+from netbandit.suite.tracks import Track
+
+if TYPE_CHECKING:
+    from netbandit.simulation.point import RunnablePoint
+
+PROBE_SLOTS = 100
+"""Where a track limits epsilon, an entry that has no bound after so many slots is not run on."""
+
+DIGITS = 8
+"""The digits of a fingerprint that are kept."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """An entry on a track.
+
+    Attributes:
+        point: What is run.
+        track: The track.
+        file: Where the runs are written: an object with ``runs``, one object for each replication with its ``key``,
+            ``values``, ``fingerprint`` and ``seconds``, and ``end``: None while it goes on, else a state and why.
+        probe: The point with a short horizon, where the track limits epsilon.
+    """
+
+    point: "RunnablePoint"
+    track: Track
+    file: Path
+    probe: "RunnablePoint | None" = None
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Return what is in the *file* of a task; of one that is not there or damaged, no runs."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return {"runs": list(found["runs"]), "end": found["end"]}
+    return {"runs": [], "end": None}
+
+
+def perform(task: Task) -> None:
+    """Run all replications that are not in the file of *task*."""
+    keys = run_keys(task.point)
+    there = {run["key"]: run for run in read(task.file)["runs"]}
+    runs = [there[key] for key in keys if key in there]
+    state = ["ran", ""]
+    try:
+        with kept_alive():
+            if task.probe is not None and not runs:
+                epsilon = task.probe.simulation(0).run().metrics["epsilon"]
+                if epsilon is None and (why := spends_too_much([None], task.track)):
+                    write(task.file, [], ["private", why])
+                    return
+            for replication, key in enumerate(keys):
+                if key not in there:
+                    began = time.perf_counter()
+                    result = task.point.simulation(replication).run()
+                    seconds = round(time.perf_counter() - began, 3)
+                    found = {"values": values_of(result, task.track), "fingerprint": result.fingerprint[:DIGITS]}
+                    runs.append({"key": key, "replication": replication, **found, "seconds": seconds})
+                    write(task.file, runs, None)
+    except BaseException as error:  # code of the user's own may leave by any door
+        state = ["failed", complaint(error)]
+    write(task.file, sorted(runs, key=lambda run: int(run["replication"])), state)
+
+
+def write(file: Path, runs: Sequence[Any], end: Sequence[str] | None) -> None:
+    """Write the *file* of a task; see `Task`."""
+    make_folder(file.parent)
+    write_whole(file, json.dumps({"runs": runs, "end": end}))
+
+
+def main() -> None:
+    """Run the tasks that standard input brings."""
+    imports, packed = pickle.load(sys.stdin.buffer)
+    find_beside(Path(imports))
+    for task in pickle.loads(packed):
+        perform(task)

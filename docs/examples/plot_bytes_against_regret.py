@@ -1,9 +1,9 @@
 """
-What a byte buys: four ways to talk
-===================================
+Regret per byte: four reaches of communication
+==============================================
 
-Agents of a Bernoulli bandit play UCB1. Do they keep to themselves, tell each observation to their neighbours, or pass
-it on? Each buys less regret with more bytes.
+Agents of a Bernoulli bandit play UCB1: alone, sending each observation to their neighbours, or forwarding it over
+several hops. Each step lowers regret at the cost of more bytes.
 """
 
 import matplotlib.pyplot as plt
@@ -30,13 +30,13 @@ def scenario(protocol):
 
 
 # %%
-# One run a way to talk. ``results`` is a pandas table with a row for each point, replication and metric.
+# One study for each. ``found["two hops"]`` is a pandas table with a row for each point, replication and metric.
 
 found = {name: scenario(way).run(out=f"results/bytes/{name}") for name, way in ways.items()}
 found["two hops"]
 
 # %%
-# So the rest is pandas and matplotlib.
+# The rest is pandas and matplotlib.
 
 figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for name, results in found.items():

@@ -2,8 +2,8 @@
 What latency costs on a network of your own
 ===========================================
 
-How much of the gain of learning together does latency take away? Here is a graph of ten sites, two rings joined by one
-link; any networkx graph will do. Where links differ, give each its own: ``graph.edges[0, 5]["latency"] = "200 ms"``,
+How much of the gain from cooperation is lost to latency? The graph has ten sites, two rings joined by one link; any
+networkx graph will do. Links may have latencies of their own: ``graph.edges[0, 5]["latency"] = "200 ms"``,
 and ``latency="edges"``.
 """
 
@@ -15,8 +15,8 @@ graph = nx.disjoint_union(nx.cycle_graph(5), nx.cycle_graph(5))
 graph.add_edge(0, 5)
 
 # %%
-# Agents eliminate arms in rounds. In a round each tells everybody what it measured, over its neighbours, and waits
-# until it has heard all. A slot is a decision; its length is one millisecond unless the scenario says otherwise.
+# Agents eliminate arms in rounds. In a round each sends its measurements to all others, hop by hop, and waits until it
+# has received theirs. A slot is a decision; its length is one millisecond by default.
 
 scenario = nb.Scenario(
     topology=graph,
@@ -28,32 +28,31 @@ scenario = nb.Scenario(
 )
 
 # %%
-# ``check`` says what is wrong with a scenario before anything runs; here it is nothing.
+# ``check`` returns the errors of a scenario before anything runs; here there are none.
 
 print(scenario.check())
 
 # %%
-# The sweep: the same scenario with each latency and with nobody to talk to.
+# The sweep: the same scenario with each latency, and without communication.
 
 results = scenario.sweep({"links.peer.latency": ["0 ms", "20 ms", "100 ms", "400 ms"]}, out="results/my_network")
 alone = scenario.sweep({"protocol.kind": ["silent"]}, out="results/my_network_alone")
 results
 
 # %%
-# How long does an agent wait for the others? ``round_slots`` is that in slots. Where no round ended there is no number:
-# a wait that has not ended is not zero.
+# ``round_slots`` is the time in slots that an agent waits for the others. Where no round ended it is missing, not zero.
 
 waits = results[results.metric == "round_slots"]
 print(waits.groupby("links.peer.latency", sort=False).value.mean())
 
 # %%
-# The picture that this study calls for, with bands over the replications.
+# Regret over time, with 95 % intervals of the means.
 
 figure = results.plot("regret")
 
 # %%
-# And against agents that learn alone, of which each must try every arm often enough for itself. Even waits so long that
-# no round ends do not make them worse: an agent that waits plays the arm that it thinks best so far.
+# Compared with agents that learn alone, each of which must try every arm often enough by itself: even if waits are so
+# long that no round ends, regret is not larger, as a waiting agent pulls the arm that seems best so far.
 
 ours = results[results.metric == "regret"].groupby("links.peer.latency", sort=False).value.mean()
 print(ours / alone[alone.metric == "regret"].value.mean())

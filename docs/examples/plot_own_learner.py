@@ -33,8 +33,8 @@ class Softmax(nb.Learner):
 
 
 # %%
-# Both learners meet the same luck: the reward of an agent in a slot depends on its own random stream and the mean of
-# the arm, not on who learns. So fewer replications tell them apart.
+# Both learners face the same randomness: the reward of an agent in a slot depends on its own random stream and the mean
+# of the arm, not on the learner. So fewer replications suffice to distinguish them.
 
 scenario = nb.Scenario(
     topology=nb.families.Complete(agents=6),
@@ -47,7 +47,7 @@ results = scenario.sweep({"learner.temperature": [0.02, 0.05, 0.2]}, out="result
 figure = results.plot("regret")
 
 # %%
-# The same scenario with another learner is the same call.
+# The same scenario with another learner:
 
 ucb = nb.Scenario(
     topology=nb.families.Complete(agents=6),

@@ -2,7 +2,7 @@
 Which link should be built?
 ===========================
 
-A path of eight sites: which one further link shortens a round most, and do runs bear it out?
+A path of eight sites: which additional link shortens a round most, and does simulation confirm it?
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ scenario = nb.Scenario(
 advice = nb.advise_links(scenario, replications=5)
 
 # %%
-# Every candidate was computed exactly; the best three were run as well, with the same seeds as the network as it is.
+# Every candidate was computed exactly; the best three were also simulated, with the seeds of the present network.
 
 (step,) = advice.steps
 print(f"a round takes {step.before / 1e6:g} ms as it is")
@@ -29,7 +29,8 @@ for candidate in step.best[:3]:
     print(f"{candidate.value / 1e6:g} ms with a link between {candidate.link[0]} and {candidate.link[1]}")
 
 # %%
-# What the runs say of the best one, with intervals. Where all replications are alike there is none, and it says so.
+# The simulated effect of the best one, with intervals; where all replications are identical there is none, with the
+# reason.
 
 for metric, difference in advice.confirmed[0].differences.items():
     print(metric, difference.value, difference.why_none or f"[{difference.low:.3g}, {difference.high:.3g}]")

@@ -28,7 +28,7 @@ def means_or_uniform(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class Bernoulli(VariedArms, FiniteBandit):
-    """Arms that pay 1 with the probability of their mean, else 0.
+    """Bernoulli arms: reward 1 with the probability of the mean, else 0.
 
     The means of agent i are ``clip(mean + U(-h, h), 0, 1)``, drawn independently for each agent and arm; the
     global mean of an arm is the average of these realised means (papers/li-2022-dpmab, Section VI).

@@ -38,7 +38,7 @@ class ChangingMeans(Part):
     """The keys of a world whose means change; at most one of them."""
 
     changes: Annotated[list[Change] | None, Field(min_length=1)] = None
-    """Slots at which the means become others, ascending: ``[{ slot = 5000, means = [0.8, 0.2] }]``."""
+    """Slots at which the means change, ascending: ``[{ slot = 5000, means = [0.8, 0.2] }]``."""
     breakpoints: int = Field(default=0, ge=0)
     """Number of distinct slots, drawn uniformly, at each of which all means are drawn afresh."""
     drift: float = Field(default=0.0, ge=0)

@@ -26,7 +26,7 @@ def _means(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class Gaussian(VariedArms, FiniteBandit):
-    """Arms that pay their mean and normal noise.
+    """Gaussian arms: reward is the mean plus normal noise.
 
     The means of agent i are ``mean + U(-h, h)``, drawn independently for each agent and arm, and not clipped. A block
     of n pulls pays one draw of N(n mean, n sigma^2).

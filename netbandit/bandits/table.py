@@ -15,7 +15,7 @@ from netbandit.reading import is_frame
 
 
 class Table(ArmBandit):
-    """Rewards from a table: of a CSV or Parquet file, or from Python of pandas.
+    """Rewards from a table: a CSV or Parquet file, or in Python a pandas table.
 
     A wide table has a column an arm, whose name stands above it. Its rows are replayed in order, a row a slot, the same
     for all agents; drawn, by each agent and in each slot afresh; or taken as an empirical law of each arm, where arms

@@ -16,7 +16,7 @@ _MOST_AGENTS = 3_000
 
 
 class CoopUcb2(ExchangingLearner):
-    """Mixes running estimates n^ and s^ of how often an arm was pulled, and what it paid, on average over agents.
+    """Mixes running estimates n^ and s^ of the pulls and rewards of each arm, averaged over agents.
 
     In every step ``n^ <- P (n^ + xi)`` and ``s^ <- P (s^ + r xi)``, with what an agent has pulled since the last one:
     its own pull of the slot, where a hop takes a slot. Sums over agents are then all pulls, and all rewards. An agent
@@ -36,7 +36,7 @@ class CoopUcb2(ExchangingLearner):
     eta: float = Field(default=2.0, ge=0, lt=4)
     """eta of ``G = 1 - eta^2 / 16``."""
     discount: float = Field(default=1.0, gt=0, le=1)
-    """What n^ and s^ are multiplied by before every slot; below 1, ln of the sum of n^ stands for ln of the slots."""
+    """The factor of n^ and s^ before every slot; below 1, ln of the sum of n^ stands for ln of the slots."""
 
     def check(self) -> Checks:
         """Yield *eta* where it is not used."""

@@ -69,15 +69,15 @@ class CountingLearner(StepLearner):
     }
 
     discount: float = Field(default=1.0, gt=0, le=1)
-    """What N and S are multiplied by before every slot; below 1, ln of the sum of N stands for ln of the slots."""
+    """The factor of N and S before every slot; below 1, ln of the sum of N stands for ln of the slots."""
     sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
-    """What agents tell: each observation, or the number and the sum of all own ones so far, of which the newest counts:
-    a loss is made up for by the next message."""
+    """What agents send: each observation, or the number and the sum of all their own so far, of which the newest
+    counts, so that the next message makes up for a loss."""
     use_after: int = Field(default=1, ge=1)
     """Slots after which others' observations are used, if they are there (gamma-bar)."""
     keep: Annotated[Literal["all", "degree"] | Annotated[float, Field(ge=0, le=1)], WrapValidator(_keep)] = "all"
-    """With which probability an agent uses an observation that it hears: all, this number, or the smallest degree over
-    its own (RCL-LF). It is passed on in any case."""
+    """The probability with which an agent uses a received observation: 1 (``all``), this number, or the smallest degree
+    over its own (``degree``, RCL-LF). It is forwarded in any case."""
     keep_power: int | None = Field(default=None, ge=1, le=1)
     """With ``keep = "degree"``: 1 takes degrees in the graph; absent, the number of agents that are heard."""
 
@@ -86,7 +86,7 @@ class CountingLearner(StepLearner):
     (``mean``); the ``median`` of their means; their ``trimmed`` mean, without the ``tolerate`` smallest and largest; or
     ``resilient``: the own mean, and those of neighbours that have pulled the arm often enough, without the extremes."""
     tolerate: int | None = Field(default=None, ge=0)
-    """How many liars it is to withstand; absent: as many as ``[adversary]`` has."""
+    """The number of liars to tolerate; absent: that of ``[adversary]``."""
     kappa: float = Field(default=1.5, ge=1)
     """With ``robust = "resilient"``: how much rarer than itself a neighbour may have pulled an arm for an agent to hear
     its mean."""

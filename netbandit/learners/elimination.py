@@ -73,13 +73,13 @@ class Elimination(DifferingSets, EpochLearner):
     seldom drop the best arm, but cannot tell arms apart that are closer than the drawing allows."""
 
     robust: Rule = "mean"
-    """How what agents tell of an arm is combined: the ``mean``; the ``median``; the ``trimmed`` mean, without the
+    """How the agents' values of an arm are combined: the ``mean``; the ``median``; the ``trimmed`` mean, without the
     ``tolerate`` smallest and largest; the ``geometric`` median; the ``median-of-means`` of ``groups``; or ``krum``, the
     one contribution that is nearest to most others."""
     tolerate: int | None = Field(default=None, ge=0)
-    """How many liars it is to withstand; absent: as many as ``[adversary]`` has."""
+    """The number of liars to tolerate; absent: that of ``[adversary]``."""
     groups: int | None = Field(default=None, ge=1)
-    """Groups of a median of means; absent: one more than twice the liars to withstand."""
+    """Groups of a median of means; absent: one more than twice the liars to tolerate."""
     widths: Literal["plain", "covered"] = "plain"
     """S(r) and C(r): as made for the mean of honest agents (``plain``), or for the median, the trimmed mean or the
     median of means with so many liars (``covered``), by the normal law: phases are longer, and the best arm is kept as

@@ -85,7 +85,7 @@ class EllipsoidLearner(StepLearner):
     """How the sums of agents are combined: added up (``mean``), or the ``geometric`` median, the ``trimmed`` mean, the
     ``median`` or ``krum``'s choice of what they say of one observation, times all observations."""
     tolerate: int | None = Field(default=None, ge=0)
-    """How many liars it is to withstand; absent: as many as ``[adversary]`` has."""
+    """The number of liars to tolerate; absent: that of ``[adversary]``."""
 
     def replicas(self, sets: int) -> list[Self]:
         """Return learners that share one array of beliefs, which the first to start makes; see the base class."""

@@ -54,14 +54,14 @@ class FedUcb(EllipsoidLearner):
     alpha: float = Field(default=0.1, ge=1e-300, lt=1)
     """The confidence of all bounds."""
     beta_scale: float = Field(default=1.0, ge=0)
-    """What the bonus is multiplied with; 1 is theory, with which the bonus exceeds every gap for any feasible
-    horizon."""
+    """The factor of the bonus; 1 is theory, with which the bonus exceeds every gap for any feasible horizon."""
     threshold: Annotated[Literal["paper", "dislinucb"] | Annotated[float, Field(gt=0)], WrapValidator(_threshold)] = (
         "paper"
     )
     """D of the test: the paper's, DisLinUCB's, or a number."""
     schedule: Literal["logdet", "fixed"] = "logdet"
-    """``logdet``: agents ask for a synchronisation when they know enough new; ``fixed``: it is known ahead."""
+    """``logdet``: agents ask for a synchronisation when they have enough new observations; ``fixed``: at fixed
+    times."""
     every: int | None = Field(default=None, ge=1, le=10**12)
     """With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a multiple of
     the sets."""

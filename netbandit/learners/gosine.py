@@ -50,7 +50,7 @@ class Gosine(StepLearner):
     (``most-played``, 2021); or those whose arm it has pulled at most ``j^1.5`` times in all, while its most pulled arm
     has been the same since phase ``j - floor(ln j)``, j being the phase that ends (``confident``, 2022)."""
     block_power: float = Field(default=2.0, ge=1, le=10)
-    """eta: who is blocked at the end of phase j is not asked up to the end of phase ``ceil(j^eta)``."""
+    """eta: a neighbour blocked at the end of phase j is not asked until the end of phase ``ceil(j^eta)``."""
     slack: float = Field(default=0.0, ge=0)
     """delta: above 0 phases end at random times of each agent's own: phase j lasts a number of slots that is uniform on
     ``d .. ceil((1 + delta) d)``, ``d = j^power - (j - 1)^power``."""

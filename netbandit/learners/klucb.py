@@ -17,7 +17,7 @@ class KlUcb(CountingLearner):
     """
 
     log_log: float = Field(default=0.0, ge=0)
-    """c; theory asks for 3."""
+    """c; theory requires 3."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Know nothing yet."""

@@ -85,7 +85,7 @@ class LinearLearner(GatherLearner):
     stands_in_slots: ClassVar[bool] = True
 
     regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
-    """What V starts from, times the identity."""
+    """lambda; V starts as lambda times the identity."""
     every: int = Field(default=1, ge=1, le=10**12)
     """Slots from one synchronisation to the next, where each agent decides on its own and shares its sums."""
     upload: AtLeastOneOrInfinite = 2.0

@@ -56,10 +56,10 @@ class Oful(EllipsoidLearner, DepositLearner):
     sqrt(lambda)``; ``trace``, which is larger, the same with d ln(1 + n_V / (d lambda)) for the determinants, n_V the
     observations in V; or a number."""
     radius_scale: float = Field(default=1.0, ge=0)
-    """What the radius is multiplied with."""
+    """The factor of the radius."""
     schedule: Literal["logdet", "fixed"] = "logdet"
-    """Over protocols of calls: whether agents ask for a synchronisation when they know enough new, or it is known
-    ahead."""
+    """Over protocols of calls: whether agents ask for a synchronisation when they have enough new observations, or it
+    is at fixed times."""
     threshold: Annotated[
         Literal["dislinucb"] | Annotated[float, Field(ge=0)],
         _one_mistake("threshold", 'must be "dislinucb" or a number >= 0'),
@@ -75,7 +75,7 @@ class Oful(EllipsoidLearner, DepositLearner):
     """Over ``parameter-server`` with ``answer = "lagging"``: the server sends its total to an agent when its
     determinant is more than so many times that of what the agent knows; ``inf``: never; by default as *upload*."""
     decide: Literal["all", "received"] = "all"
-    """What an agent decides by: ``all`` it knows, or what it has ``received``, lambda I + L alone."""
+    """What an agent decides by: ``all`` observations it has, or those it has ``received``, lambda I + L alone."""
 
     def check(self) -> Checks:
         """Yield a fixed schedule without its interval, and keys without effect."""

@@ -59,17 +59,18 @@ class Pfcb(StepLearner):
     stop: int = Field(default=40_000, ge=0)
     """The last one."""
     band: float = Field(default=10.0, ge=0)
-    """Half-width of what an agent believes, in confidence widths (omega_1)."""
+    """Half-width of the band in which an agent accepts received statistics, in confidence widths (omega_1)."""
     weight: float = Field(default=0.1, ge=0)
-    """What a unit that is heard of counts, compared with an own one (omega_2)."""
+    """The weight of a received unit, compared with an own one (omega_2)."""
     explore: Annotated[Annotated[int, Field(ge=1)] | Literal["theory"], WrapValidator(_explore)] = 1
     """Slots in which one unit of each producer is procured, or ``theory`` for the paper's bound."""
     zeta: float | None = Field(default=None, gt=0)
-    """With ``theory``: the precision of qualities that is asked for."""
+    """With ``theory``: the required precision of qualities."""
     margin: float = Field(default=0.0, ge=0, le=1)
     """Added to the threshold when quantities are chosen."""
     sharing: Literal["private", "exact", "never"] = Field(default="private", alias="share")
-    """``private``: noisy, within the band; ``exact``: all, as it is; ``never``: agents alone."""
+    """``private``: with noise, accepted within the band; ``exact``: without noise, all accepted; ``never``: agents
+    alone."""
     communicate: Literal["doubling", "every", "literal"] = "doubling"
     """When agents share: rounds that double, every slot, or doubling as the listing is printed."""
 

@@ -34,7 +34,7 @@ class DeadlineKey(Part):
     """The key of a protocol whose agents wait no longer than so."""
 
     deadline: Annotated[Duration, BeforeValidator(_positive)] | None = None
-    """How long one waits for others, by its own clock; absent: for ever."""
+    """How long a node waits for others, by its own clock; absent: without limit."""
 
     def deadline_ns(self, slot: int) -> int | None:
         """Return how long one waits (ns), for slots of so many nanoseconds; None: for ever."""

@@ -19,14 +19,14 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
     """
 
     masks: bool = True
-    """Whether contexts are masked; if not they travel in the clear: the central run."""
+    """Whether contexts are masked; if not they are sent in the clear, as in the central algorithm."""
     secure_sum: bool = False
     """Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the pads are agreed
     on before, out of band."""
     pipeline: int = Field(default=1, ge=1)
-    """How many users' contexts may be under way at a time."""
+    """The number of users whose contexts may be in transit at a time."""
     unserved: Literal["free", "worst", "random"] = "free"
-    """The regret of a user who goes away unserved: ``free``: none, so that to serve fewer looks like a gain (compare
+    """The regret of an unserved user: ``free``: none, so that serving fewer looks like a gain (compare
     ``regret_per_decision``); ``worst``: that of the user's worst arm; ``random``: that of an arm drawn at random, in
     expectation."""
 

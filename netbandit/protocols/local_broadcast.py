@@ -18,16 +18,16 @@ class LocalKeys(DeadlineKey):
     """The keys of the ``local`` protocol, in each of its patterns."""
 
     ttl: int = Field(default=1, ge=0, le=65_000)
-    """gamma: hops after which a message is dropped; 0: nobody hears anything."""
+    """gamma: hops after which a message is dropped; 0: no communication."""
     stride: int | None = Field(default=None, ge=1, le=10_000)
     """Sets of parameters an agent keeps; by default as many as the slots that gamma hops take."""
     route: Literal["tree", "flood"] = "tree"
-    """How items go on: ``tree``: along the breadth-first tree of their source, so that nobody hears one twice;
-    ``flood``: to all neighbours, so that one lost copy cuts nobody off."""
+    """How items are forwarded: ``tree``: along the breadth-first tree of their source, so that each agent receives one
+    copy; ``flood``: to all neighbours, so that the loss of one copy isolates no agent."""
     absorb: bool = False
-    """Whether an agent that has the arm of an observation does not pass it on (flooding with absorption)."""
+    """Whether an agent that has the arm of an observation does not forward it (flooding with absorption)."""
     stop: float = Field(default=0.0, ge=0, le=1)
-    """Of a flood: with which probability an agent does not pass an item on that it hears (a random stop)."""
+    """With ``flood``: the probability with which an agent does not forward a received item (random stop)."""
 
 
 class LocalTree(Relay):

@@ -48,8 +48,8 @@ class ParameterServer(DeadlineKey, DepositProtocol):
     """
 
     answer: Literal["uploader", "lagging"] = "uploader"
-    """Who hears from the server after an upload: the ``uploader``, who makes no test until then; or all who are
-    ``lagging`` behind it, while uploaders test on."""
+    """To whom the server sends its total after an upload: the ``uploader``, which makes no test until then; or all
+    agents that are ``lagging``, while uploaders go on testing."""
     server: Annotated[Literal["uplink", "centre"] | Annotated[int, Field(ge=0)], WrapValidator(_server)] = "uplink"
     """Where the server is: at the end of each agent's ``uplink``; at the ``centre``, the agent with the smallest
     eccentricity, lowest number; or at the agent of this number."""

@@ -22,7 +22,7 @@ class ShareActivity(Settings):
 class PoissonActivity(Settings):
     """Users come to each agent in a Poisson process, and are served the moment they come."""
 
-    poisson: PositiveDuration = Field(description="The time from one user of an agent to the next, in the mean.")
+    poisson: PositiveDuration = Field(description="Mean time between users of an agent.")
 
 
 def _activity(value: Any) -> Any:

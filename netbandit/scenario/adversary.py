@@ -21,7 +21,7 @@ def _target(value: object) -> object:
 
 
 class AdversarySettings(Settings):
-    """``[adversary]``: agents that lie in what they tell; by default nobody does.
+    """``[adversary]``: agents that send false values; by default none.
 
     A liar pulls, waits and tells when an honest agent would, in messages of the same size. Only the values differ.
 

@@ -13,8 +13,8 @@ from netbandit.wording import Allowed, show
 class FailingSettings(Settings):
     """A thing fails and is mended, after exponential times; it begins in its stationary law."""
 
-    up_for: PositiveDuration = Field(description="How long it stays up in the mean.")
-    down_for: PositiveDuration = Field(description="How long it stays down in the mean.")
+    up_for: PositiveDuration = Field(description="Mean time that it is up.")
+    down_for: PositiveDuration = Field(description="Mean time that it is down.")
 
 
 class RedrawnSettings(Settings):
@@ -99,7 +99,7 @@ class OutageSettings(Settings):
 
 
 class FaultsSettings(Settings):
-    """``[faults]``: what goes down; by default nothing does."""
+    """``[faults]``: failures of links, agents and the server; by default none."""
 
     links: Annotated[
         FailingSettings | RedrawnSettings | None, BeforeValidator(_links), Allowed(_LINKS, keys=_LinkKeys)
@@ -109,7 +109,7 @@ class FaultsSettings(Settings):
     )
     nodes: FailingNodes | None = Field(default=None, description="How every agent fails.")
     server: FailingSettings | None = Field(default=None, description="How the server fails.")
-    outages: list[OutageSettings] = Field(default=[], description="Outages that are known ahead.")
+    outages: list[OutageSettings] = Field(default=[], description="Scheduled outages.")
 
     def __bool__(self) -> bool:
         return bool(self.links or self.nodes or self.server or self.outages)

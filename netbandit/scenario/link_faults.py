@@ -31,8 +31,8 @@ class BurstLoss(Settings):
 
     good: Probability = Field(description="The probability that a message is lost in the good state.")
     bad: Probability = Field(description="The probability that a message is lost in the bad state.")
-    good_for: PositiveDuration = Field(description="How long the good state lasts in the mean.")
-    bad_for: PositiveDuration = Field(description="How long the bad state lasts in the mean.")
+    good_for: PositiveDuration = Field(description="Mean duration of the good state.")
+    bad_for: PositiveDuration = Field(description="Mean duration of the bad state.")
 
 
 class ExponentialJitter(Settings):
@@ -117,7 +117,7 @@ class RetrySettings(Settings):
     """Hop-by-hop acknowledgements, with the parameters of CoAP (RFC 7252)."""
 
     timeout: PositiveDuration = Field(default="2 s", description="How long a sender waits for the acknowledgement.")
-    factor: float = Field(default=2.0, ge=1, le=1000, description="What each repetition multiplies the timeout by.")
+    factor: float = Field(default=2.0, ge=1, le=1000, description="The factor of the timeout at each retransmission.")
     spread: float = Field(
         default=1.5, ge=1, le=1000, description="Timeouts are multiplied by a number from 1 to this, drawn per message."
     )
@@ -155,7 +155,7 @@ class FaultyLinkSettings(Settings):
         '{ lognormal = ["2 ms", 0.5] } or { geometric = [10, 50] } (slots: mean, largest).',
     )
     overtaking: bool = Field(default=False, description="Whether jitter lets messages overtake each other.")
-    duplicate: Probability = Field(default=0.0, description="Probability that a message arrives once more.")
+    duplicate: Probability = Field(default=0.0, description="Probability that a message is duplicated.")
     retry: RetrySettings | None = Field(
         default=None, description="Acknowledgements and repetitions, hop by hop; absent: none."
     )

@@ -47,7 +47,7 @@ Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
 class RunSettings(Settings):
-    """``[run]``: how long, how fine, how often."""
+    """``[run]``: horizon, slot, replications, seed."""
 
     horizon: int = Field(ge=1, le=LONGEST_HORIZON, description="Slots each agent plays (T).")
     slot: Annotated[str, BeforeValidator(_slot), AfterValidator(Duration), Allowed(DURATION)] = Field(

@@ -46,7 +46,7 @@ def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
         "$schema": _DIALECT,
         "title": "netbandit scenario",
         **schema,
-        "description": "A scenario of netbandit: what is played, by whom, over which network.",
+        "description": "A netbandit scenario: bandit, learner, protocol and network.",
         "if": {"not": builds_on},
         "then": complete,
         "$defs": definitions,
@@ -108,11 +108,14 @@ def _sweep(schema: Schema, definitions: Schema, parts: Mapping[str, Mapping[str,
     lists["cases"] = {
         "type": "array",
         "minItems": 1,
-        "items": {"type": "object", "properties": {"label": {"type": "string", "description": "What it is called."}}},
-        "description": "Tables of keys that are set together, each laid over the scenario.",
+        "items": {
+            "type": "object",
+            "properties": {"label": {"type": "string", "description": "Name of the case."}},
+        },
+        "description": "Tables of keys that are set together, each overriding the scenario.",
     }
     lists["cases_append"] = {**lists["cases"], "description": "Cases that are added to those of the extended file."}
-    lists["inherit"] = {"type": "boolean", "description": "false forgets what the extended file sweeps."}
+    lists["inherit"] = {"type": "boolean", "description": "false drops the sweep of the extended file."}
     return {
         "type": "object",
         "description": "Dotted key -> list of values; the grid of all combinations is run.",

@@ -15,7 +15,7 @@ class Blocks(Shape):
     """
 
     blocks: int = Field(default=4, ge=1)
-    """How many blocks there are."""
+    """Number of blocks."""
     inside: float = Field(ge=0, le=1)
     """Probability of a link inside a block."""
     between: float = Field(ge=0, le=1)

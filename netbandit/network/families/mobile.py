@@ -51,9 +51,9 @@ class Mobile(Meeting):
     agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     """Number of agents (M); absent: those of the file."""
     area: list[Length] = Field(default=["1 km", "1 km"], min_length=2, max_length=2)
-    """Width and height of where agents are; one may be ``"0 m"``: they are on a line."""
+    """Width and height of the area of the agents; one may be ``"0 m"``: a line."""
     range: Length
-    """A link is up while its ends are no farther apart."""
+    """The largest distance at which a link is up."""
     model: Literal["waypoint", "gauss-markov", "file"] = "waypoint"
     """How agents move: ``waypoint``: straight to a place drawn uniformly, where they pause; ``gauss-markov``: with a
     velocity that changes in steps; ``file``: as a file says. The first two begin in their stationary laws."""

@@ -144,5 +144,6 @@ def test_types_of_keys_are_told_in_words(monkeypatch):
     assert not [
         found for found in types if re.search(r"\b(string|array|object|≥|≤)$", found) and "a string" not in found
     ]
-    assert re.search(r'^\| `slot` \| a duration such as "10 ms" \|', page, re.MULTILINE)
+    for key in ("slot", "deadline"):
+        assert re.search(rf'^\| `{key}` \| a duration such as "10 ms" \|', page, re.MULTILINE)
     assert re.search(r"^\| `horizon` \| an integer from 1 to 10\^12 \|", page, re.MULTILINE)

@@ -16,6 +16,7 @@ from netbandit.network.clock import Clock, ScheduledEvent
 from netbandit.part import Checks, Mistake, Others, Part
 from netbandit.protocols.protocol import Item
 from netbandit.units import DURATION, Duration
+from netbandit.wording import Allowed
 
 DEADLINES = EventPriority(5)
 """What arrives, or takes effect, at the instant of a deadline is in time."""
@@ -33,7 +34,7 @@ def _positive(text: Any) -> Any:
 class DeadlineKey(Part):
     """The key of a protocol whose agents wait no longer than so."""
 
-    deadline: Annotated[Duration, BeforeValidator(_positive)] | None = None
+    deadline: Annotated[Duration, BeforeValidator(_positive), Allowed(DURATION)] | None = None
     """How long a node waits for others, by its own clock; absent: without limit."""
 
     def deadline_ns(self, slot: int) -> int | None:

@@ -3,10 +3,14 @@
 The directives ``round`` and ``regret-curve`` show what ``docs/algorithms/recorded.py`` keeps beside them.
 """
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorded_names import CURVES, SLOTS
 from sphinx.util.docutils import SphinxDirective
+
+from netbandit.report.animation import rendered
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
@@ -63,8 +67,18 @@ class RegretCurve(SphinxDirective):
         return self.parse_text_to_nodes(_CURVE.format(name=name, study=CURVES[name][0]))
 
 
+def write(app: "Sphinx") -> None:
+    """Write the pages that play the recorded runs back, where git does not look."""
+    target = Path(app.srcdir) / "_static" / "rounds"
+    target.mkdir(exist_ok=True)
+    for file in sorted((Path(app.srcdir) / "algorithms" / "rounds").glob("*.json")):
+        played = json.loads(file.read_text(encoding="utf-8"))
+        (target / f"{file.stem}.html").write_text(rendered(played), encoding="utf-8")
+
+
 def setup(app: "Sphinx") -> dict[str, bool]:
     """Add the directives."""
+    app.connect("builder-inited", write)
     app.add_directive("round", RoundOf)
     app.add_directive("regret-curve", RegretCurve)
     return {"parallel_read_safe": True}

@@ -1,7 +1,7 @@
 """Run the studies whose pictures the pages of algorithms show: ``python docs/algorithms/recorded.py [STUDY...]``.
 
 The site runs none of them when it is built. Kept beside it are, of ``studies/rounds.toml``, a round of each protocol
-(``pictures/round-*.png``) and the run played back (``../_static/rounds/*.html``); of the others the regret of each
+(``pictures/round-*.png``) and the run played back (``rounds/*.json``); of the others the regret of each
 learner (``pictures/regret-*.png``); and in ``recorded.json`` what was run. A test says which are to be run again.
 """
 
@@ -19,7 +19,7 @@ from netbandit.plots.grouping import arrange
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import encoded
 from netbandit.plots.timeline import draw_timeline, first_round
-from netbandit.report.animation import page
+from netbandit.report.animation import playback
 from netbandit.results.store import load_finished
 from netbandit.trace.read import Lines, first_trace, read_trace
 
@@ -63,7 +63,8 @@ def _rounds(folder: Path) -> None:
         if name in SLOTS:
             drawn.texts[0].set_text(f"{name}: messages sent in the first {SLOTS[name]} slots")
         _write(drawn, f"round-{name}")
-        (HERE.parent / "_static" / "rounds" / f"{name}.html").write_text(page(run, lines) + "\n", encoding="utf-8")
+        played = json.dumps(playback(run, lines), separators=(",", ":"))
+        (HERE / "rounds" / f"{name}.json").write_text(f"{played}\n", encoding="utf-8")
 
 
 def _begin(lines: Lines, slots: int) -> Lines:

@@ -87,14 +87,19 @@ def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
     ends = (end for message in lines.messages for end in (message.sender, message.receiver))
     if agents is not None and any(end != SERVER and int(end) >= agents for end in ends):
         raise TraceError(f"the run has {agents:,} agents, and the trace messages of others")
+    return rendered(playback(run, lines, limit))
+
+
+def rendered(played: dict[str, Any]) -> str:
+    """Return the page of what `playback` has returned, as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
         loader=PackageLoader(__package__), autoescape=select_autoescape(["html"]), undefined=StrictUndefined
     )
     # In JSON any sign may be written by its number, so that neither "</" nor "<!--" can mean anything.
-    data = json.dumps(playback(run, lines, limit), separators=(",", ":")).replace("<", "\\u003c")
-    return environment.get_template("animation.html").render(name=run.name, data=data)
+    data = json.dumps(played, separators=(",", ":")).replace("<", "\\u003c")
+    return environment.get_template("animation.html").render(name=played["name"], data=data)
 
 
 def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]:

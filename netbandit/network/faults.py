@@ -106,9 +106,9 @@ class Faults:
     @property
     def may_lose(self) -> bool:
         """Whether any message may be lost: by a law of loss, or because something is down. A retry loses none."""
-        return self.peer.loss is not None or self.uplink.loss is not None or bool(self.plan)
+        return self.peer.loss is not None or self.uplink.loss is not None or self.plan.loses
 
     @property
     def peers_lose_for_good(self) -> bool:
         """Whether messages between agents may be lost that nothing repeats, or because something is down."""
-        return (self.peer.loss is not None and self.peer.retry is None) or bool(self.plan)
+        return (self.peer.loss is not None and self.peer.retry is None) or self.plan.loses

@@ -7,6 +7,8 @@ those before it, and takes size / bandwidth, then the latency, which does not oc
 - if its link is down at any moment from the start of its transmission to its arrival; or
 - if its receiver is down when it arrives.
 
+Where agents see which of their links are up, it waits for its link, see `start_in_contact`.
+
 The sender has paid for it in each case. What would start at or after the horizon, what a node would send while it is
 down, and what still queues when it goes down, is neither sent nor counted.
 
@@ -28,8 +30,10 @@ from netbandit.network.primitives import (
     air_of,
     back_of,
     book,
+    carry_of,
     channel_of,
     code_of,
+    contact_end,
     copy_jitter_of,
     count,
     count_acknowledgement,
@@ -52,6 +56,7 @@ from netbandit.network.primitives import (
     loss_number_of,
     message_of,
     new_packet,
+    next_start,
     now_of,
     originate,
     packet_of,
@@ -65,6 +70,8 @@ from netbandit.network.primitives import (
     tally_of,
     timeout_factor,
     transmission_of,
+    waiting_of,
+    waits_for_slots,
     wake_at,
     write_trace,
 )
@@ -94,6 +101,8 @@ REPEATS = True
 """Senders repeat what is not acknowledged."""
 LINKS_FAIL = True
 """Links are down at times."""
+WAITS = True
+"""Senders see when links between agents go down and come up: what they are handed for one that is down waits."""
 NODES_FAIL = True
 """Agents, or the server, are down at times,"""
 FORGETS = True
@@ -106,6 +115,8 @@ COUNTS_DELIVERIES = True
 LOST = -1
 NOT_SENT = -2
 LATE = -1
+NEVER = 1 << 62
+"""Later than any time (ns)."""
 _LONGEST = 1 << 62
 _LONGEST_WAIT = float(_LONGEST)
 
@@ -129,7 +140,7 @@ def send(network: Network, message: Message, channels: Iterable[Channel], except
         for channel in channels:
             if channel_of(network, channel).receiver != excepted:
                 arrival = put(network, channel, kind, size, round, message, NOTHING, now, slot, duration)
-                if not (QUEUES or NODES_FAIL) or arrival != NOT_SENT:
+                if not (QUEUES or NODES_FAIL or WAITS) or arrival != NOT_SENT:
                     sent += 1
         if sent > 0:
             count(network, kind, size, sent)
@@ -170,9 +181,15 @@ def put(
     if QUEUES:
         start = row.free_at if row.free_at > now else now
         if start >= end_of(network):
+            if WAITS:
+                waiting_of(network).unsent += 1
             return NOT_SENT
     if NODES_FAIL and is_node_down(network, row.sender, now, start):
         return NOT_SENT
+    if WAITS:
+        start = start_in_contact(network, channel, kind, size, round, now, start, slot, duration)
+        if start == NEVER:
+            return NOT_SENT
     sent = start
     if QUEUES:
         sent = start + duration
@@ -218,12 +235,119 @@ def put(
         return LOST
     if JITTERS and first:
         row.latest = arrival
+    if WAITS:
+        arrival = taken_in_later(network, channel, now, start, arrival)
     if DOUBLES and doubled:
         if is_nothing(packet):
             packet = new_packet(network, kind, message)
         put_copy(network, channel, kind, size, message, packet, start, arrival, copy_arrival)
     deliver_at(network, arrival, channel, kind, size, message, packet, waits)
     return arrival
+
+
+@text
+def start_in_contact(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    now: int,
+    start: int,
+    slot: int,
+    duration: int,
+) -> int:
+    """Return when (ns) a message starts that could start at *start* if its link were always up; `NEVER`: not at all.
+
+    It waits for its link. If that goes down before the message is due, its sender sees it, and sends it again once the
+    link is up again; each attempt is a message. When the horizon has come, or `carry_of` is over, it is not started.
+    """
+    waiting = waiting_of(network)
+    sender = channel_of(network, channel).sender
+    takes = duration + channel_of(network, channel).latency
+    last = end_of(network)
+    if carry_of(network) < last - now:
+        last = now + carry_of(network) + 1
+    attempts = 0
+    begin = next_start(network, channel, start)
+    tries = True
+    while tries:
+        tries = False
+        gone = False
+        if NODES_FAIL:
+            gone = is_node_down(network, sender, now, min(begin, end_of(network)))
+        if gone:
+            begin = NEVER
+        elif begin >= last:
+            if attempts == 0:
+                waiting.unsent += 1
+            begin = NEVER
+        else:
+            over = contact_end(network, channel, begin)
+            if over <= begin + takes:
+                attempts += 1
+                cut_off(network, channel, kind, size, round, now, begin, over, slot, duration)
+                begin = next_start(network, channel, over)
+                tries = True
+    if begin != NEVER:
+        waiting.waited += begin - start
+        waiting.started += 1
+    return begin
+
+
+@text
+def cut_off(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    now: int,
+    start: int,
+    over: int,
+    slot: int,
+    duration: int,
+) -> None:
+    """Count a message that its sender sees cut off, as its link goes down at *over* (ns)."""
+    row = channel_of(network, channel)
+    row.messages += 1
+    row.bytes += size
+    row.lost += 1
+    sent = start + duration
+    if QUEUES and duration > 0:
+        queue(network, channel, start - now, min(sent, over, end_of(network)) - start)
+    activate(network, channel, round, start, sent, slot)
+    if JITTERS:
+        jitter_of(network, channel)
+    if LOSES:
+        loss_number_of(network, channel)
+    if DOUBLES:
+        duplicate_number_of(network, channel)
+    if DOUBLES and JITTERS:
+        copy_jitter_of(network, channel)
+    tally_of(network).lost += 1
+    waiting_of(network).cut_off += 1
+    count(network, kind, size, 1)
+    if TRACES:
+        write_trace(network, channel, kind, size, round, now, start, sent + row.latency, True)
+
+
+@text
+def taken_in_later(network: Network, channel: Channel, now: int, start: int, arrival: int) -> int:
+    """Return when (ns) a message is taken off its channel that has arrived, and has waited for its link.
+
+    Slotted, what starts at a boundary takes effect at the next one at the earliest. But its hop began when it was
+    handed over; so if it arrives at the boundary at which it has started, it is taken off a nanosecond later, and what
+    follows on the channel not before it.
+    """
+    row = channel_of(network, channel)
+    taken = arrival
+    if waits_for_slots(network) and start > now and arrival == start:
+        taken = start + 1
+    if not JITTERS:
+        taken = max(taken, row.latest)
+        row.latest = taken
+    return taken
 
 
 @text
@@ -265,9 +389,9 @@ def queue(network: Network, channel: Channel, wait: int, busy: int) -> None:
 def activate(network: Network, channel: Channel, round: int, start: int, sent: int, slot: int) -> None:
     """Count an activation: a slot (of an uplink: a round) in which something is put on a link, whichever way it goes.
 
-    Where nothing queues slots never decrease, so that the latest is all that must be known.
+    Where nothing waits slots never decrease, so that the latest is all that must be known.
     """
-    if QUEUES and sent > start and not (UPLINKS and is_uplink(network, channel)):
+    if ((QUEUES and sent > start) or WAITS) and not (UPLINKS and is_uplink(network, channel)):
         book(network, channel, slot_of(network, start), slot)
     else:
         period = slot
@@ -439,7 +563,7 @@ def acknowledge(network: Network, channel: Channel, message: Message, packet: Pa
         kind = acknowledgement(network)
         slot = slot_of(network, now)
         arrival = put(network, back, kind, ACK_BYTES, round, packet, NOTHING, now, slot, duration)
-        if not (QUEUES or NODES_FAIL) or arrival != NOT_SENT:
+        if not (QUEUES or NODES_FAIL or WAITS) or arrival != NOT_SENT:
             count_acknowledgement(network)
     if PROMPT and is_nothing(packet):
         if arrival < 0:

@@ -111,6 +111,23 @@ class BroadcastCopies:
 
 
 @dataclass(slots=True)
+class Waiting:
+    """What is counted of messages between agents that wait for their links to come up.
+
+    Attributes:
+        cut_off: Attempts whose link went down before they were due, as their senders saw.
+        unsent: Messages that never started.
+        started: Messages that started, and were not cut off.
+        waited: How long (ns) these waited for their links, all of them together.
+    """
+
+    cut_off: int = 0
+    unsent: int = 0
+    started: int = 0
+    waited: int = 0
+
+
+@dataclass(slots=True)
 class Tally:
     """What has become of messages and broadcasts so far, counted as it happens.
 

@@ -161,6 +161,7 @@ class FaultyChannel(Channel):
         law: What can go wrong.
         back: The other direction; of the air between the server and an agent, the agent's uplink.
         down: When its link is down.
+        contacts: When its sender sees it down: between contacts.
         bursts: When it is bad; None: always the same is lost.
         losses, jitters, duplicates, copy_jitters: What its messages draw, one after the other.
         spreads, column: Where it is found what they draw for their timeouts.
@@ -171,6 +172,7 @@ class FaultyChannel(Channel):
         "back",
         "bursts",
         "column",
+        "contacts",
         "copy_jitters",
         "down",
         "duplicates",
@@ -197,7 +199,7 @@ class FaultyChannel(Channel):
         self.link_class = link_class
         self.law = draws.law
         self.back: Channel = self
-        self.down = NEVER_DOWN
+        self.down = self.contacts = NEVER_DOWN
         self.bursts = draws.bursts(column)
         self.losses = draws.losses(column)
         self.jitters = draws.jitters(column)

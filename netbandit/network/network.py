@@ -15,7 +15,8 @@ from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals
+from netbandit.network.hop import NEVER
+from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals, Waiting
 from netbandit.network.link import Arrival, Channel, FaultyChannel, Link, LinkClass
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
@@ -71,6 +72,7 @@ class Network:
         "__dict__",
         "acknowledgements",
         "appointed",
+        "carry",
         "copies",
         "due",
         "end",
@@ -84,6 +86,8 @@ class Network:
         "slot",
         "tally",
         "timers",
+        "waiting",
+        "waits_for_slots",
     )
 
     def __init__(
@@ -119,7 +123,9 @@ class Network:
         self._ledger = Ledger()
         self.kind: Kind | None = None
         self.size = self.copies = self.acknowledgements = 0
-        self.tally = Tally()
+        self.tally, self.waiting = Tally(), Waiting()
+        self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
+        self.waits_for_slots = faults.plan.waits_for_slots
         self.outages: Outages | None = None
         if faults:
             numbers = {link: number for number, link in enumerate(peer_latency)}
@@ -311,6 +317,11 @@ class Network:
         return self.instantaneous or bool(self.faults)
 
     @property
+    def sensed(self) -> bool:
+        """Whether agents see which of their links are up."""
+        return self.outages is not None and self.outages.sensed
+
+    @property
     def peer_faults(self) -> ChannelFaults:
         """What can go wrong on the channels between agents."""
         return self.faults.peer
@@ -458,7 +469,10 @@ class Network:
         column = 2 * len(self.links) + (sender != link.first)
         channel = FaultyChannel(sender, receiver, latency, link, rank, self.peer_class, self._draws["peer"], column)
         if self.outages is not None and self.outages.any_links:
-            channel.down = self.outages.link(min(sender, receiver), max(sender, receiver))
+            ends = min(sender, receiver), max(sender, receiver)
+            channel.down = self.outages.link(*ends)
+            if self.outages.sensed:
+                channel.contacts = self.outages.contacts(*ends)
         there = self._out[receiver].get(sender)
         if there is not None:
             _join(there, channel)

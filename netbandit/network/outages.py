@@ -77,6 +77,9 @@ class OutagePlan:
         memory: Whether an agent that comes back knows what it knew.
         outages: What is known ahead, in any order.
         contacts: When peer links are up, where the graph changes.
+        sensed: Whether agents see that: what they are handed for a link that is down waits for it.
+        carry: How long (ns) it waits at most; None: for ever.
+        waits_for_slots: Whether it starts at slot boundaries.
     """
 
     links: Failing | Redrawn | None = None
@@ -85,9 +88,18 @@ class OutagePlan:
     memory: Memory = "kept"
     outages: Sequence[Outage] = field(default=())
     contacts: LinkSchedule | None = None
+    sensed: bool = False
+    carry: int | None = None
+    waits_for_slots: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.links or self.nodes or self.server or self.outages or self.contacts)
+
+    @property
+    def loses(self) -> bool:
+        """Whether messages may be lost because something is down; what waits for ever for its link is not."""
+        waits = self.sensed and self.carry is None
+        return bool(self.links or self.nodes or self.server or self.outages or (self.contacts and not waits))
 
 
 class Outages:
@@ -102,6 +114,7 @@ class Outages:
     Attributes:
         forgets: Whether a node that comes back has lost its memory.
         any_nodes: Whether any agent, or the server, is ever down.
+        sensed: Whether agents see when links come and go.
     """
 
     def __init__(self, plan: OutagePlan, agents: int, links: Mapping[tuple[int, int], int], streams: Streams) -> None:
@@ -113,11 +126,13 @@ class Outages:
         self._server_draws = Draws(streams, "faults.server", 1)
         self._scripts = sorted(plan.outages, key=lambda outage: outage.begin)
         self._links: dict[tuple[int, int], Downtimes] = {}
+        self._contacts: dict[tuple[int, int], Downtimes] = {}
         self._nodes: dict[int, Downtimes] = {}
         self.forgets = plan.memory == "lost"
         self.any_agents = plan.nodes is not None or any(outage.nodes for outage in plan.outages)
         self.any_nodes = self.any_agents or plan.server is not None or any(outage.server for outage in plan.outages)
         scripted = any(outage.links or outage.group for outage in plan.outages)
+        self.sensed = plan.sensed and plan.contacts is not None
         self.any_links = plan.links is not None or plan.contacts is not None or scripted
 
     def link(self, first: int, second: int) -> Downtimes:
@@ -135,6 +150,17 @@ class Outages:
                 self._at_random(self._plan.links, self._link_draws, number),
                 () if self._plan.contacts is None else self._plan.contacts.gaps(number),
             )
+        return found
+
+    def contacts(self, first: int, second: int) -> Downtimes:
+        """Return when agents see the peer link between two of them down, the lower number first."""
+        assert self._plan.contacts is not None
+        if self._plan.links is None and not self._scripts:
+            return self.link(first, second)  # nothing else lets it be down
+        found = self._contacts.get((first, second))
+        if found is None:
+            gaps = self._plan.contacts.gaps(self._link_numbers[first, second])
+            found = self._contacts[first, second] = Downtimes(gaps)
         return found
 
     def node(self, node: int) -> Downtimes:

@@ -20,8 +20,8 @@ from simpy.core import Infinity
 
 from netbandit.network import hop
 from netbandit.network.faults import ChannelFaults, Law
-from netbandit.network.hop import LATE, REPEATS, repeat, take
-from netbandit.network.ledger import Tally
+from netbandit.network.hop import LATE, NEVER, REPEATS, repeat, take
+from netbandit.network.ledger import Tally, Waiting
 from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass, Queue
 from netbandit.network.message import Kind, Message
 from netbandit.network.retry import ACK, Packet, repetition_of
@@ -223,6 +223,36 @@ def is_bad(network: "Network", channel: FaultyChannel, time: int) -> bool:
 @text
 def is_link_down(network: "Network", channel: FaultyChannel, begin: int, end: int) -> bool:
     return channel.down.during(begin, end)
+
+
+@text
+def next_start(network: "Network", channel: FaultyChannel, time: int) -> int:
+    up = channel.contacts.up(time)
+    if network.waits_for_slots and up != time:
+        slot = network.slot
+        while up < NEVER and not (up % slot == 0 and channel.contacts.up(int(up)) == up):
+            up = channel.contacts.up(int(-(-up // slot)) * slot)
+    return min(up, NEVER)  # type: ignore[return-value]  # infinity is not less
+
+
+@text
+def contact_end(network: "Network", channel: FaultyChannel, time: int) -> int:
+    return min(channel.contacts.down(time), NEVER)  # type: ignore[return-value]  # as above
+
+
+@text
+def carry_of(network: "Network") -> int:
+    return network.carry
+
+
+@text
+def waits_for_slots(network: "Network") -> bool:
+    return network.waits_for_slots
+
+
+@text
+def waiting_of(network: "Network") -> Waiting:
+    return network.waiting
 
 
 @text
@@ -581,6 +611,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
     common = {
         "TRACES": network.trace is not None,
         "LINKS_FAIL": outages is not None and outages.any_links,
+        "WAITS": outages is not None and outages.sensed,
         "NODES_FAIL": outages is not None and outages.any_nodes,
         "FORGETS": outages is not None and outages.forgets,
     }
@@ -589,7 +620,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
     flags = partial(_flags, faulty=bool(faults))
     union = flags(*both)
     common |= {
-        "PROMPT": in_order and not union["QUEUES"] and not common["NODES_FAIL"],
+        "PROMPT": in_order and not (union["QUEUES"] or common["NODES_FAIL"] or common["WAITS"]),
         "COUNTS_DELIVERIES": not in_order,
     }
     of_classes = flags(*both[:1]), flags(*both[1:]), union

@@ -195,6 +195,39 @@ def is_link_down(network: Network, channel: Channel, begin: int, end: int) -> bo
 
 
 @primitive
+def next_start(network: Network, channel: Channel, time: int) -> int:
+    """Return when (ns) a message may start that is ready at a *time*: then, if the link of *channel* is up.
+
+    Else as soon as it is: slotted, at the first boundary at which it is. `netbandit.network.hop.NEVER`: never.
+    """
+    raise NotImplementedError
+
+
+@primitive
+def contact_end(network: Network, channel: Channel, time: int) -> int:
+    """Return when (ns) the link of *channel*, up at a *time*, goes down next; `netbandit.network.hop.NEVER`: never."""
+    raise NotImplementedError
+
+
+@primitive
+def carry_of(network: Network) -> int:
+    """Return how long (ns) a message waits for its link at most."""
+    raise NotImplementedError
+
+
+@primitive
+def waits_for_slots(network: Network) -> bool:
+    """Return whether what waits for its link starts at slot boundaries only."""
+    raise NotImplementedError
+
+
+@primitive
+def waiting_of(network: Network) -> Row:
+    """Return what is counted of messages that wait for their links; see `netbandit.network.ledger.Waiting`."""
+    raise NotImplementedError
+
+
+@primitive
 def is_node_down(network: Network, node: int, begin: int, end: int) -> bool:
     """Return whether *node* is down at any moment from *begin* to *end* (ns), both included."""
     raise NotImplementedError

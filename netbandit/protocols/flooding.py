@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from netbandit.network.message import HEADER_BYTES, Kind
+from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.handlers import Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.primitives import (
@@ -55,7 +56,7 @@ def act(network: Network, own: Own, round: Round, node: int, label: Labels) -> N
     tell_others(network, own, round, node, FLOOD, HEADER_BYTES + bytes_of(own, round, label), label)
 
 
-class Flooding(NeighbourRounds):
+class Flooding(CarryKey, NeighbourRounds):
     """One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes

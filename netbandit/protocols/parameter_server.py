@@ -12,6 +12,7 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.protocol import Item, Links
@@ -35,7 +36,7 @@ class _Parcel(NamedTuple):
     begun: int
 
 
-class ParameterServer(DeadlineKey, DepositProtocol):
+class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
     """The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
 
     All uploads of an instant are absorbed, by agent number, before the server acts. It answers each uploader

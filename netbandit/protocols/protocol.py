@@ -97,6 +97,8 @@ class NetworkProtocol(Part, ABC):
     """Whether there is somebody (a server) who can choose the participants of a round."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
+    waits_for_links: ClassVar[bool] = False
+    """Whether what agents send over a link that they see down waits for it, and the protocol can do with that."""
     uses_uplinks: ClassVar[bool] = True
     """Whether agents talk to a server; what is said of links that nobody uses has no effect, and ``check`` says so."""
 

@@ -15,6 +15,7 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.part import Checks, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Item
@@ -88,7 +89,7 @@ def links_of_tree(topology: Topology, source: int, hops: int | None) -> tuple[In
     return parents[children], children
 
 
-class Relay(DeadlineKey, BroadcastProtocol):
+class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
     """A broadcast tree for each source: its breadth-first tree, the lowest-numbered parent among equals.
 
     Nobody hears a message twice, nor its own. Slotted, a message moves one hop a slot and reaches an agent k hops away

@@ -10,6 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.part import Checks, Others, state
+from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.done import DONE, DoneUpwards
 from netbandit.protocols.gis import SYNCHRONIZATION
@@ -30,7 +31,7 @@ Uploaded = Callable[[int, int, Item], Item]
 """Called with a sink, a round and what stands for the items of its component; returns what the sink uploads."""
 
 
-class Sink(DeadlineKey, CallbackRoundProtocol):
+class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
     """The structure of HDP-MAB (Li & Song, Algorithms 4 and 5).
 
     The sink of a component is its agent with the smallest eccentricity, the lowest number among equals. When it

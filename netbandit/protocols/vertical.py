@@ -13,6 +13,7 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.texts import plain, text
@@ -123,7 +124,7 @@ def count_late(own: "Vertical") -> None:
     own.late += 1
 
 
-class Vertical(GatherProtocol):
+class Vertical(CarryKey, GatherProtocol):
     """The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
 
     One user comes at the beginning of every slot. If fewer than ``pipeline`` users are under way (their contexts

@@ -23,6 +23,7 @@ _SYNCHRONISED = "feducb, linucb, lints and oful outside vertical federation"
 _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
 _CHANGES = "networks whose links come and go"
+_SENSED = "networks whose agents see links come and go"
 _FAULTS = "every run; of interest with faults"
 
 METRICS: dict[str, MetricEntry] = {
@@ -160,6 +161,18 @@ METRICS: dict[str, MetricEntry] = {
         "links that are up one after the other, or at once; latency is not counted.",
         _CHANGES,
     ),
+    "cut_off": MetricEntry(
+        "messages", "Attempts whose link went down before they were due, as their senders saw; they are lost.", _SENSED
+    ),
+    "unsent": MetricEntry(
+        "messages",
+        "Messages that waited for their link and never started: not put on links, nor counted there.",
+        _SENSED,
+    ),
+    "waited_slots": MetricEntry(
+        "slots", "Slots that a message waited for its link, mean over those that were not cut off.", _SENSED
+    ),
+    "delivery_ratio": MetricEntry("", "Delivered divided by messages, duplicates and unsent ones together.", _SENSED),
     "simulated_s": MetricEntry("s", "Simulated time: horizon times slot."),
     "events": MetricEntry("events", "Deliveries and acts that enter the fingerprint."),
     "wall_s": MetricEntry("s", "Computing time of the run; no other metric depends on the machine."),

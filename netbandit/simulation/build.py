@@ -16,13 +16,12 @@ from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.link import LinkClass
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
-from netbandit.network.outages import LinkSchedule
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.settings import Problem
-from netbandit.simulation.build_faults import build_faults
+from netbandit.simulation.build_faults import Changing, build_faults
 from netbandit.streams import Streams
 from netbandit.units import Bandwidth, Duration
 
@@ -115,7 +114,7 @@ def build_network(
     own_streams: Streams,
     peers: bool,
     faults: FaultsSettings = FaultsSettings(),  # noqa: B008 - it is never changed
-    contacts: LinkSchedule | None = None,
+    changing: Changing | None = None,
 ) -> Network:
     """Return the network.
 
@@ -129,7 +128,7 @@ def build_network(
         own_streams: The streams of the replication, for what nodes draw while they talk.
         peers: Whether the peer links are used; if not they are left out.
         faults: ``[faults]``.
-        contacts: When peer links are up; None: always.
+        changing: How the graph changes, if it does.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -156,7 +155,7 @@ def build_network(
         trace,
         topology=topology,
         streams=own_streams,
-        faults=build_faults(links, faults, topology, clock.slot, contacts if peers else None),
+        faults=build_faults(links, faults, topology, clock.slot, changing if peers else None),
     )
 
 

@@ -25,6 +25,7 @@ from netbandit.network.outages import LinkSchedule, Redrawn
 from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.settings import Problem
+from netbandit.simulation.build_faults import Changing
 from netbandit.streams import Streams
 from netbandit.units import parse_duration
 from netbandit.wording import show
@@ -44,6 +45,18 @@ def build_contacts(family: Family, topology: Topology, streams: Streams, slot: i
         return None if topology.contacts.is_always_up(end) else topology.contacts
     law = law_of(family.changes, slot)
     return None if law is None or is_always_up(law) else ContactsByLaw(law, topology.edges, streams)
+
+
+def build_changing(
+    family: Family, topology: Topology, streams: Streams, slot: int, end: int, protocol: NetworkProtocol
+) -> Changing | None:
+    """Return how a graph changes, and what *protocol* makes of it; None: it does not. See `build_contacts`."""
+    contacts = build_contacts(family, topology, streams, slot, end)
+    if contacts is None:
+        return None
+    carry = getattr(protocol, "carry", None)
+    carried = None if carry is None else carry.nanoseconds(slot)
+    return Changing(contacts, family.neighbours == "sensed", carried, protocol.slotted)
 
 
 def law_of(changes: Changes | None, slot: int) -> Law | None:
@@ -77,9 +90,12 @@ def contact_problems(
         kind: Its kind, as it was written.
     """
     changes, law = family.changes, law_of(family.changes, slot)
-    if law is None and topology.contacts is None:
+    changing = law is not None or topology.contacts is not None
+    if getattr(protocol, "carry", None) is not None and not (changing and family.neighbours == "sensed"):
+        yield ("protocol", "carry"), "must be left out: nothing waits where agents do not see links come and go"
+    if not changing:
         return
-    if family.neighbours == "sensed" and protocol.uses_peer_links:
+    if family.neighbours == "sensed" and protocol.uses_peer_links and not protocol.waits_for_links:
         text = (
             f'must be "unknown": protocol.kind = {show(kind)} does not say what agents do who see their neighbours go'
         )

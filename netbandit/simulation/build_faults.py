@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner
@@ -22,8 +22,21 @@ from netbandit.units import parse_bandwidth, parse_duration
 from netbandit.wording import show
 
 
+class Changing(NamedTuple):
+    """How peer links come and go; see `OutagePlan`."""
+
+    contacts: LinkSchedule
+    sensed: bool
+    carry: int | None
+    waits_for_slots: bool
+
+
 def build_faults(
-    links: LinksSettings, faults: FaultsSettings, topology: Topology, slot: int, contacts: LinkSchedule | None = None
+    links: LinksSettings,
+    faults: FaultsSettings,
+    topology: Topology,
+    slot: int,
+    changing: Changing | None = None,
 ) -> Faults:
     """Return all that can go wrong.
 
@@ -32,7 +45,7 @@ def build_faults(
         faults: ``[faults]``, whose nodes and links the graph has; see `outage_problems`.
         topology: The graph.
         slot: The length of a slot (ns).
-        contacts: When peer links are up, where the graph changes.
+        changing: How the graph changes, if it does.
     """
     return Faults(
         peer=_channel_faults(links.peer, slot),
@@ -43,7 +56,7 @@ def build_faults(
             server=_failing(faults.server, slot),
             memory="kept" if faults.nodes is None else faults.nodes.memory,
             outages=[_outage(outage, topology, slot) for outage in faults.outages],
-            contacts=contacts,
+            **({} if changing is None else changing._asdict()),
         ),
     )
 

@@ -31,6 +31,8 @@ def why_not(network: Network) -> str | None:
     faults = network.peer_faults
     if network.nodes_fail:
         return "agents or the server are down at times"
+    if network.sensed:
+        return "agents see which of their links are up"
     if network.trace is not None:
         return "a trace is written"
     if network.transmission(_A_MEGABYTE):

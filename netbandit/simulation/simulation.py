@@ -26,7 +26,7 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
-from netbandit.simulation.build_contacts import build_contacts
+from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for
@@ -97,6 +97,7 @@ class Simulation:
             **_finite(_communication(network)),
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **asdict(outcomes),
+            **_waits(network, clock.slot),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -172,7 +173,7 @@ class Simulation:
             own_streams=streams,
             peers=point.protocol.uses_peer_links,
             faults=scenario.faults,
-            contacts=build_contacts(point.family, topology, drawn_from, clock.slot, clock.end),
+            changing=build_changing(point.family, topology, drawn_from, clock.slot, clock.end, point.protocol),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -209,6 +210,21 @@ def _communication(network: Network) -> dict[str, Metric]:
         "messages": peer.messages + uplink.messages,
         "bytes": peer.bytes + uplink.bytes,
         "energy_j": peer.energy + uplink.energy,
+    }
+
+
+def _waits(network: Network, slot: int) -> dict[str, Metric]:
+    """Return what is counted of messages that wait for their links, where any do."""
+    if not network.sensed:
+        return {}
+    waiting, outcomes = network.waiting, network.ledger.outcomes
+    put = outcomes.delivered + outcomes.lost + outcomes.duplicates_dropped + outcomes.in_flight  # with copies
+    asked = put + waiting.unsent
+    return {
+        "cut_off": waiting.cut_off,
+        "unsent": waiting.unsent,
+        "waited_slots": waiting.waited / slot / waiting.started if waiting.started else None,
+        "delivery_ratio": outcomes.delivered / asked if asked else None,
     }
 
 

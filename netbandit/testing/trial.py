@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from netbandit.execution import Execution, executed
 from netbandit.network.outages import Outages
 from netbandit.simulation.build import topology_streams
-from netbandit.simulation.build_contacts import build_contacts
+from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
@@ -88,7 +88,8 @@ class Trial:
         topology = point.topology(self.replication)
         slot = scenario.run.slot_nanoseconds
         streams = topology_streams(point.family, scenario.run.seed, self.replication)
-        contacts = build_contacts(point.family, topology, streams, slot, slot * scenario.run.horizon)
-        plan = build_faults(scenario.links, scenario.faults, topology, slot, contacts).plan
+        end = slot * scenario.run.horizon
+        changing = build_changing(point.family, topology, streams, slot, end, point.protocol)
+        plan = build_faults(scenario.links, scenario.faults, topology, slot, changing).plan
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
         return Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, self.replication))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from netbandit.network.clock import SENDS, Clock, Environment
+from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
@@ -90,6 +91,7 @@ def one_round(
     size=ITEM,
     starts=None,
     seed=0,
+    faults=Faults(),  # noqa: B008 - it is never changed
     **keys,
 ):
     """Run rounds of *kind*, each begun by every agent when it is informed of the one before.
@@ -97,6 +99,7 @@ def one_round(
     Args:
         latency: Of each peer link, ns; or a dict by link.
         uplink: Of each uplink, ns; or a list by agent.
+        faults: What can go wrong.
         starts: The time at which each agent contributes to the first round; 0 for all if not given.
     """
     topology = Topology(graph)
@@ -117,6 +120,7 @@ def one_round(
         Fingerprint(),
         topology=topology,
         streams=Streams(seed, 0),
+        faults=faults,
     )
     aggregation = Sum(topology.agents)
     protocol = kind(**keys)

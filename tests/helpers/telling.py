@@ -3,6 +3,7 @@
 from functools import partial
 
 from netbandit.network.clock import SENDS, Clock, Environment, ScheduledEvent
+from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
@@ -15,7 +16,7 @@ SLOT = 1_000
 ITEM = 80
 
 
-def told(kind, graph, latency=0, *, uplink=0, bandwidth=None, times=(0,), **keys):
+def told(kind, graph, latency=0, *, uplink=0, bandwidth=None, times=(0,), faults=Faults(), **keys):  # noqa: B008 - it is never changed
     """Let every agent tell its number in each of *times* (ns).
 
     Returns:
@@ -39,6 +40,7 @@ def told(kind, graph, latency=0, *, uplink=0, bandwidth=None, times=(0,), **keys
         Fingerprint(),
         topology=topology,
         streams=Streams(0, 0),
+        faults=faults,
     )
     log = []
 

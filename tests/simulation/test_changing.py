@@ -67,6 +67,38 @@ def test_links_that_are_always_up_change_nothing(protocol):
         assert run(over(protocol), changing(law)).fingerprint == static.fingerprint
 
 
+WAITING = "flooding", "relay", "sink", "parameter-server", "vertical"
+SEEN = {"neighbours": "sensed"}
+
+
+@pytest.mark.parametrize("protocol", WAITING)
+def test_links_that_are_seen_up_all_the_time_change_nothing(protocol):
+    """By the rules of links that come and go: they go after the run, which nobody knows."""
+    law = {"up_for": "60 s", "every": "100 s", "phase": "together"}
+    found = run(over(protocol), changing(law, **SEEN))
+    assert found.fingerprint == run(over(protocol)).fingerprint
+    assert found.metrics["waited_slots"] == found.metrics["cut_off"] == found.metrics["unsent"] == 0
+
+
+@pytest.mark.parametrize(("law", "protocol"), [(LAWS[0], "relay"), (LAWS[1], "flooding"), (LAWS[2], "sink")])
+def test_what_waits_for_its_link_gets_through(law, protocol):
+    found = run(over(protocol), changing(law, **SEEN)).metrics
+    assert found["rounds"] == 1
+    assert found["stalled"] == 0
+    assert found["lost"] == found["cut_off"]
+    assert found["waited_slots"] > 0
+    assert found["delivery_ratio"] == found["delivered"] / (found["messages"] + found["unsent"])
+
+
+def test_protocols_that_cannot_see_their_neighbours_go_say_so():
+    for protocol in ("gis", "gossip", "local", "consensus"):
+        with pytest.raises(ScenarioError, match=r'topology\.neighbours: must be "unknown"'):
+            point_of(over(protocol), changing(LAWS[0], **SEEN))
+    with pytest.raises(ScenarioError, match=r"protocol\.carry: must be left out"):
+        point_of(over("flooding"), {"protocol": {"carry": "3 ms"}}, changing(LAWS[0]))
+    point_of(over("flooding"), {"protocol": {"carry": "3 ms"}}, changing(LAWS[0], **SEEN))
+
+
 @pytest.mark.parametrize(("law", "protocol"), [(law, PROTOCOLS[place * 2 + 1]) for place, law in enumerate(LAWS)])
 def test_unseen_contacts_are_outages_in_between(law, protocol):
     point = point_of(over(protocol), changing(law))

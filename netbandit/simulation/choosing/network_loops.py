@@ -363,6 +363,8 @@ def _why_not_known(network: Network, *, absences: bool) -> str | None:
         return "agents or the server are down at times"
     if not network.unreliable:
         return None
+    if network.sensed:
+        return "agents see which of their links are up"
     faults, channels = network.peer_faults, 2 * len(network.links)
     if not channels:
         return "there are no links between agents"

@@ -22,7 +22,7 @@ _WHAT_GOES_WRONG = (
     *("COUNTS_DELIVERIES", "FAULTY"),
 )
 _WHERE_NODES_FAIL = ("NODES_FAIL", "FORGETS")
-_NOT_HERE = ("UPLINKS", "TRACES", "PROMPT")
+_NOT_HERE = ("UPLINKS", "TRACES", "PROMPT", "WAITS")
 _VARIANTS = ("", "_with_faults", "_with_absences")
 """What the names of functions end in, where nothing can go wrong, messages may be lost or late, and nodes be down."""
 _LONG = (hop.put, hops.take, hops.advance)

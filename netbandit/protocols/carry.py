@@ -1,0 +1,27 @@
+"""How long messages wait for links that come and go (`carry`): the key of protocols over which they do."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from netbandit.part import Part
+from netbandit.units import DURATION, Duration
+from netbandit.wording import Allowed
+
+
+def _duration(text: Any) -> Any:
+    try:
+        Duration(text)
+    except (TypeError, ValueError):
+        raise PydanticCustomError("carry", "must be {what}", {"what": DURATION}) from None
+    return text
+
+
+class CarryKey(Part):
+    """The key of a protocol whose messages wait for links that agents see come and go."""
+
+    carry: Annotated[Duration, BeforeValidator(_duration), Allowed(DURATION)] | None = None
+    """How long a message waits for its link to come up, where agents see their links come and go; absent: for ever."""
+
+    waits_for_links: ClassVar[bool] = True

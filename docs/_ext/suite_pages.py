@@ -1,6 +1,7 @@
 """Writes the tables and pictures of the page on the suite, from the record that is shipped."""
 
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from netbandit.plots.style import save
@@ -13,6 +14,10 @@ from netbandit.suite.tables import LEGEND, of_track, overview
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+
+_MOST = 4
+"""So many of those who may be the best are named."""
 
 
 def tracks_table(standings: list[Standing]) -> str:
@@ -37,12 +42,47 @@ def tracks_table(standings: list[Standing]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def winners_table(standings: list[Standing]) -> str:
+    """Return for each track the entries that may be the best, and which of them sends least."""
+    lines = [
+        "| track | who may be the best | score of the first | who of the front has half of the gain for least bytes |"
+    ]
+    lines.append("|---|---|--:|---|")
+    for standing in standings:
+        for track in standing.names:
+            scores, cells = standing.scores[track], standing.ran(track)
+            first = sorted(
+                (name for name in cells if standing.ranks[track][name][0] == 1), key=lambda n: scores[n].value
+            )
+            named = ", ".join(first[:_MOST]) + (f" and {len(first) - _MOST} more" if len(first) > _MOST else "")
+            half = [name for name in standing.front(track) if scores[name].value <= 0.5]
+            cheap = f"{half[0]}: {mean(cells[half[0]].of('bytes')):,.3g} bytes an agent and slot" if half else "nobody"
+            lines.append(f"| `{track}` | {named} | {scores[first[0]].value:.2f} | {cheap} |")
+    return "\n".join(lines) + "\n"
+
+
+def tuned_table(standings: list[Standing]) -> str:
+    """Return what tuning is worth: the gain of each tuned entry, and of the same pair as shipped."""
+    lines = ["| entry | how it was chosen | gain | gain as shipped |", "|---|---|--:|--:|"]
+    for standing in standings:
+        known = standing.record.entries
+        for name in (name for name in standing.entries if known[name].rank == "tuned"):
+            kinds = [known[name].learner["kind"], known[name].protocol["kind"]]
+            plain = f"{kinds[0]} over {kinds[1]}"
+            lines.append(f"| {name} | {known[name].note} | {standing.gain(name):.2f} | {standing.gain(plain):.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def write(app: "Sphinx") -> None:
     """Write tables and pictures into the source folder, where git does not look."""
     folder = Path(app.srcdir) / "suite" / "parts"
     folder.mkdir(exist_ok=True)
     standings = recorded().standings
-    texts = {"tracks": tracks_table(standings)}
+    texts = {
+        "tracks": tracks_table(standings),
+        "winners": winners_table(standings),
+        "tuned": tuned_table(standings),
+    }
     for standing in standings:
         table = overview(standing)
         texts[f"overview-{standing.family}"] = f"{table.markdown()}\n{table.caption}. {LEGEND}.\n"

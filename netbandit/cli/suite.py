@@ -93,7 +93,7 @@ def _list_tracks() -> None:
         numbers = (f"{track.agents}", f"{track.horizon:,}", seconds)
         found.add_row(*map(Text, (track.name, track.family, *numbers, track.description)))
     Console(highlight=False).print(found)
-    click.echo("s an entry: median and longest of the recorded entries, one process")
+    click.echo("s an entry: median and longest of the recorded entries, one process, while other programs ran too")
 
 
 @suite.command("run")

@@ -33,7 +33,7 @@ class Cell:
         why: Why not, in a line; empty where they are.
         values: Of each of `METRICS` the value by replication; empty where there are no runs.
         fingerprints: The first digits of the fingerprint of each replication.
-        seconds: How long all replications took.
+        seconds: How long all replications took, in processor time.
     """
 
     state: State

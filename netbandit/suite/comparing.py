@@ -43,9 +43,11 @@ class Comparison:
 
     @property
     def scores(self) -> "DataFrame":
-        """A table of all scores: ``track``, ``entry``, ``score``, ``low``, ``high``, ``rank_best``, ``rank_worst``,
-        ``bytes`` (an agent and slot), ``front`` (whether nobody dominates it) and ``own``.
-        """  # noqa: D205
+        """A table of all scores, a row for each track and entry that ran on it.
+
+        Columns: ``track``, ``entry``, ``score``, ``low``, ``high`` (95 %), ``rank_best``, ``rank_worst``, ``bytes`` (an
+        agent and slot), ``front`` (whether nobody dominates it), ``own``.
+        """
         from pandas import DataFrame
 
         rows = []

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from netbandit.results.run_keys import run_keys
 from netbandit.scenario.errors import ScenarioError
 from netbandit.suite.cells import Cell, cell_of
 from netbandit.suite.entries import Entry
@@ -65,7 +66,13 @@ def run_pairs(
         found.setdefault(entry.name, {})[track.name] = cell
         told(entry, track, cell)
 
-    tasks = list(_tasks(pairs, out, keep))
+    tasks = []
+    for entry, task in _tasks(pairs, out, keep):
+        there = _whole(task)
+        if there is None:
+            tasks.append((entry, task))
+        else:
+            keep(entry, task.track, there)
     count = min(jobs or os.cpu_count() or 1, max(len(tasks), 1))
     lanes = [_Lane(tasks[place::count]) for place in range(count)]
     try:
@@ -90,9 +97,11 @@ def cells_there(pairs: Sequence[tuple[Entry, Track]], out: Path) -> dict[str, di
         found.setdefault(entry.name, {})[track.name] = cell
 
     for entry, task in _tasks(pairs, out, keep):
-        there = read(task.file)
-        if there["end"] is not None:
-            keep(entry, task.track, _cell(there, task.track))
+        found_there, cell = read(task.file), _whole(task)
+        if cell is None and found_there["end"] is not None and found_there["end"][0] != "ran":
+            cell = _cell(found_there, task.track)
+        if cell is not None:
+            keep(entry, task.track, cell)
     return found
 
 
@@ -142,6 +151,13 @@ def _look_at(lane: _Lane, limit: float, keep: Told) -> None:
         keep(entry, task.track, Cell("failed" if over else "late", text))
     elif not lane.tasks:
         _end(lane)
+
+
+def _whole(task: Task) -> Cell | None:
+    """Return the cell of a task of which all replications are in its file; else None."""
+    there = {run["key"]: run for run in read(task.file)["runs"]}
+    keys = run_keys(task.point)
+    return cell_of([there[key] for key in keys], task.track) if all(key in there for key in keys) else None
 
 
 def _cell(found: Mapping[str, Any], track: Track) -> Cell:

@@ -174,4 +174,5 @@ def score_text(standing: Standing, entry: str, track: str) -> str:
 
 def _decimals(value: float) -> str:
     """Return a score or a share with two decimals; large scores with fewer."""
-    return f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}"
+    text = f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}"
+    return "0.00" if text == "-0.00" else text

@@ -1,0 +1,28 @@
+"""The page of the documentation says what is recorded."""
+
+import re
+from pathlib import Path
+
+from netbandit.suite.record import shipped_record
+from netbandit.suite.standing import standings
+from netbandit.suite.tables import STALLED, score_text
+from netbandit.suite.tracks import tracks
+
+PAGE = (Path(__file__).parents[2] / "docs" / "suite" / "index.md").read_text(encoding="utf-8")
+SCORE = re.compile(r"`([\w-]+)` over `([\w-]+)`\s+has\s+(-?\d+\.\d\d)\s+on\s+`([\w-]+)`")
+GAIN = re.compile(r"`([\w-]+)` over `([\w-]+)`\s+has\s+a\s+gain\s+of\s+(\d\.\d\d)")
+
+
+def test_its_scores_and_gains_are_those_of_the_record():
+    found = standings(shipped_record(), list(tracks().values()))
+    by_track = {track: standing for standing in found for track in standing.names}
+    scores, gains = SCORE.findall(PAGE), GAIN.findall(PAGE)
+    assert len(scores) > 10
+    assert gains
+    for learner, protocol, score, track in scores:
+        shown = score_text(by_track[track], f"{learner} over {protocol}", track)
+        assert shown.rstrip(STALLED) == score, (learner, protocol, track)
+    for learner, protocol, gain in gains:
+        name = f"{learner} over {protocol}"
+        (standing,) = [one for one in found if name in one.entries]
+        assert f"{standing.gain(name):.2f}" == gain, name

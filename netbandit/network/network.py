@@ -22,6 +22,7 @@ from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
+from netbandit.network.present import Present
 from netbandit.network.retry import ACK, ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
@@ -61,6 +62,7 @@ class Network:
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
         outages: When links and nodes are down; None where they never are.
+        present: Which neighbours are there, where agents see that.
         faults: As given.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
@@ -134,6 +136,7 @@ class Network:
                 clock.postpone = self._postponed
                 if self.outages.forgets:
                     clock.life = self.outages.life
+        self.present = Present(clock, streams, chooses=self.sensed and not self.waits)
         self._draws = {
             "peer": ClassDraws(faults.peer, "peer", 2 * len(peer_latency), streams),
             "uplink": ClassDraws(faults.uplink, "uplink", 3 * self.agents, streams),
@@ -315,6 +318,11 @@ class Network:
     def delivers_in_passes(self) -> bool:
         """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
         return self.instantaneous or bool(self.faults)
+
+    @property
+    def waits(self) -> bool:
+        """Whether what agents send over a link that they see down waits for it."""
+        return self.outages is not None and self.outages.waits
 
     @property
     def sensed(self) -> bool:

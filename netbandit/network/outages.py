@@ -77,7 +77,8 @@ class OutagePlan:
         memory: Whether an agent that comes back knows what it knew.
         outages: What is known ahead, in any order.
         contacts: When peer links are up, where the graph changes.
-        sensed: Whether agents see that: what they are handed for a link that is down waits for it.
+        sensed: Whether agents see that.
+        waits: Whether what they are handed for a link that is down waits for it, and does so again if it is cut off.
         carry: How long (ns) it waits at most; None: for ever.
         waits_for_slots: Whether it starts at slot boundaries.
     """
@@ -89,6 +90,7 @@ class OutagePlan:
     outages: Sequence[Outage] = field(default=())
     contacts: LinkSchedule | None = None
     sensed: bool = False
+    waits: bool = False
     carry: int | None = None
     waits_for_slots: bool = False
 
@@ -98,7 +100,7 @@ class OutagePlan:
     @property
     def loses(self) -> bool:
         """Whether messages may be lost because something is down; what waits for ever for its link is not."""
-        waits = self.sensed and self.carry is None
+        waits = self.waits and self.carry is None
         return bool(self.links or self.nodes or self.server or self.outages or (self.contacts and not waits))
 
 
@@ -115,6 +117,7 @@ class Outages:
         forgets: Whether a node that comes back has lost its memory.
         any_nodes: Whether any agent, or the server, is ever down.
         sensed: Whether agents see when links come and go.
+        waits: Whether what they send waits for that.
     """
 
     def __init__(self, plan: OutagePlan, agents: int, links: Mapping[tuple[int, int], int], streams: Streams) -> None:
@@ -133,6 +136,7 @@ class Outages:
         self.any_nodes = self.any_agents or plan.server is not None or any(outage.server for outage in plan.outages)
         scripted = any(outage.links or outage.group for outage in plan.outages)
         self.sensed = plan.sensed and plan.contacts is not None
+        self.waits = self.sensed and plan.waits
         self.any_links = plan.links is not None or plan.contacts is not None or scripted
 
     def link(self, first: int, second: int) -> Downtimes:

@@ -611,7 +611,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
     common = {
         "TRACES": network.trace is not None,
         "LINKS_FAIL": outages is not None and outages.any_links,
-        "WAITS": outages is not None and outages.sensed,
+        "WAITS": outages is not None and outages.waits,
         "NODES_FAIL": outages is not None and outages.any_nodes,
         "FORGETS": outages is not None and outages.forgets,
     }

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from netbandit.part import Part
+from netbandit.protocols.protocol import SeenLinks
 from netbandit.units import DURATION, Duration
 from netbandit.wording import Allowed
 
@@ -24,4 +25,4 @@ class CarryKey(Part):
     carry: Annotated[Duration, BeforeValidator(_duration), Allowed(DURATION)] | None = None
     """How long a message waits for its link to come up, where agents see their links come and go; absent: for ever."""
 
-    waits_for_links: ClassVar[bool] = True
+    seen_links: ClassVar[SeenLinks | None] = "wait"

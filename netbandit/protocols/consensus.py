@@ -19,6 +19,7 @@ from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.protocols.neighbour_rounds import must_be_connected
+from netbandit.protocols.protocol import SeenLinks
 
 MIX = Kind("MIX")
 
@@ -47,6 +48,10 @@ class Consensus(DeadlineKey, ExchangeProtocol):
     follows, its own row in place of those that are missing; sums are then not kept, and ``mass`` shows it. Neighbours
     may be further apart; the rows of who is ahead are kept until they are due.
 
+    Where agents see which of their links are up, rows wait for them with ``pace = "step"``. With ``pace = "slot"`` rows
+    go to those who are there, and the own row stands for who is away: with ``max-degree``, and without latency, P is
+    that of the links that are up, ``I - (step / d_max) L(t)``, so that sums are kept.
+
     Learners decide at boundaries, so both timings are alike: a row told in slot t is used in slot t + 1 or later.
     """
 
@@ -59,6 +64,10 @@ class Consensus(DeadlineKey, ExchangeProtocol):
     """kappa of ``max-degree``; by default d_max / (d_max + 1), d_max the largest number of neighbours."""
     pace: Literal["step", "slot"] = "step"
     """When an agent steps: ``step``: when it holds the rows of all neighbours; ``slot``: in every slot."""
+
+    def over_seen_links(self, talk: str) -> SeenLinks | None:
+        """See `NetworkProtocol.over_seen_links`."""
+        return "wait" if self.pace == "step" else "choose"
 
     def check(self) -> Checks:
         """Yield *step* where it is not used."""
@@ -168,7 +177,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
 
     def _send(self, agent: int, rows: tuple[_Row, ...]) -> None:
         """Put *rows* of an agent on its links, in one message."""
-        channels = self.network.channels[agent]
+        channels = self.network.present.of(self.network.channels[agent])
         if channels:
             size = HEADER_BYTES + len(rows) * self._row_bytes
             self.network.send(Message(MIX, size, (rows, self.clock.now), rows[-1].step), channels)

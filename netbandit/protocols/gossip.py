@@ -34,7 +34,7 @@ from netbandit.protocols.primitives import (
     slot_length,
     tell_one,
 )
-from netbandit.protocols.protocol import NetworkProtocol, Pattern
+from netbandit.protocols.protocol import NetworkProtocol, Pattern, SeenLinks
 from netbandit.texts import text
 
 GOSSIP = Kind("GOSSIP")
@@ -87,9 +87,13 @@ class Gossip(NeighbourRounds):
     slot boundary; the round ends by the free clock that also ends ``gis``, when every agent has every item. Slotted,
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot. An agent goes
     on without the others at its `deadline`, and falls silent when nobody waits in the round any more.
+
+    Where agents see which of their links are up, a node speaks to the neighbour drawn if that is there, else to one
+    drawn uniformly of those who are; if nobody is, it looks again in the next slot.
     """
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "ask"})
     stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
     handlers: ClassVar[Handlers] = Handlers(on_message, act)
     stream: ClassVar[str] = "gossip"
+    seen_links: ClassVar[SeenLinks | None] = "choose"

@@ -52,8 +52,11 @@ class GossipAsk(DeadlineKey, AskProtocol):
         """See `AskProtocol.ask`; who has no such neighbour asks nobody."""
         near = [other for other in self.network.neighbours[agent] if other not in avoided]
         if near:
-            neighbour = near[int(self._generators[agent].integers(len(near)))]
-            self._say(REQUEST, HEADER_BYTES, agent, neighbour, None)
+            channels = [self.network.channel(agent, other) for other in near]
+            drawn = channels[int(self._generators[agent].integers(len(near)))]
+            chosen = self.network.present.one_of(agent, channels, drawn)
+            if chosen is not None:
+                self._say(REQUEST, HEADER_BYTES, agent, chosen.receiver, None)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Take in what arrives, now or at the slot boundary."""

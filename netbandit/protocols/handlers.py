@@ -168,8 +168,8 @@ class HandledRounds(OpenRounds):
         for (node, number), labels in overheard.items():
             self._overhear(node, number, self.open[self.key(number, self.group[node])].named(labels))
 
-    def neighbour(self, node: int) -> Channel:
-        """Return the channel to a neighbour of *node*, drawn uniformly."""
+    def neighbour(self, node: int) -> Channel | None:
+        """Return the channel to a neighbour of *node*, drawn uniformly; None: agents see links, and nobody is there."""
         near = self.network.channels[node]
         choices = self._choices.get(node)
         if not choices:
@@ -177,7 +177,7 @@ class HandledRounds(OpenRounds):
                 assert self._draws is not None, "who draws neighbours names the stream"
                 self._generators[node] = self._draws(node)
             choices = self._choices[node] = self._generators[node].integers(len(near), size=CHOICES).tolist()
-        return near[choices.pop()]
+        return self.network.present.one_of(node, near, near[choices.pop()])
 
     def _write(self) -> None:
         """Write the texts out for what can happen."""
@@ -376,8 +376,9 @@ def tell_one(
     network: Network, own: HandledRounds, round: OpenRound, node: int, kind: Kind, size: int, labels: Labels
 ) -> None:
     channel = own.neighbour(node)
-    own.used[node] = channel
-    network.send(Message(kind, size, (labels, network.environment._now), round.number), (channel,))
+    if channel is not None:
+        own.used[node] = channel
+        network.send(Message(kind, size, (labels, network.environment._now), round.number), (channel,))
 
 
 @text

@@ -17,7 +17,7 @@ from netbandit.part import Checks, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, SeenLinks
 from netbandit.protocols.words import Copies, Furthest, one_by_one, passed_on
 from netbandit.texts import text
 
@@ -138,6 +138,12 @@ class Local(LocalKeys, CallProtocol):
     late: int = state(default=0)
     """Releases of an agent's own clique that it heard too late to use."""
 
+    def over_seen_links(self, talk: str) -> SeenLinks | None:
+        """See `NetworkProtocol.over_seen_links`: trees wait, and floods go to those who are there."""
+        if talk == "call":
+            return None if self.deadline is None else "choose"
+        return "wait" if self.route == "tree" else "choose"
+
     @property
     def isolated(self) -> bool:
         """Whether messages go nowhere."""
@@ -250,7 +256,8 @@ class Local(LocalKeys, CallProtocol):
 
     def pass_on(self, node: int, word: Word, left: int, told_by: Sequence[int]) -> None:
         """Put *word*, which may go *left* hops more, on the channels of *node*, but not to *told_by*."""
-        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
+        there = self.network.present.of(self.network.channels[node])
+        channels = [channel for channel in there if channel.receiver not in told_by]
         if channels:
             kind = SYNC if word.item is None else RELEASE
             told = word._replace(left=left, begun=self.clock.now)

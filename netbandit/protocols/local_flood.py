@@ -157,7 +157,7 @@ class LocalFlood(BroadcastProtocol):
         """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""
         if self.clock.now < self.clock.end:
             for node, parcels in due:
-                self._put(parcels, self.network.channels[node], self.clock.now)
+                self._put(parcels, self.network.present.of(self.network.channels[node]), self.clock.now)
 
     def _put(self, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
         alike: dict[tuple[int, ...], list[Channel]] = {}

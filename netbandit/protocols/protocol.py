@@ -79,6 +79,10 @@ class Aggregation(Protocol):
         """
 
 
+SeenLinks = Literal["wait", "choose"]
+"""What is sent over a link that is seen down: it waits for the link; or it is not sent, but to those who are there."""
+
+
 class NetworkProtocol(Part, ABC):
     """What every protocol is: what handles all messages of a network, once its handler is attached to it.
 
@@ -97,8 +101,8 @@ class NetworkProtocol(Part, ABC):
     """Whether there is somebody (a server) who can choose the participants of a round."""
     uses_peer_links: ClassVar[bool] = True
     """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
-    waits_for_links: ClassVar[bool] = False
-    """Whether what agents send over a link that they see down waits for it, and the protocol can do with that."""
+    seen_links: ClassVar[SeenLinks | None] = None
+    """What agents do who see which of their links are up; None: it does not say."""
     uses_uplinks: ClassVar[bool] = True
     """Whether agents talk to a server; what is said of links that nobody uses has no effect, and ``check`` says so."""
 
@@ -133,6 +137,10 @@ class NetworkProtocol(Part, ABC):
     def fewest_together(self, graph: Topology) -> int:
         """Return how many agents' releases are put together at one place, where these are fewest: by default all."""
         return graph.agents
+
+    def over_seen_links(self, talk: str) -> SeenLinks | None:
+        """Return what agents do who see which of their links are up, where they *talk* so; None: it does not say."""
+        return self.seen_links
 
     @property
     def used_links(self) -> frozenset[Links]:

@@ -23,6 +23,7 @@ from netbandit.network.families.family import Family
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.outages import LinkSchedule, Redrawn
 from netbandit.network.topology import Topology
+from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.settings import Problem
 from netbandit.simulation.build_faults import Changing
@@ -48,15 +49,19 @@ def build_contacts(family: Family, topology: Topology, streams: Streams, slot: i
 
 
 def build_changing(
-    family: Family, topology: Topology, streams: Streams, slot: int, end: int, protocol: NetworkProtocol
+    family: Family, topology: Topology, streams: Streams, slot: int, end: int, protocol: NetworkProtocol, talk: str
 ) -> Changing | None:
-    """Return how a graph changes, and what *protocol* makes of it; None: it does not. See `build_contacts`."""
+    """Return how a graph changes, and what *protocol*, over which agents *talk* so, makes of it; None: it does not.
+
+    See `build_contacts`.
+    """
     contacts = build_contacts(family, topology, streams, slot, end)
     if contacts is None:
         return None
     carry = getattr(protocol, "carry", None)
     carried = None if carry is None else carry.nanoseconds(slot)
-    return Changing(contacts, family.neighbours == "sensed", carried, protocol.slotted)
+    sensed = family.neighbours == "sensed"
+    return Changing(contacts, sensed, sensed and protocol.over_seen_links(talk) == "wait", carried, protocol.slotted)
 
 
 def law_of(changes: Changes | None, slot: int) -> Law | None:
@@ -77,7 +82,7 @@ def law_of(changes: Changes | None, slot: int) -> Law | None:
 
 
 def contact_problems(
-    family: Family, topology: Topology, slot: int, end: int, protocol: NetworkProtocol, kind: str
+    family: Family, topology: Topology, slot: int, end: int, protocol: NetworkProtocol, kind: str, talk: str
 ) -> Iterator[Problem]:
     """Yield a law that cannot be, or by which there are too many contacts, and a protocol that does not see them.
 
@@ -88,6 +93,7 @@ def contact_problems(
         end: When the horizon comes (ns).
         protocol: The protocol.
         kind: Its kind, as it was written.
+        talk: How agents talk over it.
     """
     changes, law = family.changes, law_of(family.changes, slot)
     changing = law is not None or topology.contacts is not None
@@ -95,11 +101,10 @@ def contact_problems(
         yield ("protocol", "carry"), "must be left out: nothing waits where agents do not see links come and go"
     if not changing:
         return
-    if family.neighbours == "sensed" and protocol.uses_peer_links and not protocol.waits_for_links:
-        text = (
-            f'must be "unknown": protocol.kind = {show(kind)} does not say what agents do who see their neighbours go'
-        )
-        yield ("topology", "neighbours"), text
+    if family.neighbours == "sensed" and protocol.uses_peer_links and protocol.over_seen_links(talk) is None:
+        without = " without a deadline" if isinstance(protocol, Local) else ""  # and only of calls
+        text = f"protocol.kind = {show(kind)} does not say{without} what agents do who see links come and go"
+        yield ("topology", "neighbours"), f'must be "unknown": {text}'
     if law is None:
         return
     if isinstance(changes, RecurringChanges) and isinstance(law, Recurring) and law.up_for >= law.every:

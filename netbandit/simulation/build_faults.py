@@ -27,6 +27,7 @@ class Changing(NamedTuple):
 
     contacts: LinkSchedule
     sensed: bool
+    waits: bool
     carry: int | None
     waits_for_slots: bool
 

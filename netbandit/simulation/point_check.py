@@ -344,7 +344,8 @@ class PointCheck:
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
-        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind)
+        talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
+        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
         self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)

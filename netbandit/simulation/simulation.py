@@ -29,7 +29,7 @@ from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_for
+from netbandit.simulation.drivers import driver_for, talk_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.returned import checked
@@ -156,6 +156,10 @@ class Simulation:
             driver_for(self._stage(topology, Fingerprint(), None)).start()
         return choices
 
+    @property
+    def _talk(self) -> str:
+        return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
+
     def _stage(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
         point = self._point
@@ -173,7 +177,9 @@ class Simulation:
             own_streams=streams,
             peers=point.protocol.uses_peer_links,
             faults=scenario.faults,
-            changing=build_changing(point.family, topology, drawn_from, clock.slot, clock.end, point.protocol),
+            changing=build_changing(
+                point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
+            ),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -215,7 +221,7 @@ def _communication(network: Network) -> dict[str, Metric]:
 
 def _waits(network: Network, slot: int) -> dict[str, Metric]:
     """Return what is counted of messages that wait for their links, where any do."""
-    if not network.sensed:
+    if not network.waits:
         return {}
     waiting, outcomes = network.waiting, network.ledger.outcomes
     put = outcomes.delivered + outcomes.lost + outcomes.duplicates_dropped + outcomes.in_flight  # with copies

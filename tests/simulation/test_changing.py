@@ -47,11 +47,14 @@ def point_of(*over):
     return check(load_tables(tables)).points[0]
 
 
-def over(protocol, **more):
-    return put_over({"protocol": {"kind": protocol}}, {**OTHERS.get(protocol, {}), **more})
+def over(kind, **more):
+    return put_over(put_over({"protocol": {"kind": kind}}, OTHERS.get(kind, {})), more)
 
 
 def changing(law, **more):
+    """Return a topology whose links come and go by a law; None: they are always up."""
+    if law is None:
+        return {}
     return {"topology": {"family": "grid", "agents": 6, "changes": law, "neighbours": "unknown", **more}}
 
 
@@ -67,17 +70,50 @@ def test_links_that_are_always_up_change_nothing(protocol):
         assert run(over(protocol), changing(law)).fingerprint == static.fingerprint
 
 
-WAITING = "flooding", "relay", "sink", "parameter-server", "vertical"
+WAITING = {
+    kind: over(kind) for kind in ("flooding", "relay", "sink", "local", "consensus", "parameter-server", "vertical")
+}
+AT_ONCE = {"links": {"peer": {"latency": "0 ms"}}}
+CALLS = {"bandit": {"kind": "linear", "dimension": 2, "arms": 3}, "learner": {"kind": "feducb", "threshold": 1.0}}
+MANY_ARMS = {"kind": "bernoulli", "means": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9]}
+CHOOSING = {
+    "gossip": over("gossip"),
+    "asks": over("gossip", learner={"kind": "gosine"}, bandit=MANY_ARMS, run={"horizon": 3_000}),
+    "floods": over("local", protocol={"kind": "local", "route": "flood", "ttl": 2}),
+    "calls": over("local", **CALLS, protocol={"kind": "local", "ttl": 2, "deadline": "3 slots"}),
+    "slots": over("consensus", protocol={"kind": "consensus", "pace": "slot"}, **AT_ONCE),
+}
 SEEN = {"neighbours": "sensed"}
 
 
-@pytest.mark.parametrize("protocol", WAITING)
-def test_links_that_are_seen_up_all_the_time_change_nothing(protocol):
+@pytest.mark.parametrize("tables", [*WAITING.values(), *CHOOSING.values()], ids=[*WAITING, *CHOOSING])
+def test_links_that_are_seen_up_all_the_time_change_nothing(tables):
     """By the rules of links that come and go: they go after the run, which nobody knows."""
     law = {"up_for": "60 s", "every": "100 s", "phase": "together"}
-    found = run(over(protocol), changing(law, **SEEN))
-    assert found.fingerprint == run(over(protocol)).fingerprint
-    assert found.metrics["waited_slots"] == found.metrics["cut_off"] == found.metrics["unsent"] == 0
+    found, static = run(tables, changing(law, **SEEN)), run(tables, changing(None))
+    assert found.fingerprint == static.fingerprint
+    assert found.metrics["messages"] > 0
+    assert not any(found.metrics.get(name) for name in ("waited_slots", "cut_off", "unsent"))
+
+
+@pytest.mark.parametrize("tables", CHOOSING.values(), ids=CHOOSING)
+def test_who_chooses_speaks_to_those_who_are_there(tables):
+    """What is sent gets through, if the link does not go down on the way, and fewer messages are sent."""
+    law = {"born": 0.2, "dies": 0.3, "every": "2 slots"}
+    static, found = run(tables, changing(None)), run(tables, changing(law, **SEEN))
+    unseen = run(tables, changing(law))
+    assert found.metrics["messages"] > 0
+    if tables is not CHOOSING["asks"]:  # of which answers start later than questions
+        assert found.metrics["lost"] == 0  # hops take less than the rest of a period
+    assert unseen.metrics["lost"] > 0
+    if "gossip" not in str(tables["protocol"]["kind"]):  # which waits longer
+        assert found.metrics["messages"] < static.metrics["messages"]
+
+
+@pytest.mark.parametrize("pace", ["slot", "step"])
+def test_consensus_over_links_that_are_seen_keeps_sums(pace):
+    tables = over("consensus", protocol={"kind": "consensus", "pace": pace}, **AT_ONCE)
+    assert run(tables, changing({"up": 0.6}, **SEEN)).metrics["mass"] == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize(("law", "protocol"), [(LAWS[0], "relay"), (LAWS[1], "flooding"), (LAWS[2], "sink")])
@@ -91,9 +127,10 @@ def test_what_waits_for_its_link_gets_through(law, protocol):
 
 
 def test_protocols_that_cannot_see_their_neighbours_go_say_so():
-    for protocol in ("gis", "gossip", "local", "consensus"):
-        with pytest.raises(ScenarioError, match=r'topology\.neighbours: must be "unknown"'):
-            point_of(over(protocol), changing(LAWS[0], **SEEN))
+    with pytest.raises(ScenarioError, match=r'topology\.neighbours: must be "unknown"'):
+        point_of(over("gis"), changing(LAWS[0], **SEEN))
+    with pytest.raises(ScenarioError, match='"local" does not say without a deadline'):
+        point_of(over("local", **CALLS), changing(LAWS[0], **SEEN))
     with pytest.raises(ScenarioError, match=r"protocol\.carry: must be left out"):
         point_of(over("flooding"), {"protocol": {"carry": "3 ms"}}, changing(LAWS[0]))
     point_of(over("flooding"), {"protocol": {"carry": "3 ms"}}, changing(LAWS[0], **SEEN))

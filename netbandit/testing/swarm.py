@@ -93,6 +93,10 @@ def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
         table, key = alone
         tables["links"][table][key] = rng.choice(_WRONG[key])
         return tables
+    if rng.random() < 0.25:
+        tables["topology"] |= {"changes": rng.choice(_CHANGES), "neighbours": rng.choice(["sensed", "unknown"])}
+        if protocol["kind"] in _CARRYING and tables["topology"]["neighbours"] == "sensed":
+            protocol |= rng.choice([{}, {"carry": "4 ms"}])
     faults = _faults(rng, agents)
     return tables | ({"faults": faults} if faults else {})
 
@@ -126,6 +130,14 @@ def _topology(rng: random.Random, agents: int) -> Raw:
     extra = {"p": 0.6} if family == "random" else {}
     return {"family": family, "agents": max(agents, 3 if family == "ring" else 1), **extra}
 
+
+_CHANGES: list[Raw] = [
+    {"born": 0.2, "dies": 0.3, "every": "3 ms"},
+    {"up": 0.7},
+    {"matching": "random", "every": "4 ms"},
+    {"up_for": "5 ms", "every": "12 ms", "phase": "stagger"},
+]
+_CARRYING = ("flooding", "relay", "sink", "parameter-server", "vertical")
 
 _TABLES = ("peer", "uplink")
 _TIMES: Mapping[str, list[Any]] = {
@@ -200,6 +212,9 @@ def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
     for table in ("faults", "links"):
         yield from ((table, *path) for path in _paths(tables.get(table, {})))
     yield ("protocol", "timing")
+    if "changes" in tables["topology"]:
+        yield ("protocol", "carry")
+        yield ("topology", "changes")
 
 
 def _paths(table: Raw) -> Iterator[tuple[str | int, ...]]:

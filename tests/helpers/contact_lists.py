@@ -34,7 +34,13 @@ def sensed(contacts, *, slotted, carry=None, **more):
     links = merged(contacts)
     first = np.cumsum([0, *map(len, links.values())])
     times = np.array([interval for own in links.values() for interval in own], dtype=np.int64).reshape(-1, 2)
-    plan = {"contacts": ContactList(first, times), "sensed": True, "carry": carry, "waits_for_slots": slotted}
+    plan = {
+        "contacts": ContactList(first, times),
+        "sensed": True,
+        "waits": True,
+        "carry": carry,
+        "waits_for_slots": slotted,
+    }
     return Faults(plan=OutagePlan(**plan, **more.pop("plan", {})), **more)
 
 

@@ -20,7 +20,7 @@ def test_on_a_complete_graph_each_waits_for_the_last_of_independent_links():
     edges = Topology(graph).edges
     for seed in range(RUNS):
         contacts = ContactsByLaw(Redrawn(0.1, SLOT), edges, Streams(seed, 0))
-        plan = OutagePlan(contacts=contacts, sensed=True, waits_for_slots=True)
+        plan = OutagePlan(contacts=contacts, sensed=True, waits=True, waits_for_slots=True)
         log, _ = told(Relay, graph, faults=Faults(plan=plan))
         waits += [max(time for time, agent, *_ in log if agent == one) // SLOT for one in range(20)]
     law = [(1 - 0.9**slots) ** 19 for slots in range(1_000)]

@@ -14,7 +14,7 @@ class ArmSets(Part):
     """The keys of a world in which agents have arms of their own; at most one of them."""
 
     arms_per_agent: int | None = Field(default=None, ge=1)
-    """Number of arms of each agent, a uniform subset; all are redrawn until each arm belongs to some agent."""
+    """Number of arms of each agent, a uniform random subset; all subsets are redrawn until they cover all arms."""
     arm_sets: list[list[int]] | None = Field(default=None, min_length=1)
     """The arms of each agent, by number from 0."""
 

@@ -43,8 +43,8 @@ class Bernoulli(VariedArms, FiniteBandit):
     heterogeneity: float = Field(default=0.0, ge=0, le=1)
     """Half-width h of the interval in which an agent's means vary around the common ones."""
     averaged: bool = False
-    """Whether each agent has the average of all agents' means: the homogeneous partner of the heterogeneous instance
-    that the same seed and replication have without it."""
+    """Whether each agent has the average of all agents' means: the homogeneous counterpart of the heterogeneous
+    instance that the same seed and replication yield without this key."""
 
     def check(self) -> Checks:
         """Yield a missing number of arms, or one that is not that of the means, and *averaged* without differences."""

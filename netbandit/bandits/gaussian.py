@@ -37,7 +37,7 @@ class Gaussian(VariedArms, FiniteBandit):
     means: Annotated[Literal["uniform"] | list[Number], WrapValidator(_means)] = "uniform"
     """Either ``"uniform"``: drawn from U[0, 1]; or the mean of each arm, any numbers."""
     sigma: float | list[float] = 1.0
-    """Standard deviation of a reward, or one for each arm; learners are told the largest."""
+    """Standard deviation of a reward, or one for each arm; learners are given the largest."""
     heterogeneity: float = Field(default=0.0, ge=0)
     """Half-width h of the interval in which an agent's means vary around the common ones."""
 

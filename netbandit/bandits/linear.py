@@ -36,7 +36,7 @@ class Linear(ActionSetBandit):
     """Actions in the unit ball, theta in it, and a mean reward of <theta, x>.
 
     Drawn from ``bands`` (Dubey & Pentland 2020, 4.4): the mean of an arm is uniform in its band; given the mean, the
-    action is uniform in the part of the unit ball with this mean. The best arm stands at a random place of the set.
+    action is uniform in the part of the unit ball with this mean. The best arm has a random position in the set.
 
     Drawn from a ``cube`` (He et al. 2022, their code): every entry of every action is uniform in [-1, 1] / sqrt(d).
 
@@ -50,8 +50,8 @@ class Linear(ActionSetBandit):
     arms: int = Field(ge=1, le=1_000_000)
     """The number K of actions in a set."""
     showing: Literal["fixed", "fresh"] = Field(default="fixed", alias="actions")
-    """One set for the whole run (``fixed``), or a new one for every agent and slot (``fresh``; by default where sets
-    are drawn from a cube or a pool)."""
+    """One action set for the whole run (``fixed``), or a new one for each agent and slot (``fresh``; the default where
+    actions are drawn from a cube or a pool)."""
     draw: Literal["bands", "cube", "pool"] = "bands"
     """What actions are drawn from: bands of means, a cube, or a pool of 1,000 unit vectors."""
     theta: Literal["shell", "ones", "positive"] = "shell"
@@ -60,7 +60,7 @@ class Linear(ActionSetBandit):
     gap_means: GapMeans = GapMeans()
     """The bands of the means: ``{ best = [0.7, 0.8], others = [0.5, 0.6] }``."""
     rewards: Literal["beta", "bernoulli", "gaussian"] = "beta"
-    """Their law, given the mean m: Beta(m, 1 - m), Bernoulli(m), or Gaussian around m."""
+    """The law of the rewards, given the mean m: Beta(m, 1 - m), Bernoulli(m), or Gaussian around m."""
     deviation: float = Field(default=0.5, gt=0)
     """The standard deviation of Gaussian rewards."""
 

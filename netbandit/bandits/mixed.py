@@ -15,10 +15,10 @@ Law = Literal["beta", "bernoulli", "truncated-normal"]
 
 
 class Mixed(VariedArms, ArmBandit):
-    """Arms that pay by laws of their own, all with the arm's mean and, but for 0/1 rewards, the same spread.
+    """Arms with different reward laws, each with the arm's mean and, except for 0/1 rewards, the same spread.
 
-    The published code centres the truncated normal at the mean, which makes the mean another one (.064 for .05); here
-    its centre is solved for, so that the mean is the arm's.
+    The published code centres the truncated normal at the arm's mean, which shifts the mean of the rewards (.064 for
+    .05); here the centre is solved for, so that the mean of the rewards is the arm's.
     """
 
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
@@ -30,11 +30,11 @@ class Mixed(VariedArms, ArmBandit):
     highest: float = Field(default=0.95, ge=0, le=1)
     """The largest mean that is drawn."""
     laws: list[Law] = Field(default=["beta", "bernoulli", "truncated-normal"], min_length=1)
-    """What laws are drawn from."""
+    """The reward laws to draw from."""
     differ: Literal["agents", "arms"] = "agents"
-    """Whether every agent and arm draws a law, or every arm."""
+    """Whether a law is drawn for each agent and arm, or for each arm."""
     spread: float = Field(default=0.05, gt=0, lt=0.5)
-    """Standard deviation of a reward; not of 0/1 rewards. Of the truncated normal, before it is truncated."""
+    """Standard deviation of a reward that is not 0/1; of the truncated normal law, that before truncation."""
 
     def check(self) -> Checks:
         """Yield missing numbers of arms, those that do not agree, and means too near to 0 or 1 for the spread."""

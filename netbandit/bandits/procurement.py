@@ -26,9 +26,9 @@ class Procurement(Bandit):
     producers: int = Field(default=30, ge=1, le=10_000)
     """The number m of producers."""
     quality_threshold: float = Field(default=0.4, ge=0, le=1)
-    """alpha: a slot's units must be good with this probability on average."""
+    """alpha: the least average quality, the probability of being good, of a slot's units."""
     rho: float = Field(default=1.0, gt=0)
-    """What a good unit is worth; Solanki et al. do not give it."""
+    """The value of a good unit; Solanki et al. do not state theirs."""
     sampling: Literal["uniform", "normal"] = "uniform"
     """How qualities and costs are drawn: ``uniform`` in [0, 1], or ``normal`` around alpha."""
     spread: float = Field(default=0.1, ge=0)

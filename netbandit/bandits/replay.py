@@ -26,36 +26,36 @@ class Replay(VerticalContextBandit):
     """The replay of a log.
 
     The learner chooses for every user of the log in turn. Where it chooses the arm that was shown, the event is kept:
-    it learns what that arm paid, and the reward counts. All other events teach nothing and count nothing, as if those
-    users had not come. Where arms were shown at random, each with the same probability, the rewards of the kept events
-    have the law of those that the learner would have met itself.
+    the learner observes its reward, and the reward counts. All other events are discarded, as if those users had not
+    come. Where arms were shown uniformly at random, the rewards of the kept events have the same law as those of the
+    learner deployed online.
 
-    ``ctr`` is the mean reward of the kept events, ``relative_ctr`` that over ``random_ctr``, what the random policy
-    comes to on the same users (the mean over five seeds). Of a made log and of the digits it is known what each arm
-    pays on average: ``true_ctr`` is the mean over all users of what the chosen arms do, and ``regret`` counts how much
-    less the arms of the kept events pay than the best ones. Of a file nobody knows, and there is no regret.
+    ``ctr`` is the mean reward of the kept events, and ``relative_ctr`` its ratio to ``random_ctr``, that of the random
+    policy on the same users (the mean over five seeds). With a synthetic log and with the digits the mean reward of
+    each arm is known: ``true_ctr`` is the mean over all users of those of the chosen arms, and ``regret`` adds up the
+    gaps of the arms of the kept events. With a file they are unknown, and there is no regret.
     """
 
     format: Literal["criteo", "digits"] = "criteo"
-    """``criteo``: the log of the Kaggle display advertising challenge, or one like it; ``digits``: scikit-learn's
-    digits, of which everything is known."""
+    """``criteo``: the log of the Kaggle display advertising challenge, or one in its format; ``digits``: scikit-learn's
+    digits, where the mean rewards of all arms are known."""
     path: str | None = Field(default=None, min_length=1)
-    """The log, plain or gzipped, relative to the scenario; absent: one is made, by a law that is known."""
+    """The log, plain or gzipped, relative to the scenario; absent: a synthetic log with a known click law."""
     logging: Literal["unknown", "uniform"] = "unknown"
-    """Whether the arms of the log were shown at random, each as often; of a made log they were."""
+    """Whether the arms of the log are known to have been shown uniformly at random, as those of a synthetic log are."""
     arms: int = Field(default=40, ge=1, le=10_000)
-    """The most frequent labels, that many, are the arms K; events with another one are left out."""
+    """The number K of arms, which are the most frequent labels; events with other labels are left out."""
     combine: Combination = "sum"
     """A context is ``user_i + item_j`` for all i and j, or the product."""
     participants: Participants = None
-    """The number N of participants, who hold equal parts (the first ones a column more where d is no multiple of N), or
-    the number of columns of each; absent: one part for each agent."""
+    """The number N of participants, who hold equal parts (the first ones a column more where N does not divide d), or
+    the number of columns of each; absent: one participant for each agent."""
     partial: float = Field(default=1.0, gt=0, le=1)
     """Share of the columns the learner sees, the first participant's first."""
     lines: int | None = Field(default=None, ge=1)
-    """The most lines of the log to read; absent: all."""
+    """The largest number of lines of the log to read; absent: all."""
     bad_rows: Literal["error", "skip"] = "error"
-    """Whether a line that is not of the format is an error, or left out and counted."""
+    """Whether a malformed line is an error, or is skipped and counted."""
 
     source: Source = state()
     """The log."""

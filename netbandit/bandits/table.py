@@ -17,30 +17,30 @@ from netbandit.reading import is_frame
 class Table(ArmBandit):
     """Rewards from a table: a CSV or Parquet file, or in Python a pandas table.
 
-    A wide table has a column an arm, whose name stands above it. Its rows are replayed in order, a row a slot, the same
-    for all agents; drawn, by each agent and in each slot afresh; or taken as an empirical law of each arm, where arms
-    may have different numbers of rewards. A long table has the columns ``arm`` and ``reward``, with ``slot`` where
-    rewards belong together, and with ``agent`` where those of agents differ.
+    A wide table has one column per arm, with the arm's name in its header. Its rows are replayed in order, one row per
+    slot, the same for all agents; drawn independently for each agent and slot; or taken as an empirical law of each
+    arm, where arms may have different numbers of rewards. A long table has the columns ``arm`` and ``reward``, with
+    ``slot`` where rewards belong to the same row, and with ``agent`` where rewards differ between agents.
 
-    Where rows are replayed regret is that against the best arm in hindsight: the one with the largest sum, over all
-    agents, of the rows that are played; else it is that against the arm with the largest mean. Rewards are told to
-    learners as Bernoulli's if all are 0 or 1, and else as sub-Gaussian with half of their range; those that use the
-    divergence of Bernoulli laws do so for rewards in [0, 1].
+    Where rows are replayed, regret is against the best arm in hindsight: the one with the largest sum, over all agents,
+    of the rows that are played; else it is against the arm with the largest mean. Learners treat rewards as Bernoulli
+    if all are 0 or 1, and else as sub-Gaussian with half of their range; learners that use the Bernoulli divergence
+    do so for rewards in [0, 1].
     """
 
     path: str | None = Field(default=None, min_length=1)
-    """The file, relative to the scenario: CSV (divided by commas, semicolons or tabs), also gzipped, or Parquet."""
+    """The file, relative to the scenario: CSV (separated by commas, semicolons or tabs), also gzipped, or Parquet."""
     data: Any = None
-    """From Python, in place of *path*: a pandas table."""
+    """From Python, in place of *path*: a pandas DataFrame."""
     arms: list[str] | None = Field(default=None, min_length=1)
     """The columns that are arms, or the values of the column ``arm``, in this order; absent: all."""
     rows: Literal["in-order", "drawn", "laws"] | None = None
     """How rows are used; absent: ``in-order``, or ``laws`` where a long table has no column ``slot``."""
     begin: Literal["first", "random"] = "first"
-    """With rows in order: the row of slot 0. From a random one, drawn in every replication, the first row follows the
-    last."""
+    """With rows in order: the row of slot 0, the first or one drawn at random in each replication; after a random one,
+    the first row follows the last."""
     repeat: bool = False
-    """With rows in order: whether they begin again where the horizon is longer than the table."""
+    """With rows in order: whether they repeat where the horizon is longer than the table."""
 
     table_of_rewards: RewardTable = state()
     """What was read."""

@@ -32,8 +32,8 @@ class Vertical(VerticalContextBandit):
     arms: int = Field(default=10, ge=1)
     """The number K of arms."""
     participants: Participants = None
-    """The number N of participants, who hold equal parts (the first ones a column more where d is no multiple of N), or
-    the number of columns of each; absent: one part for each agent."""
+    """The number N of participants, who hold equal parts (the first ones a column more where N does not divide d), or
+    the number of columns of each; absent: one participant for each agent."""
     noise: float = Field(default=0.05, ge=0, le=1e100)
     """Standard deviation of the rewards."""
     partial: float = Field(default=1.0, gt=0, le=1)

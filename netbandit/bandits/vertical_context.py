@@ -54,7 +54,7 @@ class VerticalContextBandit(Bandit):
     block: int = state()
     """The slots of a block; the users of a block are drawn together."""
     knows_best: bool = state(default=True)
-    """Whether it is known what the best arm pays; if not there is no regret."""
+    """Whether the mean reward of the best arm is known; if not there is no regret."""
 
     @abstractmethod
     def users(self, block: int, generator: GeneratorOf) -> Users:

@@ -30,13 +30,13 @@ class CoopUcb2(ExchangingLearner):
     """
 
     index: Literal["coop-ucb2", "coop-ucb"] = "coop-ucb2"
-    """What is added to n^ in the bonus: the same for all agents, or by each agent's place in the graph."""
+    """The term f added to n^ in the bonus: the same for all agents, or by each agent's position in the graph."""
     exploration: float = Field(default=2.0, gt=0)
     """gamma, above 1 in theory."""
     eta: float = Field(default=2.0, ge=0, lt=4)
     """eta of ``G = 1 - eta^2 / 16``."""
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor of n^ and s^ before every slot; below 1, ln of the sum of n^ stands for ln of the slots."""
+    """The factor applied to n^ and s^ before every slot; below 1, ln of the sum of n^ replaces ln of the slots."""
 
     def check(self) -> Checks:
         """Yield *eta* where it is not used."""

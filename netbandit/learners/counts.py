@@ -69,17 +69,17 @@ class CountingLearner(StepLearner):
     }
 
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor of N and S before every slot; below 1, ln of the sum of N stands for ln of the slots."""
+    """The factor applied to N and S before every slot; below 1, ln of the sum of N replaces ln of the slots."""
     sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
     """What agents send: each observation, or the number and the sum of all their own so far, of which the newest
     counts, so that the next message makes up for a loss."""
     use_after: int = Field(default=1, ge=1)
-    """Slots after which others' observations are used, if they are there (gamma-bar)."""
+    """Slots after which others' observations are used, if they have arrived (gamma-bar)."""
     keep: Annotated[Literal["all", "degree"] | Annotated[float, Field(ge=0, le=1)], WrapValidator(_keep)] = "all"
     """The probability with which an agent uses a received observation: 1 (``all``), this number, or the smallest degree
     over its own (``degree``, RCL-LF). It is forwarded in any case."""
     keep_power: int | None = Field(default=None, ge=1, le=1)
-    """With ``keep = "degree"``: 1 takes degrees in the graph; absent, the number of agents that are heard."""
+    """With ``keep = "degree"``: 1: degrees in the graph; absent: the number of agents within reach of messages."""
 
     robust: Literal["mean", "median", "trimmed", "resilient"] = "mean"
     """With ``share = "totals"``: how the means that agents have found of an arm are combined: by adding up their sums

@@ -37,12 +37,12 @@ class Dducb(ExchangingLearner):
     exploration: float = Field(default=2.0, gt=0)
     """eta."""
     precision: float = Field(default=1 / 22, gt=0, lt=1)
-    """epsilon: of what a stage has mixed, an agent counts M times between 1 - epsilon and 1 + epsilon of the mean."""
+    """epsilon: the largest relative error of an agent's averages after the C steps of a stage."""
     stage: int | None = Field(default=None, ge=1)
     """C, steps in a stage; by default ``ceil(ln(2 M / epsilon) / sqrt(2 ln(1 / |lambda_2|)))``."""
     accelerate: bool = True
-    """Whether steps are those of Chebyshev's polynomials; if not, ``q_{r+1} = P q_r`` and after C steps alpha = beta,
-    beta += gamma: all goes on being mixed."""
+    """Whether steps use Chebyshev polynomials; if not, ``q_{r+1} = P q_r``, and after C steps alpha = beta,
+    beta += gamma, so that earlier pulls continue to be mixed."""
 
     def check(self) -> Checks:
         """Yield a precision that is not used."""

@@ -35,7 +35,8 @@ class DecUcb(ExchangingLearner):
     """The bonus C: 2: ``2 sigma sqrt(3 ln tau / (|N_i| n))``, for ``weights = "metropolis"``; 1:
     ``2 sigma sqrt(4 ln tau / (3 n))``, for ``weights = "uniform"``."""
     catch_up: bool = True
-    """Whether of several arms that must catch up the lowest does; if not, a random one does, as in the paper."""
+    """Of several arms that lag behind (``n <= m - K``), whether the one of lowest number is pulled; if not, a random
+    one is, as in the paper."""
 
     def check_with(self, others: Others) -> Checks:
         """Yield sets of arms, and weights for which the theorem does not stand."""

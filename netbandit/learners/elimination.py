@@ -55,22 +55,22 @@ class Elimination(DifferingSets, EpochLearner):
     """
 
     epsilon: PositiveOrInfinite = inf
-    """Privacy parameter; ``inf``: no noise. A run spends N times as much, N being the agents that share in a round."""
+    """Privacy parameter; ``inf``: no noise. A run spends N epsilon, N being the number of participants of a round."""
     epsilon_total: PositiveOrInfinite | None = None
-    """Instead of ``epsilon``: what a run spends of one reward's privacy, N epsilon. Runs with different N are compared
-    fairly by it; absent: ``epsilon`` is given."""
+    """Instead of ``epsilon``: N epsilon, the privacy budget of one reward over a run, with which runs of different N
+    are compared fairly; absent: ``epsilon`` holds."""
     rounds: int | None = Field(default=None, ge=1)
-    """Budget R of rounds; absent: none."""
+    """Budget R of rounds; absent: unlimited."""
     participation: float = Field(default=1.0, gt=0, le=1)
-    """Share p of the agents that upload in a round."""
+    """Fraction p of the agents that upload in a round."""
     gap: Annotated[Literal["true"] | Annotated[float, Field(gt=0, le=1)] | None, WrapValidator(_gap)] = None
-    """With a budget: the smallest sub-optimality gap above zero, or ``"true"`` for the instance's own."""
+    """With a budget: the smallest positive sub-optimality gap, or ``"true"`` for that of the instance."""
     aggregate: Literal["weighted", "paper"] = "weighted"
-    """How the server averages components: ``weighted`` by their size, or as the ``paper`` writes, not."""
+    """How the server averages components: ``weighted`` by their sizes, or unweighted, as in the ``paper``."""
     difference: float = Field(default=0.0, ge=0, le=1)
-    """The most that the means of one arm differ between two agents: 2 h with ``heterogeneity`` = h. With a
-    ``participation`` below 1 the width then covers that participants are drawn, which the paper's does not: agents
-    seldom drop the best arm, but cannot tell arms apart that are closer than the drawing allows."""
+    """The largest difference between two agents' means of one arm: 2 h with ``heterogeneity`` = h. With a
+    ``participation`` below 1 the confidence width then covers the sampling of participants, which the paper's does
+    not: agents seldom eliminate the best arm, but cannot separate arms that are closer than the sampling error."""
 
     robust: Rule = "mean"
     """How the agents' values of an arm are combined: the ``mean``; the ``median``; the ``trimmed`` mean, without the

@@ -48,31 +48,31 @@ class FedUcb(EllipsoidLearner):
     }
 
     epsilon: PositiveOrInfinite = 1.0
-    """Privacy budget of all releases of an agent together; ``inf``: no noise."""
+    """Privacy budget epsilon of all releases of an agent together; ``inf``: no noise."""
     delta: float = Field(default=0.1, ge=1e-300, lt=1)
-    """The other privacy parameter."""
+    """Privacy budget delta of all releases of an agent together."""
     alpha: float = Field(default=0.1, ge=1e-300, lt=1)
     """The confidence of all bounds."""
     beta_scale: float = Field(default=1.0, ge=0)
-    """The factor of the bonus; 1 is theory, with which the bonus exceeds every gap for any feasible horizon."""
+    """The factor of the bonus; with 1, the value of the theory, it exceeds every gap for any feasible horizon."""
     threshold: Annotated[Literal["paper", "dislinucb"] | Annotated[float, Field(gt=0)], WrapValidator(_threshold)] = (
         "paper"
     )
-    """D of the test: the paper's, DisLinUCB's, or a number."""
+    """D of the test: that of the paper, that of DisLinUCB, or a number."""
     schedule: Literal["logdet", "fixed"] = "logdet"
     """``logdet``: agents ask for a synchronisation when they have enough new observations; ``fixed``: at fixed
     times."""
     every: int | None = Field(default=None, ge=1, le=10**12)
-    """With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a multiple of
-    the sets."""
+    """With ``fixed``: slots from one synchronisation of a parameter set to the next, rounded up to a multiple of the
+    number of sets."""
     calibration: Calibration = "paper"
-    """How much noise: the paper's, or what zero-concentrated privacy asks for."""
+    """The scale of the noise: the paper's, or that of zero-concentrated differential privacy."""
     beta: Literal["reconstructed", "paper"] = "reconstructed"
-    """The last two terms of beta: reconstructed, or the paper's, which are larger."""
+    """The last two terms of beta: reconstructed, or those of the paper, which are larger."""
     members: Literal["all", "clique"] = "all"
-    """What M stands for in the initial matrix, the inflation and beta: all agents, or those of the clique."""
+    """The agents that M counts in the initial matrix, the inflation and beta: all, or those of the clique."""
     regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
-    """lambda, where there is no noise."""
+    """lambda; used where there is no noise."""
 
     def check(self) -> Checks:
         """Yield a fixed schedule without its interval, budgets that no number can hold, and keys without effect."""

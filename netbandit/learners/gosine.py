@@ -45,14 +45,14 @@ class Gosine(StepLearner):
     power: int = Field(default=3, ge=1, le=60)
     """Phase j ends at boundary j^power."""
     block: Literal["none", "most-played", "confident"] = "none"
-    """Whom an agent asks no more for a while (Vial, Shakkottai & Srikant): at the end of each phase, of the neighbours
-    whose answers it has heard in it, those whose arm was not the one that it pulled most in the phase
-    (``most-played``, 2021); or those whose arm it has pulled at most ``j^1.5`` times in all, while its most pulled arm
-    has been the same since phase ``j - floor(ln j)``, j being the phase that ends (``confident``, 2022)."""
+    """Which neighbours an agent blocks for a while (Vial, Shakkottai & Srikant): at the end of phase j, of those whose
+    answers it has received in the phase, those whose arm was not its most pulled one of the phase (``most-played``,
+    2021); or those whose arm it has pulled at most ``j^1.5`` times in all, while its most pulled arm has been the same
+    since phase ``j - floor(ln j)`` (``confident``, 2022)."""
     block_power: float = Field(default=2.0, ge=1, le=10)
     """eta: a neighbour blocked at the end of phase j is not asked until the end of phase ``ceil(j^eta)``."""
     slack: float = Field(default=0.0, ge=0)
-    """delta: above 0 phases end at random times of each agent's own: phase j lasts a number of slots that is uniform on
+    """delta: above 0, phases end at random, for each agent independently: the number of slots of phase j is uniform on
     ``d .. ceil((1 + delta) d)``, ``d = j^power - (j - 1)^power``."""
 
     def check(self) -> Checks:

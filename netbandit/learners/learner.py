@@ -34,7 +34,7 @@ class AnyLearner(Part, ABC):
     """
 
     talks: ClassVar[frozenset[Talk]] = frozenset()
-    """The ways to talk it can use; the protocol must offer one of them."""
+    """The communication patterns it can use; the protocol must offer one of them."""
     counts_slots: ClassVar[bool] = False
     """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
 

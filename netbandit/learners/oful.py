@@ -47,35 +47,35 @@ class Oful(EllipsoidLearner, DepositLearner):
     regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
     """lambda."""
     delta: float = Field(default=0.1, ge=1e-300, lt=1)
-    """The confidence of the radii ``logdet`` and ``trace``."""
+    """delta of the radii ``logdet`` and ``trace``, which hold with probability 1 - delta."""
     radius: Annotated[
         Literal["logdet", "trace"] | Annotated[float, Field(ge=0)],
         _one_mistake("radius", 'must be "logdet", "trace" or a number >= 0'),
     ] = "logdet"
-    """What the width of an arm is multiplied with: ``logdet``, ``sigma sqrt(ln det V - d ln lambda + 2 ln(1/delta)) +
-    sqrt(lambda)``; ``trace``, which is larger, the same with d ln(1 + n_V / (d lambda)) for the determinants, n_V the
-    observations in V; or a number."""
+    """The factor of an arm's width: ``logdet``, ``sigma sqrt(ln det V - d ln lambda + 2 ln(1/delta)) + sqrt(lambda)``;
+    ``trace``, which is larger: the same with ``d ln(1 + n_V / (d lambda))`` in place of ``ln det V - d ln lambda``, n_V
+    being the number of observations in V; or a number."""
     radius_scale: float = Field(default=1.0, ge=0)
     """The factor of the radius."""
     schedule: Literal["logdet", "fixed"] = "logdet"
-    """Over protocols of calls: whether agents ask for a synchronisation when they have enough new observations, or it
-    is at fixed times."""
+    """Over protocols of calls: ``logdet``: agents ask for a synchronisation when they have enough new observations;
+    ``fixed``: at fixed times."""
     threshold: Annotated[
         Literal["dislinucb"] | Annotated[float, Field(ge=0)],
         _one_mistake("threshold", 'must be "dislinucb" or a number >= 0'),
     ] = "dislinucb"
     """Over protocols of calls: D of the test ``(ln det(B + U) - ln det B) n_U >= D``; ``dislinucb``:
-    ``T ln(M T) / (d M)``, T the decisions of an agent. 0: a synchronisation a slot."""
+    ``T ln(M T) / (d M)``, T being the number of decisions of an agent. 0: a synchronisation in every slot."""
     every: int | None = Field(default=None, ge=1, le=10**12)
-    """With ``fixed``: slots from one synchronisation of a set of parameters to the next, rounded up to a multiple of
-    the sets."""
+    """With ``fixed``: slots from one synchronisation of a parameter set to the next, rounded up to a multiple of the
+    number of sets."""
     upload: AtLeastOneOrInfinite = 2.0
-    """Over ``parameter-server``: an agent uploads when det(B + U) is more than so many times det B; ``inf``: never."""
+    """Over ``parameter-server``: an agent uploads when det(B + U) exceeds this multiple of det B; ``inf``: never."""
     push: AtLeastOneOrInfinite | None = None
-    """Over ``parameter-server`` with ``answer = "lagging"``: the server sends its total to an agent when its
-    determinant is more than so many times that of what the agent knows; ``inf``: never; by default as *upload*."""
+    """Over ``parameter-server`` with ``answer = "lagging"``: the server sends its total to an agent when the total's
+    determinant exceeds this multiple of that of the data the agent has; ``inf``: never; by default as *upload*."""
     decide: Literal["all", "received"] = "all"
-    """What an agent decides by: ``all`` observations it has, or those it has ``received``, lambda I + L alone."""
+    """The observations an agent decides with: ``all`` it has (V), or only those it has ``received`` (lambda I + L)."""
 
     def check(self) -> Checks:
         """Yield a fixed schedule without its interval, and keys without effect."""

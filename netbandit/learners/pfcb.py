@@ -53,11 +53,11 @@ class Pfcb(StepLearner):
     epsilon: PositiveOrInfinite = 1.0
     """Privacy budget of all rounds together; ``inf``: no noise."""
     delta: float = Field(default=0.01, gt=0, lt=1)
-    """The other privacy parameter, of one release."""
+    """The privacy parameter delta, of one release."""
     begin: int = Field(default=200, ge=0, alias="start")
     """The first slot in which agents may share."""
     stop: int = Field(default=40_000, ge=0)
-    """The last one."""
+    """The last slot in which agents may share."""
     band: float = Field(default=10.0, ge=0)
     """Half-width of the band in which an agent accepts received statistics, in confidence widths (omega_1)."""
     weight: float = Field(default=0.1, ge=0)
@@ -72,7 +72,8 @@ class Pfcb(StepLearner):
     """``private``: with noise, accepted within the band; ``exact``: without noise, all accepted; ``never``: agents
     alone."""
     communicate: Literal["doubling", "every", "literal"] = "doubling"
-    """When agents share: rounds that double, every slot, or doubling as the listing is printed."""
+    """When agents share: ``doubling``: in slots that double; ``every``: in every slot; ``literal``: doubling exactly as
+    in the paper's listing."""
 
     def check(self) -> Checks:
         """Yield an exploration without its precision, a window that ends before it begins, and keys without effect."""

@@ -61,9 +61,9 @@ class Consensus(DeadlineKey, ExchangeProtocol):
     """P: ``max-degree``: ``I - (step / d_max) L``; ``metropolis``: ``1 / max(d_i + 1, d_j + 1)``; ``uniform``: ``1 /
     (d_i + 1)``, whose columns do not add up to 1."""
     step: float | None = Field(default=None, gt=0)
-    """kappa of ``max-degree``; by default d_max / (d_max + 1), d_max the largest number of neighbours."""
+    """kappa of ``max-degree``; by default d_max / (d_max + 1), d_max being the largest degree."""
     pace: Literal["step", "slot"] = "step"
-    """When an agent steps: ``step``: when it holds the rows of all neighbours; ``slot``: in every slot."""
+    """When an agent steps: ``step``: when it has the rows of all neighbours; ``slot``: in every slot."""
 
     def over_seen_links(self, talk: str) -> SeenLinks | None:
         """See `NetworkProtocol.over_seen_links`."""

@@ -21,8 +21,8 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
     masks: bool = True
     """Whether contexts are masked; if not they are sent in the clear, as in the central algorithm."""
     secure_sum: bool = False
-    """Whether pairwise one-time pads hide each part, so that only their sum is learnt. The seeds of the pads are agreed
-    on before, out of band."""
+    """Whether pairwise one-time pads hide each part, so that only their sum is revealed. The seeds of the pads are
+    agreed beforehand, out of band."""
     pipeline: int = Field(default=1, ge=1)
     """The number of users whose contexts may be in transit at a time."""
     unserved: Literal["free", "worst", "random"] = "free"

@@ -20,7 +20,7 @@ class LocalKeys(DeadlineKey):
     ttl: int = Field(default=1, ge=0, le=65_000)
     """gamma: hops after which a message is dropped; 0: no communication."""
     stride: int | None = Field(default=None, ge=1, le=10_000)
-    """Sets of parameters an agent keeps; by default as many as the slots that gamma hops take."""
+    """The number of parameter sets an agent keeps; by default the number of slots that gamma hops take."""
     route: Literal["tree", "flood"] = "tree"
     """How items are forwarded: ``tree``: along the breadth-first tree of their source, so that each agent receives one
     copy; ``flood``: to all neighbours, so that the loss of one copy isolates no agent."""

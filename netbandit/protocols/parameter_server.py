@@ -49,8 +49,8 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
     """
 
     answer: Literal["uploader", "lagging"] = "uploader"
-    """To whom the server sends its total after an upload: the ``uploader``, which makes no test until then; or all
-    agents that are ``lagging``, while uploaders go on testing."""
+    """To whom the server sends its total after an upload: the ``uploader``, which suspends its test until then; or all
+    agents that are ``lagging``, while uploaders continue to test."""
     server: Annotated[Literal["uplink", "centre"] | Annotated[int, Field(ge=0)], WrapValidator(_server)] = "uplink"
     """Where the server is: at the end of each agent's ``uplink``; at the ``centre``, the agent with the smallest
     eccentricity, lowest number; or at the agent of this number."""

@@ -22,10 +22,11 @@ class Pooled(BroadcastProtocol):
     """
 
     when: Literal["slot", "pull"] = "slot"
-    """When all know what one has told: at the end of the ``slot``; or after each ``pull``: within a slot agents then
-    decide in order of number, each knowing all before it, as one agent would that pulls as often as all together."""
+    """When all agents know an observation: at the end of the ``slot``; or after each ``pull``: within a slot agents
+    then decide in order of their numbers, each with all earlier observations, like a single agent that makes all
+    pulls."""
     log: Literal["pulls", "slots"] = "pulls"
-    """With ``when = "pull"``: whether learners take for the time the number of all pulls so far, or of slots."""
+    """With ``when = "pull"``: whether the time t of learners is the number of all pulls so far, or of slots."""
 
     patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round", "call"})
     uses_peer_links: ClassVar[bool] = False

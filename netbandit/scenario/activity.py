@@ -1,4 +1,4 @@
-"""The key of ``[run]`` that says who decides when."""
+"""The key ``activity`` of ``[run]``: which agents decide when."""
 
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ class ShareActivity(Settings):
 
 
 class PoissonActivity(Settings):
-    """Users come to each agent in a Poisson process, and are served the moment they come."""
+    """Users arrive at each agent in a Poisson process, and are served on arrival."""
 
     poisson: PositiveDuration = Field(description="Mean time between users of an agent.")
 

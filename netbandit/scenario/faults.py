@@ -1,4 +1,4 @@
-"""``[faults]``: what goes down, at random or as is known ahead."""
+"""``[faults]``: what goes down, at random or as scheduled."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -11,14 +11,14 @@ from netbandit.wording import Allowed, show
 
 
 class FailingSettings(Settings):
-    """A thing fails and is mended, after exponential times; it begins in its stationary law."""
+    """Something fails and is repaired after exponential times, and begins in its stationary law."""
 
     up_for: PositiveDuration = Field(description="Mean time that it is up.")
     down_for: PositiveDuration = Field(description="Mean time that it is down.")
 
 
 class RedrawnSettings(Settings):
-    """A thing is up in each period with a probability of its own."""
+    """Something is up in each period with a given probability, independently."""
 
     up: Probability = Field(description="The probability that it is up in a period.")
     every: PositiveDuration = Field(default="1 slot", description="The length of a period.")
@@ -29,8 +29,8 @@ class FailingNodes(FailingSettings):
 
     memory: Literal["kept", "lost"] = Field(
         default="kept",
-        description="What an agent that comes back knows: all that it knew (kept), or nothing (lost); for outages of "
-        "nodes that are known ahead too.",
+        description="Whether an agent that comes back up has kept or lost what it knew; also after scheduled outages "
+        "of nodes.",
     )
 
 
@@ -105,7 +105,7 @@ class FaultsSettings(Settings):
         FailingSettings | RedrawnSettings | None, BeforeValidator(_links), Allowed(_LINKS, keys=_LinkKeys)
     ] = Field(
         default=None,
-        description="How every peer link fails: { up_for, down_for }, or drawn afresh for each period: { up, every }.",
+        description="How every peer link fails: { up_for, down_for }, or redrawn in each period: { up, every }.",
     )
     nodes: FailingNodes | None = Field(default=None, description="How every agent fails.")
     server: FailingSettings | None = Field(default=None, description="How the server fails.")

@@ -27,7 +27,7 @@ class PerBitLoss(Settings):
 
 
 class BurstLoss(Settings):
-    """Gilbert-Elliott in continuous time: good and bad states of exponential length, each direction for itself."""
+    """Gilbert-Elliott in continuous time: good and bad states of exponential length, independent in each direction."""
 
     good: Probability = Field(description="The probability that a message is lost in the good state.")
     bad: Probability = Field(description="The probability that a message is lost in the bad state.")

@@ -72,8 +72,8 @@ def _parsed_bandwidth(bandwidth: str | None) -> Bandwidth | None:
 class EnergySettings(Settings):
     """Energy of sender and receiver together, in joule or with a unit."""
 
-    per_message: Energy = Field(default=0.0, description="Energy of a message.")
-    per_byte: Energy = Field(default=0.0, description="Energy of a byte.")
+    per_message: Energy = Field(default=0.0, description="Energy per message.")
+    per_byte: Energy = Field(default=0.0, description="Energy per byte.")
     sender_share: float = Field(
         default=0.5, ge=0, le=1, description="The share of both that the sender spends; the receiver spends the rest."
     )
@@ -98,8 +98,8 @@ class LinkSettings(FaultyLinkSettings):
     latency: Annotated[str | UniformLatency, BeforeValidator(_latency), AfterValidator(_parsed), Allowed(_LATENCY)] = (
         Field(
             default="0 ms",
-            description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }; of a network file or graph '
-            'also "geographic" (the distance of its nodes) or "edges" (the attribute latency of each of its links).',
+            description='Propagation time: "30 ms", "0.5 slots" or { uniform = [...] }; with a network file or graph '
+            'also "geographic" (from the distance between nodes) or "edges" (each link\'s attribute latency).',
         )
     )
     bandwidth: Annotated[
@@ -108,7 +108,7 @@ class LinkSettings(FaultyLinkSettings):
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
     energy: EnergySettings = EnergySettings()
     missing: Literal["error", "median"] = Field(
-        default="error", description="geographic: what to do where coordinates are missing."
+        default="error", description='With latency = "geographic": what to do where coordinates are missing.'
     )
 
     def unused(self) -> Iterator[tuple[str, str]]:

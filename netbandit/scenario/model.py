@@ -58,15 +58,15 @@ class RunSettings(Settings):
     activity: Activity = Field(
         default="every",
         description='Who decides when: "every" agent in every slot; "one" agent a slot; { share = p }: each agent in '
-        'each slot with this probability; { poisson = "20 ms" }: each agent whenever a user comes, after this time in '
-        "the mean.",
+        'each slot with this probability; { poisson = "20 ms" }: each agent whenever a user arrives, in a Poisson '
+        "process with this mean time between users.",
     )
     skew: float = Field(
         default=0.0,
         ge=0,
         le=100,
         description='With activity "one" or poisson: agent i is chosen, or visited, in proportion to (i + 1)^-skew; '
-        "how many decisions there are in all stays.",
+        "the rate of all decisions together stays the same.",
     )
 
     @property
@@ -132,7 +132,7 @@ class Scenario(Settings):
 
     schema_: Literal[1] = Field(default=1, alias="schema", description="The version of the format.")
     name: Annotated[str, Field(max_length=200), AfterValidator(_name)] = Field(
-        default="scenario", description="Names the folder of the results; the file's name by default."
+        default="scenario", description="Name of the folder of the results; by default that of the file."
     )
     description: str = Field(default="", description="What the scenario shows.")
     extends: str | None = Field(default=None, exclude=True, description="A file whose tables this one overrides.")
@@ -145,5 +145,5 @@ class Scenario(Settings):
     learner: Part
     protocol: Part
     sweep: dict[str, list[Any]] = Field(
-        default={}, exclude=True, description="Dotted key -> list of values; the grid of all."
+        default={}, exclude=True, description="Dotted key -> list of values; all combinations are run."
     )

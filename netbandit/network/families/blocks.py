@@ -11,7 +11,7 @@ from netbandit.part import Checks, Mistake
 class Blocks(Shape):
     """The stochastic block model (Holland, Laskey, Leinhardt 1983), redrawn until it is connected.
 
-    Agents are cut into blocks of equal size, in order of number; the first blocks have one more if they must.
+    Agents are divided, in order of their numbers, into blocks of equal size, or of sizes that differ by one agent.
     """
 
     blocks: int = Field(default=4, ge=1)

@@ -6,7 +6,7 @@ from netbandit.network.families.family import Edges, Shape, all_pairs, pairs
 
 
 class Complete(Shape):
-    """All links there can be."""
+    """The complete graph: a link between every two agents."""
 
     random = False
 

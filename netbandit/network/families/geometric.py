@@ -9,13 +9,13 @@ from netbandit.network.families.family import Edges, Shape, all_pairs
 
 
 class Geometric(Shape):
-    """Agents at random places of the unit square, linked where they are at most *reach* apart.
+    """Agents at random points of the unit square, linked where they are at most *reach* apart.
 
     Redrawn until it is connected.
     """
 
     reach: float | None = Field(default=None, gt=0)
-    """Longest link in the unit square; absent: just above the threshold of connectivity."""
+    """Longest link in the unit square; absent: just above the connectivity threshold."""
 
     redraw = "reach"
 

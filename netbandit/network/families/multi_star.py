@@ -10,7 +10,7 @@ from netbandit.part import Checks, Mistake
 class MultiStar(Shape):
     """Centres that are all joined to each other, and leaves that are each joined to one of them, drawn uniformly.
 
-    The graph of Madhushani, Dubey, Leonard, Pentland (2021); which leaf belongs to which centre is not said there.
+    The graph of Madhushani, Dubey, Leonard, Pentland (2021), who do not state which leaf belongs to which centre.
     """
 
     centres: int = Field(default=5, ge=1)

@@ -11,7 +11,7 @@ from netbandit.part import Checks, Mistake
 
 
 class Random(Shape):
-    """G(n, p) (Gilbert, 1959), redrawn until it is connected unless it need not be."""
+    """G(n, p) (Gilbert, 1959), redrawn until it is connected unless *disconnected*."""
 
     p: float | None = Field(default=None, ge=0, le=1)
     """Probability of a link."""
@@ -19,7 +19,7 @@ class Random(Shape):
     """Mean number of neighbours, instead of p."""
 
     disconnected: bool = False
-    """Whether a draw may fall into several components; if not, it is drawn again until it does not."""
+    """Whether the graph may be disconnected; if not, it is redrawn until it is connected."""
 
     redraw = "p"
 

@@ -8,7 +8,7 @@ from netbandit.part import Checks, Mistake
 
 
 class SmallWorld(Shape):
-    """A ring in which all are linked to their *degree* nearest, each link rewired with probability *p*.
+    """A ring lattice of agents linked to their *degree* nearest, each link rewired with probability *p*.
 
     Watts and Strogatz, Collective dynamics of small-world networks, 1998; redrawn until it is connected.
     """

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _SHOWN = 7
 """So many entries have a colour, those with the largest gain; the others are grey."""
 
+_LONGEST_LINE = 42
+"""Characters of a line of a name beside another one."""
+
 _MOST_SCORE = 1.5
 """Scores are shown up to here: beyond 1 cooperation does harm."""
 
@@ -66,7 +69,8 @@ def draw_profiles(standing: Standing) -> "Figure":
     panel.set_xlabel("score")
     panel.set_ylabel("share of tracks")
     handles.sort(key=lambda handle: handle[0])
-    legend_below(drawn, [handle for _, handle, _ in handles], [name for *_, name in handles], "")
+    names = [wrapped(name, _LONGEST_LINE) for *_, name in handles]
+    legend_below(drawn, [handle for _, handle, _ in handles], names, "")
     return drawn
 
 

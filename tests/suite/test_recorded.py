@@ -24,6 +24,9 @@ SAMPLE = [
     ("gosine over gossip", "churn"),
     ("klucb over local", "crowd"),
     ("klucb over relay", "close"),
+    ("oful over parameter-server", "linear-uneven"),
+    ("feducb over master-worker", "linear-far"),
+    ("lints over gossip", "linear-lossy"),
 ]
 
 

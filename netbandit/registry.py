@@ -69,6 +69,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "vertical": "netbandit.protocols.vertical:Vertical",
         "consensus": "netbandit.protocols.consensus:Consensus",
         "pooled": "netbandit.protocols.pooled:Pooled",
+        "earliest": "netbandit.protocols.earliest:Earliest",
         "silent": "netbandit.protocols.silent:Silent",
     },
 }

@@ -29,4 +29,4 @@ def test_what_the_table_says_runs_and_nothing_else(tmp_path, learner, bandit, pr
         return
     metrics = check(load(file)).points[0].simulation(0).run().metrics
     assert (metrics["regret"] or metrics["ctr"]) > 0
-    assert (metrics["messages"] > 0) == (protocol not in ("silent", "pooled"))
+    assert (metrics["messages"] > 0) == (protocol not in ("silent", "pooled", "earliest"))

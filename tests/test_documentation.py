@@ -107,7 +107,7 @@ def test_pages_of_algorithms_show_rounds_and_regret_of_the_studies_as_they_are(m
     assert not old, f"run python docs/algorithms/recorded.py {' '.join(old)}"
     shared = {"lints": "linucb", "klucb": "ucb", "thompson": "ucb"}
     assert {shared.get(kind, kind) for kind in BUILT_IN["learner"]} == {*CURVES}
-    assert {*BUILT_IN["protocol"]} - {"silent", "pooled"} == {*ROUNDS}  # these send no messages
+    assert {*BUILT_IN["protocol"]} - {"silent", "pooled", "earliest"} == {*ROUNDS}  # these send no messages
     for names, directive, folder in ((ROUNDS, "round", algorithms / "rounds"), (CURVES, "regret-curve", None)):
         for name in names:
             assert f"```{{{directive}}} {name}\n" in (algorithms / f"{name}.md").read_text(encoding="utf-8"), name

@@ -38,6 +38,9 @@ TOLD_BY = {
     "drift": "regret",
     "bursts": "regret",
     "outage": "regret",
+    "meet": "regret",
+    "walk": "regret",
+    "orbit": "regret",
 }
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
@@ -47,6 +50,7 @@ GROUPS = {
         "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random"
     ),
     "Failures": "loss bursts outage churn deadline",
+    "Networks that change": "meet walk orbit",
     "Budget and privacy": "budget equal_cost feducb_private",
     "Learners": "baselines drift feducb feducb_delay asynchronous",
     "Procurement": "pfcb pfcb_structures pfcb_delay pfcb_threshold",

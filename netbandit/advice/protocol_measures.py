@@ -10,6 +10,7 @@ from netbandit.advice.served_times import SinkTime, UplinkTime
 from netbandit.advice.spectral_gap import Gap
 from netbandit.advice.structure_measures import Activations, Resilience
 from netbandit.advice.tree_times import LocalTime, RelayTime
+from netbandit.network.families.meeting import Meeting
 from netbandit.registry import kind_of
 from netbandit.scenario.errors import ScenarioError
 from netbandit.wording import show
@@ -127,6 +128,8 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
         yield "faults"
     if point.family.changes is not None:
         yield "topology.changes"
+    if isinstance(point.family, Meeting):
+        yield "when agents meet"
     if getattr(protocol, "deadline", None) is not None:
         yield "protocol.deadline"
     if talk_of(type(point.bandit), type(point.learner)) == "call":

@@ -162,6 +162,7 @@ class FaultyChannel(Channel):
         back: The other direction; of the air between the server and an agent, the agent's uplink.
         down: When its link is down.
         contacts: When its sender sees it down: between contacts.
+        up_from, up_until: A contact that its sender has looked at, or a part of it (ns).
         bursts: When it is bad; None: always the same is lost.
         losses, jitters, duplicates, copy_jitters: What its messages draw, one after the other.
         spreads, column: Where it is found what they draw for their timeouts.
@@ -182,6 +183,8 @@ class FaultyChannel(Channel):
         "losses",
         "spreads",
         "undrawn",
+        "up_from",
+        "up_until",
     )
 
     def __init__(
@@ -207,6 +210,7 @@ class FaultyChannel(Channel):
         self.copy_jitters = draws.copy_jitters(column)
         self.spreads, self.column = draws.spreads, column
         self.undrawn = 0
+        self.up_from = self.up_until = 0
 
 
 BY_RANK = attrgetter("rank")

@@ -319,6 +319,18 @@ class Network:
         """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
         return self.instantaneous or bool(self.faults)
 
+    def contact_from(self, channel: Channel, time: int) -> int:
+        """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
+
+        See `netbandit.network.hop.start_in_contact`. What agents do not see counts as well, where links come and go.
+        """
+        if not isinstance(channel, FaultyChannel):
+            return time
+        start = plain.next_start(self, channel, time)
+        while start < self.end and (over := plain.contact_end(self, channel, start)) <= start + channel.latency:
+            start = plain.next_start(self, channel, over)
+        return start
+
     @property
     def waits(self) -> bool:
         """Whether what agents send over a link that they see down waits for it."""
@@ -479,7 +491,7 @@ class Network:
         if self.outages is not None and self.outages.any_links:
             ends = min(sender, receiver), max(sender, receiver)
             channel.down = self.outages.link(*ends)
-            if self.outages.sensed:
+            if self.outages.changing:
                 channel.contacts = self.outages.contacts(*ends)
         there = self._out[receiver].get(sender)
         if there is not None:

@@ -116,7 +116,9 @@ class Outages:
     Attributes:
         forgets: Whether a node that comes back has lost its memory.
         any_nodes: Whether any agent, or the server, is ever down.
-        sensed: Whether agents see when links come and go.
+        fail_unseen: Whether peer links fail by `[faults]`.
+        changing: Whether peer links come and go, whatever is sent.
+        sensed: Whether agents see when they do.
         waits: Whether what they send waits for that.
     """
 
@@ -135,9 +137,11 @@ class Outages:
         self.any_agents = plan.nodes is not None or any(outage.nodes for outage in plan.outages)
         self.any_nodes = self.any_agents or plan.server is not None or any(outage.server for outage in plan.outages)
         scripted = any(outage.links or outage.group for outage in plan.outages)
-        self.sensed = plan.sensed and plan.contacts is not None
+        self.changing = plan.contacts is not None
+        self.sensed = plan.sensed and self.changing
         self.waits = self.sensed and plan.waits
-        self.any_links = plan.links is not None or plan.contacts is not None or scripted
+        self.fail_unseen = plan.links is not None or scripted
+        self.any_links = self.fail_unseen or plan.contacts is not None
 
     def link(self, first: int, second: int) -> Downtimes:
         """Return when the peer link between two agents is down, the lower number first."""

@@ -227,17 +227,24 @@ def is_link_down(network: "Network", channel: FaultyChannel, begin: int, end: in
 
 @text
 def next_start(network: "Network", channel: FaultyChannel, time: int) -> int:
+    if channel.up_from <= time < channel.up_until:  # in the contact that was looked at last, as most are
+        return time
     up = channel.contacts.up(time)
     if network.waits_for_slots and up != time:
         slot = network.slot
         while up < NEVER and not (up % slot == 0 and channel.contacts.up(int(up)) == up):
             up = channel.contacts.up(int(-(-up // slot)) * slot)
-    return min(up, NEVER)  # type: ignore[return-value]  # infinity is not less
+    start = int(min(up, NEVER))
+    channel.up_from = start
+    channel.up_until = int(min(channel.contacts.down(start), NEVER)) if start < NEVER else NEVER
+    return start
 
 
 @text
 def contact_end(network: "Network", channel: FaultyChannel, time: int) -> int:
-    return min(channel.contacts.down(time), NEVER)  # type: ignore[return-value]  # as above
+    if channel.up_from <= time < channel.up_until:
+        return channel.up_until
+    return int(min(channel.contacts.down(time), NEVER))
 
 
 @text
@@ -619,6 +626,8 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
     in_order = all(one.in_order for one, _ in both) and not repeats_at_once
     flags = partial(_flags, faulty=bool(faults))
     union = flags(*both)
+    if outages is not None and common["WAITS"] and not (union["JITTERS"] or outages.fail_unseen):
+        common["LINKS_FAIL"] = False  # what starts gets through
     common |= {
         "PROMPT": in_order and not (union["QUEUES"] or common["NODES_FAIL"] or common["WAITS"]),
         "COUNTS_DELIVERIES": not in_order,

@@ -29,15 +29,19 @@ def merged(contacts):
     return dict(sorted(links.items()))
 
 
-def sensed(contacts, *, slotted, carry=None, **more):
-    """Return the faults of a network whose agents see that links are up as listed; *more*: see `Faults`."""
+def sensed(contacts, *, slotted, carry=None, waits=True, **more):
+    """Return the faults of a network whose agents see that links are up as listed; *more*: see `Faults`.
+
+    Args:
+        waits: Whether what they send waits for that; else they speak to those who are there.
+    """
     links = merged(contacts)
     first = np.cumsum([0, *map(len, links.values())])
     times = np.array([interval for own in links.values() for interval in own], dtype=np.int64).reshape(-1, 2)
     plan = {
         "contacts": ContactList(first, times),
         "sensed": True,
-        "waits": True,
+        "waits": waits,
         "carry": carry,
         "waits_for_slots": slotted,
     }

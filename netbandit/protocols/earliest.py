@@ -1,0 +1,68 @@
+"""Earliest: what is told is at each agent by the earliest path over time, free; a reference for what contacts allow."""
+
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from netbandit.network.clock import AGENTS, InstantQueue
+from netbandit.network.link import Arrival
+from netbandit.network.network import Network
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.protocol import Item, Pattern, SeenLinks
+
+
+class Earliest(BroadcastProtocol):
+    """What is told is heard by each agent at the earliest at which any message over these links could bring it there.
+
+    It goes along the earliest path over time (Xuan, Ferreira and Jarry, Int. J. Found. Comput. Sci. 2003): a hop takes
+    the latency of its link, begins and ends within a contact, and waits for nothing else. On links that are always up
+    these are shortest paths. Slotted, agents pass on at boundaries, a hop a slot at the most. Nobody sends anything.
+    """
+
+    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round"})
+    uses_uplinks: ClassVar[bool] = False
+    out_of_band: ClassVar[bool] = True
+    forgetful: ClassVar[bool] = True
+    seen_links: ClassVar[SeenLinks | None] = "wait"
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self._slotted = self.slotted
+        self._hearings: InstantQueue[Heard] = InstantQueue(self.clock, self._hear, AGENTS)
+
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """Let all others hear *item*, each when it could be there."""
+        now = self.clock.now
+        if now >= self.clock.end:
+            return
+        for other, time in self._arrivals(agent, now).items():
+            if other != agent:
+                self._hearings.at(time, other, Heard(agent, round, item))
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Never called: nobody sends."""
+        raise RuntimeError("a message was sent although all is known without any")
+
+    def _arrivals(self, source: int, since: int) -> dict[int, int]:
+        """Return when (ns) each agent can know at the earliest what *source* knows now, by Dijkstra over time."""
+        network, end = self.network, self.clock.end
+        known: dict[int, int] = {}
+        todo = [(since, source)]
+        while todo:
+            time, agent = heappop(todo)
+            if agent in known:
+                continue
+            known[agent] = time
+            for channel in network.channels[agent]:
+                if channel.receiver not in known:
+                    start = network.contact_from(channel, time)
+                    if start < end:
+                        arrival = start + channel.latency
+                        if self._slotted:
+                            arrival = self.clock.effective_time(start, arrival)
+                        heappush(todo, (arrival, channel.receiver))
+        return known
+
+    def _hear(self, due: list[tuple[int, list[Heard]]]) -> None:
+        for agent, heard in due:
+            self.hear(agent, sorted(heard, key=lambda one: one[:2]))

@@ -41,6 +41,7 @@ TOLD_BY = {
     "meet": "regret",
     "walk": "regret",
     "orbit": "regret",
+    "liars": "parameter",
 }
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
@@ -51,6 +52,7 @@ GROUPS = {
     ),
     "Failures": "loss bursts outage churn deadline",
     "Networks that change": "meet walk orbit",
+    "Liars": "liars",
     "Budget and privacy": "budget equal_cost feducb_private",
     "Learners": "baselines drift feducb feducb_delay asynchronous",
     "Procurement": "pfcb pfcb_structures pfcb_delay pfcb_threshold",

@@ -25,9 +25,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 import netbandit
 from netbandit.nesting import TooDeepError, read_toml
@@ -80,7 +80,7 @@ class Panel(Settings):
     Attributes:
         title: What tells it from the other panels.
         kind: ``curves``: a curve of the runs over the slots; ``points``: one formula against another; ``bars``: a
-            formula, one bar for each series.
+            formula, one bar for each series; ``cells``: a table of a formula, of which the numbers are coloured.
         where: Which points it shows.
         series: Which series, all of the figure if there is none.
         x, y: The formulas on the axes; for curves *y* names a curve.
@@ -91,10 +91,13 @@ class Panel(Settings):
         x_label, y_label: What the axes say.
         joined: Whether a line joins the points of a series.
         log: The axes that are logarithmic.
+        across: Of cells: the keys whose values are the columns, the last of them changing fastest.
+        upward: Of cells: the key whose values are the rows.
+        names: Of cells: what values are called, where that says more than they do.
     """
 
     title: str = ""
-    kind: Literal["curves", "points", "bars"] = "curves"
+    kind: Literal["curves", "points", "bars", "cells"] = "curves"
     where: Selector = Field(default={})
     series: list[str] = Field(default=[])
     x: Formula = "run.horizon"
@@ -105,7 +108,16 @@ class Panel(Settings):
     x_label: str = "time (slots)"
     y_label: str = "regret of all agents (reward)"
     joined: bool = True
+    across: list[str] = Field(default=[], max_length=2)
+    upward: str = ""
+    names: dict[str, str] = Field(default={})
     log: list[Literal["x", "y"]] = Field(default=[])
+
+    @model_validator(mode="after")
+    def _has_rows(self) -> Self:
+        if (self.kind == "cells") != bool(self.across and self.upward):
+            raise ValueError("cells need across and upward, the keys of columns and rows; other panels have neither")
+        return self
 
 
 def _file_name(name: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netbandit.papers.cells import Cells, draw_cells
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import values_of
 from netbandit.plots.bands import Band, band, exact
@@ -57,13 +58,21 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     replications = sorted({len(point.finished) for point in runs.points})
     instances = len({_instance(point, model.average) for point in runs.points}) if model.average else 1
     many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
-    subtitle = f"means of {many} replications with 95 % intervals" if replications[-1] > 1 else "one replication"
+    tables = any(panel.kind == "cells" for panel in model.panels)
+    with_intervals = "" if tables else " with 95 % intervals"
+    subtitle = f"means of {many} replications{with_intervals}" if replications[-1] > 1 else "one replication"
     subtitle += f", each of {instances} fixed instances" if instances > 1 else ""
-    subtitle = "; ".join(filter(None, (subtitle, *_marks(runs), model.note)))
+    subtitle = "; ".join(filter(None, (subtitle, *([] if tables else _marks(runs)), model.note)))
     title = f"{model.id}: {model.title}"
-    drawn, panels = figure(title, subtitle, columns=len(model.panels), sharey=_one_scale(model.panels))
+    rows, columns = (len(model.panels), 1) if tables else (1, len(model.panels))
+    drawn, panels = figure(title, subtitle, rows=rows, columns=columns, sharey=_one_scale(model.panels))
+    if tables:
+        drawn.set_figheight(drawn.get_figheight() * 0.8 * rows)
+    _tables(drawn, panels, runs)
     for panel, axes in zip(model.panels, panels, strict=True):
         names = panel.series or list(look_of)
+        if panel.kind == "cells":
+            continue
         if panel.kind == "bars":
             _bars(axes, runs, panel, names, look_of)
         else:
@@ -91,6 +100,28 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
         ]
         legend_below(drawn, handles, names, "")
     return drawn
+
+
+def _tables(drawn: "Drawing", panels: "list[Axes]", runs: "FigureRuns") -> None:
+    """Draw the panels that are tables, on one scale of colours for all of them."""
+    from matplotlib.colors import LogNorm
+
+    tables = [
+        (panel, axes, Cells(runs, panel))
+        for panel, axes in zip(runs.figure.panels, panels, strict=True)
+        if panel.kind == "cells"
+    ]
+    if not tables:
+        return
+    known = np.concatenate([cells.numbers[np.isfinite(cells.numbers)] for _, _, cells in tables])
+    norm = LogNorm(max(min(1.0, float(known.min())), 0.1), max(float(known.max()), 2.0), clip=True)
+    for panel, axes, cells in tables:
+        mesh = draw_cells(axes, cells, panel, norm)
+        axes.set_title(wrapped(panel.title, 84), fontsize=8, pad=14 if len(panel.across) == 2 else None)
+        bar = drawn.colorbar(mesh, ax=axes, aspect=20, pad=0.02)
+        bar.set_label(wrapped(panel.y_label, 34), fontsize=7)
+        bar.outline.set_visible(False)
+        readable(bar.ax, x=False)
 
 
 def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look) -> tuple[int, Band]:

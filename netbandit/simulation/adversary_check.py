@@ -28,8 +28,13 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
     learner = known["learner"]
     if not settings or learner is None:
         return
+    arms = known["bandit"].outline().arms if known["bandit"] is not None else None
+    if isinstance(settings.target, int) and arms is not None and settings.target >= arms:
+        yield ("adversary", "target"), f"the bandit has arms 0 to {arms - 1}, and not {settings.target}"
     form = _form(learner, known)
     kind = f"learner.kind = {show(known['kinds']['learner'])}"
+    if settings.attack == "none":  # whatever they tell is the truth
+        return
     if form is None:
         yield ("adversary", "attack"), f"cannot be with {kind}: {_why_not(learner, known)}"
     elif settings.attack is not None and settings.attack not in ATTACKS[form]:
@@ -43,9 +48,6 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
             ("adversary", "range"),
             f'must be "plausible" with {kind}: a step cannot leave out what is seen to be wrong',
         )
-    arms = known["bandit"].outline().arms if known["bandit"] is not None else None
-    if isinstance(settings.target, int) and arms is not None and settings.target >= arms:
-        yield ("adversary", "target"), f"the bandit has arms 0 to {arms - 1}, and not {settings.target}"
 
 
 _TOLD: Mapping[Form, str] = {

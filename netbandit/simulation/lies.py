@@ -78,7 +78,12 @@ class Liars:
 
     @property
     def _lies_now(self) -> bool:
-        return bool(self.liars) and self._clock.now >= self._begin and self._settings.attack != "mute"
+        return self._forges and self._clock.now >= self._begin
+
+    @property
+    def _forges(self) -> bool:
+        """Whether anybody ever tells what is not true."""
+        return bool(self.liars) and self._settings.attack not in ("none", "mute")
 
     @property
     def _mute_now(self) -> bool:

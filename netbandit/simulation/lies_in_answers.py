@@ -52,7 +52,7 @@ class AnswerLies(Liars):
 
     def sound(self, told: Any) -> bool:
         """Return whether an answer is not seen to be wrong."""
-        if not self.liars or sound_recommendation(told, self._bandit.arm_count):
+        if not self._forges or sound_recommendation(told, self._bandit.arm_count):
             return True
         self._answers += 1
         self._rejected[self._answers] = None

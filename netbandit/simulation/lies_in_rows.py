@@ -32,7 +32,7 @@ class RowLies(Liars):
 
     def __init__(self, stage: "ReplicationContext", learner: Learner) -> None:
         super().__init__(stage)
-        if not self.liars:
+        if not self._forges:
             return
         self._form = learner.tells()
         self._streams_of = stage.streams
@@ -145,7 +145,7 @@ class RowLies(Liars):
             told: The rows, shape (n, k).
             said: In which slot, shape (n,).
         """
-        if not self.liars:
+        if not self._forges:
             return None
         rows = np.flatnonzero(self.counted[sources] == 0.0)
         if not len(rows):

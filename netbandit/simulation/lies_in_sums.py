@@ -32,15 +32,15 @@ class SumLies(Liars):
 
     def __init__(self, stage: "ReplicationContext", learner: Learner) -> None:
         super().__init__(stage)
-        if not self.liars:
+        # Of each release of a liar, by its identity, whether it is sound; kept, so that no other gets its identity.
+        self._of_liars: dict[int, tuple[Any, bool]] = {}
+        if not self._forges:
             return
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._upper = np.triu_indices(self._dimension)
         self._counts = learner.share_numbers(self._dimension) > len(self._upper[0]) + self._dimension
         self._first: dict[tuple[int, int], Sums] = {}
         self._several = isinstance(stage.point.scenario.run.activity, PoissonActivity)
-        # Of each release of a liar, by its identity, whether it is sound; kept, so that no other gets its identity.
-        self._of_liars: dict[int, tuple[Any, bool]] = {}
 
     def released(self, agent: int, param_set: int, sets: int, truth: Numbers) -> Any:
         """Return what *agent* releases where an honest one would release the *truth*, a packed row.
@@ -89,7 +89,7 @@ class SumLies(Liars):
         """Return the places of the *values* that are not seen to be wrong."""
         kept = []
         for place, value in enumerate(values):
-            _, passed = self._of_liars.get(id(value), (None, True)) if self.liars else (None, True)
+            _, passed = self._of_liars.get(id(value), (None, True))
             if passed:
                 kept.append(place)
             else:

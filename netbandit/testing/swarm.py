@@ -89,6 +89,10 @@ def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
         "learner": learner,
         "protocol": protocol,
     }
+    if rng.random() < 0.25 and agents > 2:
+        attack = rng.choice(_ATTACKS)
+        tables["adversary"] = {"share": rng.choice([0.2, 0.4, 0.6]), "attack": attack, "range": rng.choice(_RANGES)}
+        tables["learner"] |= rng.choice([{}, {"robust": rng.choice(["median", "trimmed", "geometric"]), "tolerate": 1}])
     if alone is not None:
         table, key = alone
         tables["links"][table][key] = rng.choice(_WRONG[key])
@@ -101,6 +105,9 @@ def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
     return tables | ({"faults": faults} if faults else {})
 
 
+_ATTACKS: list[str] = ["none", "flip", "inflate", "collude", "swap", "topple", "noise", "constant"]
+_ATTACKS += ["stale", "mute", "naive", "smart"]
+_RANGES = ("plausible", "any")
 _BERNOULLI = {"kind": "bernoulli", "means": [0.1, 0.9]}
 _GAUSSIAN = {"kind": "gaussian", "means": [0.0, 1.0, 2.0]}
 _CHANGING = {"kind": "bernoulli", "means": [0.1, 0.9], "changes": [{"slot": 20, "means": [0.8, 0.2]}]}
@@ -112,10 +119,12 @@ _PLAYERS: list[tuple[Raw, Raw, str]] = [
     (_BERNOULLI, {"kind": "elimination", "participation": 0.5}, "master-worker"),
     (_GAUSSIAN, {"kind": "elimination"}, _ROUNDS),
     *[(_BERNOULLI, {"kind": kind}, _ROUNDS) for kind in ("ucb", "klucb", "thompson")] * 2,
+    (_BERNOULLI, {"kind": "ucb", "share": "totals"}, _ROUNDS),
     (_CHANGING, {"kind": "ucb"}, _ROUNDS),
     *[(_BERNOULLI, {"kind": kind}, _MIXED) for kind in ("coop-ucb2", "dducb", "dec-ucb")],
     (_BERNOULLI, {"kind": "gosine"}, "gossip"),
     (_LINEAR, {"kind": "feducb"}, _ROUNDS),
+    (_LINEAR, {"kind": "feducb", "epsilon": inf}, _ROUNDS),
     (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}, _ROUNDS),
     *[(_LINEAR, {"kind": kind}, f"{_ROUNDS} parameter-server") for kind in ("linucb", "lints", "oful")],
     ({"kind": "procurement"}, {"kind": "pfcb"}, _ROUNDS),
@@ -209,6 +218,8 @@ def smaller(tables: Raw) -> Iterator[Raw]:
 
 
 def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
+    if "adversary" in tables:
+        yield ("adversary",)
     for table in ("faults", "links"):
         yield from ((table, *path) for path in _paths(tables.get(table, {})))
     yield ("protocol", "timing")

@@ -53,6 +53,21 @@ CUTS: dict[str, Cut] = {
     **_cut("deadline deadline-none waits-base", "run.replications=1", paper="unreliable"),
     "papers/unreliable/waits-lost": ["run.replications=1", "run.horizon=1000", "sweep.links.peer.loss=[0.0, 0.3]"],
     "papers/unreliable/waits-jitter": ["run.replications=1", "run.horizon=1000"],
+    # Liars: one point of each kind of lie, and of each defence.
+    "liars": ["run.replications=1", "run.horizon=3_000", "sweep.adversary.share=[0.3]"],
+    **_cut("attacks-base attacks-delay mom", "run.replications=1", "run.horizon=3_000", paper="byzantine"),
+    "papers/byzantine/attacks-elimination": [
+        *("run.replications=1", "run.horizon=3_000", "sweep.adversary.share=[0.4]"),
+        "sweep.adversary.attack=['hidden', 'noise']",
+    ],
+    "papers/byzantine/attacks-linear": [
+        *("run.replications=1", "run.horizon=150", "sweep.adversary.share=[0.4]"),
+        "sweep.adversary.attack=['collude', 'noise']",
+    ],
+    "papers/byzantine/mitra": ["run.replications=1", "run.horizon=3_000", "sweep.topology.agents=[10]"],
+    "papers/byzantine/linear": ["run.replications=1", "run.horizon=150", "sweep.adversary.share=[0.4]"],
+    **_cut("swarm swarm-alone swarm-base swarm-false-counts", _SIXTY, "run.replications=1", paper="byzantine"),
+    **_cut("vial vial-alone vial-base vial-line vial-line-end", _SIXTY, "run.replications=1", paper="byzantine"),
     **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6", "run.horizon=10_000", paper="dpmab"),
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],

@@ -1,0 +1,99 @@
+"""Panels that are tables: a number for each pair of values, on a colour that says how large it is."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.papers.expressions import Expression
+from netbandit.papers.figure_runs import values_of
+from netbandit.results.numbers import rounded, scaled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from netbandit.papers.figure_runs import FigureRuns
+    from netbandit.papers.figures import Panel
+
+_DARK = 0.55
+_SIZE = 6.5
+
+
+class Cells:
+    """The numbers of a panel: means over the replications, as a multiple of one point's where the panel says so.
+
+    Args:
+        runs: The figure and its runs.
+        panel: The panel.
+
+    Attributes:
+        rows: The values of ``upward``, in the order of the points.
+        columns: The values of ``across``, each a tuple.
+        numbers: Shape (rows, columns); NaN where nothing was run.
+    """
+
+    def __init__(self, runs: "FigureRuns", panel: "Panel") -> None:
+        formula = Expression(panel.y)
+        points = runs.select(panel.where)
+        self.rows = list(dict.fromkeys(point.parameters[panel.upward] for point in points))
+        found = list(dict.fromkeys(tuple(point.parameters[key] for key in panel.across) for point in points))
+        outer = [column[0] for column in found]
+        self.columns = sorted(found, key=lambda column: outer.index(column[0]))
+        self.numbers: NDArray[np.float64] = np.full((len(self.rows), len(self.columns)), np.nan)
+        base = 1.0
+        if panel.ratio_to is not None:
+            base = _mean(values_of(formula, runs.one({**panel.where, **panel.ratio_to})))
+        for point in points:
+            column = tuple(point.parameters[key] for key in panel.across)
+            where = self.rows.index(point.parameters[panel.upward]), self.columns.index(column)
+            self.numbers[where] = _mean(values_of(formula, point)) / base
+
+
+def _mean(values: dict[int, float | None]) -> float:
+    known = [value for value in values.values() if value is not None]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def draw_cells(axes: "Axes", cells: Cells, panel: "Panel", norm: Any) -> Any:
+    """Draw the numbers of a panel, and return what the colours are a scale of.
+
+    Args:
+        axes: Where to draw.
+        cells: The numbers.
+        panel: The panel.
+        norm: The scale of the colours.
+    """
+    mesh = axes.pcolormesh(
+        np.ma.masked_invalid(cells.numbers), cmap="YlOrRd", norm=norm, edgecolors="white", linewidth=0.8
+    )
+    for (row, column), number in np.ndenumerate(cells.numbers):
+        if np.isfinite(number):
+            colour = "white" if norm(number) > _DARK else "black"
+            text = scaled(rounded(float(number), 2))
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=_SIZE, color=colour)
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    axes.set_yticks([place + 0.5 for place in range(len(cells.rows))], _named(panel, cells.rows), fontsize=_SIZE)
+    axes.invert_yaxis()
+    inner = _named(panel, [column[-1] for column in cells.columns])
+    places = [place + 0.5 for place in range(len(inner))]
+    axes.set_xticks(places, inner, fontsize=_SIZE, rotation=35, ha="right", rotation_mode="anchor")
+    if len(panel.across) == 2:
+        _head_groups(axes, cells, panel)
+    return mesh
+
+
+def _head_groups(axes: "Axes", cells: Cells, panel: "Panel") -> None:
+    """Write what columns side by side have in common above them, and part these groups."""
+    outer = [column[0] for column in cells.columns]
+    for value in dict.fromkeys(outer):
+        first, count = outer.index(value), outer.count(value)
+        (text,) = _named(panel, [value])
+        axes.text(first + count / 2, -0.15, text, ha="center", va="bottom", fontsize=7.5)
+        if first:
+            axes.axvline(first, color="black", linewidth=1.2)
+
+
+def _named(panel: "Panel", values: Sequence[Any]) -> list[str]:
+    return [panel.names.get(str(value), str(value)) for value in values]

@@ -90,7 +90,8 @@ def _head_groups(axes: "Axes", cells: Cells, panel: "Panel") -> None:
     for value in dict.fromkeys(outer):
         first, count = outer.index(value), outer.count(value)
         (text,) = _named(panel, [value])
-        axes.text(first + count / 2, -0.15, text, ha="center", va="bottom", fontsize=7.5)
+        where = axes.get_xaxis_transform()
+        axes.text(first + count / 2, 1.01, text, ha="center", va="bottom", fontsize=7.5, transform=where)
         if first:
             axes.axvline(first, color="black", linewidth=1.2)
 

@@ -87,7 +87,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
             if panel.kind == "points":
                 _references(axes, runs, panel, {name: look_of[name].colour for name in names})
         _finish(axes, panel, len(model.panels))
-    if any(panel.kind != "bars" for panel in model.panels) and look_of:
+    if any(panel.kind not in ("bars", "cells") for panel in model.panels) and look_of:
         marked = any(panel.kind == "points" for panel in model.panels)
         handles = [
             Line2D([], [], color=look.colour, linestyle=look.dashes, marker=look.marker if marked else "", mfc="white")
@@ -114,7 +114,8 @@ def _tables(drawn: "Drawing", panels: "list[Axes]", runs: "FigureRuns") -> None:
     if not tables:
         return
     known = np.concatenate([cells.numbers[np.isfinite(cells.numbers)] for _, _, cells in tables])
-    norm = LogNorm(max(min(1.0, float(known.min())), 0.1), max(float(known.max()), 2.0), clip=True)
+    least = max(float(known.min()), 1e-9)
+    norm = LogNorm(least, max(float(known.max()), 2 * least), clip=True)
     for panel, axes, cells in tables:
         mesh = draw_cells(axes, cells, panel, norm)
         axes.set_title(wrapped(panel.title, 84), fontsize=8, pad=14 if len(panel.across) == 2 else None)

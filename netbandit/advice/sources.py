@@ -86,9 +86,13 @@ class Source:
         """Return the contacts of its links that begin before the horizon; None: they are always up."""
         run, topology = self.point.scenario.run, self.timed.topology
         streams = topology_streams(self.point.family, run.seed, 0)
-        end = run.slot_nanoseconds * run.horizon
-        contacts = build_contacts(self.point.family, topology, streams, run.slot_nanoseconds, end)
-        return None if contacts is None else contacts_until(contacts, topology.links, end, clipped=False)
+        contacts = build_contacts(self.point.family, topology, streams, run.slot_nanoseconds, self.end)
+        return None if contacts is None else contacts_until(contacts, topology.links, self.end, clipped=False)
+
+    @property
+    def end(self) -> int:
+        """When the horizon comes (ns)."""
+        return self.point.scenario.run.slot_nanoseconds * self.point.scenario.run.horizon
 
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what links that do not exist would take, shape (k,): -1 where that is not known.

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from netbandit.advice.confirm import Confirmed
 from netbandit.advice.measure import MeasureName
 from netbandit.advice.placement import Placement
@@ -9,12 +11,35 @@ from netbandit.advice.resilience import bridges, cut_nodes
 from netbandit.advice.round_times import round_times
 from netbandit.advice.timed_graph import TimedGraph
 from netbandit.advice.what_if import Advice
+from netbandit.network.contact_figures import contact_figures
+from netbandit.network.contacts import UpTimes
 from netbandit.network.geography import great_circle_km
 from netbandit.network.topology import Topology
 from netbandit.results.intervals import Interval
 from netbandit.results.numbers import scaled, shortest
 
 _SHOWN = 5
+
+
+def contact_lines(up: UpTimes | None, topology: Topology, end: int) -> list[tuple[str, str]]:
+    """Return what a network is like over time, as names and texts: nothing where links are always up.
+
+    Args:
+        up: Its contacts; None: links are always up.
+        topology: The graph of all links.
+        end: Until when (ns).
+    """
+    if up is None:
+        return []
+    figures = contact_figures(up._replace(end=np.minimum(up.end, end)), topology.edges, topology.agents, end)
+    pairs = topology.agents * (topology.agents - 1)
+    return [
+        ("until the horizon", f"{end / 1e9:,g} s"),
+        ("contacts", f"{figures.contacts:,}"),
+        ("neighbours present", f"{figures.degree:.3g}"),
+        ("all connected", f"{figures.connected:.0%} of the time"),
+        ("pairs that can be reached", f"{figures.reachable:,} of {pairs:,}"),
+    ]
 
 
 def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,11 @@ def topology(
             raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")
         if (server or sinks is not None) and len(shape.components) > 1:
             fail("no node reaches all others: the network has several components")
-        lines = [*describe.figures(network.graph.topology), *tables.network_lines(network.timed)]
+        lines = [
+            *describe.figures(network.graph.topology),
+            *tables.network_lines(network.timed),
+            *tables.contact_lines(network.contacts(), network.timed.topology, network.end),
+        ]
         width = max(len(name) for name, _ in lines)
         for name, value in lines:
             click.echo(f"{name:<{width}}  {value}")

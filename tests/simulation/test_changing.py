@@ -1,5 +1,7 @@
 """Networks whose links come and go: how they are written, and that they run as networks whose links fail then."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 from helpers.both_ways import both_ways, same
@@ -168,6 +170,7 @@ def test_a_law_that_is_written_and_read_again_runs_the_same(tmp_path):
     family = ["--set", f"topology.changes={law}", "--set", "run.horizon=200", "--agents", "6"]
     written = CliRunner().invoke(topology, ["grid", *family, "--contacts", str(tmp_path / "contacts.txt")])
     assert written.exit_code == 0, written.output
+    assert re.search(r"^pairs that can be reached +30 of 30$", written.output, re.MULTILINE)
     listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals", "agents": 6}
     expected = run(changing({"up_for": "7 ms", "every": "10 ms"}))
     found = run({"topology": listed | {"neighbours": "unknown"}})

@@ -66,7 +66,8 @@ if TYPE_CHECKING:
     "meetings",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the contacts of its links before the horizon (--set run.horizon=N), as A B FROM UNTIL, in seconds.",
+    help="Write the contacts of its links before the horizon (--set run.horizon=N), as A B FROM UNTIL, in seconds; "
+    "into a .png or .svg file, a picture of them.",
 )
 def topology(
     source: str,
@@ -130,7 +131,7 @@ def topology(
         if target is not None:
             _write(network, steps, target)
         if meetings is not None:
-            _write_contacts(network, meetings)
+            _write_contacts(source, network, meetings)
         if picture is not None:
             _draw(source, network, steps, placements, picture)
 
@@ -200,15 +201,25 @@ def _write(network: "Source", steps: "list[Advice]", target: Path) -> None:
     click.echo(f"network: {target}")
 
 
-def _write_contacts(network: "Source", target: Path) -> None:
+def _write_contacts(source: str, network: "Source", target: Path) -> None:
     from netbandit.network import contact_files
     from netbandit.results.safe_files import storage
 
     up, topology = network.contacts(), network.timed.topology
     if up is None:
         fail("--contacts: the links of this network are always up (topology.changes)")
-    with storage(target), target.open("w", encoding="utf-8") as file:
-        contact_files.write(file, up, topology.edges, topology.agents)
+    kind = target.suffix.lower().removeprefix(".")
+    with storage(target):
+        if kind in ("png", "svg"):
+            from netbandit.plots.contacts import draw_contacts
+            from netbandit.plots.style import encoded
+
+            title = f"{Path(source).stem}: contacts over time"
+            drawn = draw_contacts(title, up, topology.edges, topology.agents, network.end)
+            target.write_bytes(encoded(drawn, kind))
+        else:
+            with target.open("w", encoding="utf-8") as file:
+                contact_files.write(file, up, topology.edges, topology.agents)
     click.echo(f"contacts: {target}")
 
 

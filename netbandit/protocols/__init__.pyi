@@ -1,6 +1,7 @@
 """What type checkers and editors see of the protocols, which are imported when they are asked for."""
 
 from netbandit.protocols.consensus import Consensus as Consensus
+from netbandit.protocols.earliest import Earliest as Earliest
 from netbandit.protocols.flooding import Flooding as Flooding
 from netbandit.protocols.gis import Gis as Gis
 from netbandit.protocols.gossip import Gossip as Gossip

@@ -220,6 +220,8 @@ def smaller(tables: Raw) -> Iterator[Raw]:
 def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
     if "adversary" in tables:
         yield ("adversary",)
+    if "faults" in tables:
+        yield ("faults",)
     for table in ("faults", "links"):
         yield from ((table, *path) for path in _paths(tables.get(table, {})))
     yield ("protocol", "timing")

@@ -5,6 +5,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from netbandit.plots.style import save
+from netbandit.results.paper_formats import NOTHING
 from netbandit.suite.comparing import recorded
 from netbandit.suite.pairing import pairing
 from netbandit.suite.pictures import draw_fronts, draw_profiles
@@ -37,7 +38,8 @@ def tracks_table(standings: list[Standing]) -> str:
             ]
             apart = separation(standing.record, track)
             gained = pairing(standing.ran(track.name))
-            numbers = f"{track.agents} | {track.horizon:,} | {names[0]} | {names[1]} | {apart:.0f} | {gained:.2f}"
+            paired = NOTHING if gained is None else f"{gained:.2f}"
+            numbers = f"{track.agents} | {track.horizon:,} | {names[0]} | {names[1]} | {apart:.0f} | {paired}"
             lines.append(f"| `{track.name}` | {track.description} | {numbers} |")
     return "\n".join(lines) + "\n"
 

@@ -72,9 +72,9 @@ def test_all_entries_meet_the_same_faults():
 @pytest.mark.parametrize("standing", STANDINGS, ids=lambda standing: standing.family)
 def test_differences_vary_less_than_those_of_unpaired_runs(standing):
     """Little less, as instances are fixed and agents soon pull other arms; on average over tracks, not on each."""
-    found = [pairing(standing.ran(track)) for track in standing.names]
+    found = np.array([pairing(standing.ran(track)) for track in standing.names], dtype=np.float64)  # None is NaN
     assert np.mean(found) < 1
-    assert max(found) < 1.1
+    assert np.max(found) < 1.1
 
 
 def test_writing_and_reading_keeps_it(tmp_path):

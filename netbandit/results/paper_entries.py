@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 LEVEL = 1 - CONFIDENCE
 """All comparisons of a table together err as often as this."""
 
+_UNMARKED = "an entry may still be decidedly worse than the best, which the table of differences shows"
+"""How to read an entry that is not in bold, where none that it is compared with is."""
+
 _METHODS = (CASE, "learner.kind", "protocol.kind")
 """The keys that are compared if nobody says which, the first that varies."""
 
@@ -157,8 +160,11 @@ class PaperEntries:
         which = " or ".join(dict.fromkeys(filter(None, map(best_is, self.metrics))))
         where = f"the {which} among the values of {self._called} in the same setting"
         if any(each.best for each in self.entries):
-            return f"Bold: {where}, where it differs from every other at the 5 % level ({self._test})."
-        return f"No entry is bold: none is decided to be {where} at the 5 % level ({self._test})."
+            return (
+                f"Bold: {where}, where it differs from every other at the 5 % level ({self._test}). In a setting "
+                f"without bold, {_UNMARKED}."
+            )
+        return f"No entry is bold: none is decided to be {where} at the 5 % level ({self._test}); {_UNMARKED}."
 
 
 def paper_entries(

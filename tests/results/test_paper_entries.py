@@ -133,7 +133,8 @@ def test_the_caption_says_what_was_done(table):
     assert table.caption == (
         "Regret: mean ± half-width of its 95 % interval over 8 replications. Bold: the lowest among the values of "
         "learner in the same setting, where it differs from every other at the 5 % level (pairs of replications with "
-        "the same seed, Holm's correction for all 6 comparisons)."
+        "the same seed, Holm's correction for all 6 comparisons). In a setting without bold, an entry may still be "
+        "decidedly worse than the best, which the table of differences shows."
     )
 
 

@@ -129,5 +129,7 @@ def test_help_has_no_annotations_and_fits_a_terminal():
         assert "Annotated" not in str(inspect.signature(kind))
         assert max(map(len, inspect.getdoc(kind).splitlines())) <= 120
     keys = inspect.getdoc(part_class("learner", "elimination", Path())).partition("Keys:")[2]
-    assert "rounds: Budget R of rounds; absent: unlimited. An integer of at least 1; optional." in " ".join(keys.split())
+    assert "rounds: Budget R of rounds; absent: unlimited. An integer of at least 1; optional." in " ".join(
+        keys.split()
+    )
     assert max(map(len, keys.splitlines())) <= 76

@@ -67,7 +67,7 @@ class UplinkTime(Measure):
 
     def remarks(self, graph: TimedGraph) -> Iterator[str]:
         """Yield which uplinks it takes its time on."""
-        yield "it goes over uplinks alone, no link between agents changes it"
+        yield "it uses only uplinks, so no link between agents changes it"
         slowest = np.argsort(-graph.uplinks, kind="stable")[:_SHOWN]
         ends = ", ".join(f"{graph.topology.names[agent]} ({graph.uplinks[agent] / 1e6:g} ms)" for agent in slowest)
         alike = (graph.uplinks == graph.uplinks[0]).all()

@@ -29,7 +29,7 @@ class CriteoLog(Recorded):
         if log.first_skipped is not None:
             first = log.first_skipped
             self.remarks = (
-                f"{log.skipped:,} of {log.lines:,} lines of {name} were left out; "
+                f"{log.skipped:,} of {log.lines:,} lines of {name} were skipped; "
                 f"the first is line {first.number}: {first.text}",
             )
 

@@ -141,8 +141,8 @@ class Replay(VerticalContextBandit):
         self._remarks = source.remarks
         if self.path is not None and self.logging == "unknown":
             self._remarks = (
-                f"{Path(self.path).name} does not say that its arms were shown at random, each as often: if they "
-                'were not, rates of kept events are biased; if they were, set bandit.logging = "uniform"',
+                f"{Path(self.path).name} does not state whether its arms were shown uniformly at random: if they were "
+                'not, rates of kept events are biased; if they were, set bandit.logging = "uniform"',
                 *self._remarks,
             )
 

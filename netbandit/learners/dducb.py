@@ -98,8 +98,8 @@ class Dducb(ExchangingLearner):
 
     def advice(self) -> str:
         """Accelerated steps amplify what is missing."""
-        amplifies = ", and accelerated steps amplify that: accelerate = false does not" if self.accelerate else ""
-        return f'{amplifies}; with protocol.pace = "step" and no deadline nothing is missing'
+        amplifies = ", which accelerated steps amplify (accelerate = false avoids this)" if self.accelerate else ""
+        return f'{amplifies}; with protocol.pace = "step" and no deadline no value is missing'
 
 
 def stage_steps(agents: int, left: float, precision: float) -> int:

@@ -246,8 +246,9 @@ class Elimination(DifferingSets, EpochLearner):
         return (
             *robust,
             f"{participants} of {members} agents are drawn for a round, and their means differ by up to "
-            f"{difference:.3g}, which the width C(r) does not cover: the best arm may be dropped more often than once "
-            f"in T runs; difference = {difference:.3g} covers it, and then takes many participants to tell arms apart",
+            f"{difference:.3g}, which the width C(r) does not cover: the best arm may be eliminated in more than one "
+            f"of T runs; difference = {difference:.3g} makes the width cover it, and many participants are then "
+            "needed to separate arms",
         )
 
     def begin(self, epoch: int) -> Phase | Commit:

@@ -64,11 +64,12 @@ class ExchangingLearner(Learner):
         return {"mass": self.mass.value}
 
     def remarks(self) -> tuple[str, ...]:
-        """Say if sums were not kept."""
+        """Say if sums were not preserved."""
         mass = self.mass.value
         if mass is None or abs(mass - 1) <= _KEPT:
             return ()
-        return (f"sums over agents were not kept (mass = {mass:.3g}): what was missing was not mixed{self.advice()}",)
+        lost = "values that were missing were not mixed"
+        return (f"sums over agents were not preserved (mass = {mass:.3g}): {lost}{self.advice()}",)
 
     def advice(self) -> str:
         """Return what to do about it, to follow on the remark; by default nothing."""

@@ -283,9 +283,9 @@ class FedUcb(EllipsoidLearner):
         if hidden <= seen:
             return ()
         return (
-            f"what hides a release outweighs all that an agent observes (2 Lambda d = {hidden:,.0f}, in {seen:,.0f} "
-            'slots of a set), so that it learns slowly: calibration = "zcdp", schedule = "fixed" with few '
-            "synchronisations, a larger epsilon or a longer horizon change that",
+            f"the noise of a release outweighs all observations of an agent (2 Lambda d = {hidden:,.0f}, and "
+            f"{seen:,.0f} slots of a parameter set), so that agents learn slowly; what helps is calibration = "
+            '"zcdp", schedule = "fixed" with few synchronisations, a larger epsilon or a longer horizon',
         )
 
     def figures(self) -> dict[str, float | int | None]:

@@ -26,8 +26,8 @@ class SharedLinUcb(Oful):
         if value >= enough:
             return ()
         return (
-            f"{key} = {value:g} weighs little beside the noise of these rewards: agents may keep to an early guess for "
-            f"good; with {key} = {enough:g} they try the others again",
+            f"{key} = {value:g} is small relative to the noise of these rewards: agents may settle early on a "
+            f"suboptimal arm; with {key} = {enough:g} they continue to explore",
         )
 
 

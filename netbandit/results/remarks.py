@@ -17,7 +17,7 @@ NOT_ASKED = "no privacy was asked for"
 """What is said of an epsilon without a bound: there was no noise."""
 
 MEANING = (
-    "(epsilon, delta): where one such unit differs, no event is more than exp(epsilon) times as probable, plus delta"
+    "(epsilon, delta): if one such unit changes, no event becomes more than exp(epsilon) times as probable, plus delta"
 )
 """What an account of privacy says; delta is not the probability with which epsilon is exceeded."""
 
@@ -34,7 +34,7 @@ def cost_lines(study: StudyResult) -> list[str]:
             continue
         parts = []
         if cost != activations * uplink or peer == uplink:
-            parts.append(f"{shortest(peer)} for each link between agents and slot in which a message is put on it")
+            parts.append(f"{shortest(peer)} for each link between agents and slot in which a message is sent on it")
         if cost != activations * peer or peer == uplink:
             parts.append(f"{shortest(uplink)} for each link to the server and round in which it is used")
         lines.append(f"cost: {', '.join(parts)}")
@@ -84,7 +84,7 @@ def unequal_privacy(study: StudyResult) -> list[str]:
     spent = [run.metrics.get("epsilon") for run in runs]
     if len(set(spent)) < 2 and len({run.privacy_unit for run in runs}) < 2:
         return []
-    return [f"privacy differs between these points, epsilon {spread(spent)}: what costs less regret may have told more"]
+    return [f"privacy differs between these points, epsilon {spread(spent)}: lower regret may come from less privacy"]
 
 
 def asked_for(run: RunResult) -> bool:

@@ -261,19 +261,19 @@ def _waiting(
                 continue
             if getattr(network.faults, table).retry is None:
                 where.append(f"lost on links.{table}")
-                helps.append(f"links.{table}.retry repeats what is lost")
+                helps.append(f"links.{table}.retry resends lost messages")
             else:
                 where.append(f"given up on links.{table}")
-                helps.append(f"more links.{table}.retry.attempts make that rarer")
+                helps.append(f"more links.{table}.retry.attempts make this rarer")
         if getattr(protocol, "deadline", "") is None:
             helps.append("a protocol.deadline ends the wait")
         remarks.append(
-            f"agents waited at the horizon for what {'was ' if where else 'never came'}{' and '.join(where)}, with "
-            "nothing under way that could end it (stalled: how many, waiting_slots: for how long)"
+            f"agents waited at the horizon for messages {' and '.join(where) or 'that never came'}, with nothing in "
+            "transit that could end the wait (stalled: how many agents, waiting_slots: for how long)"
             f"{'; ' if helps else ''}{', and '.join(helps)}"
         )
     if waiting and not rounds:
-        remarks.append("no round had ended by the horizon, at which agents waited for the first (waiting_slots)")
+        remarks.append("no round had ended by the horizon: agents were still waiting for the first (waiting_slots)")
     return tuple(remarks)
 
 

@@ -24,7 +24,7 @@ from netbandit.texts import TextError
 
 _DIGEST = (1 << 63) - 1
 
-_GENERIC = "this learner and this bandit have no compiled loop: the generic one has the same law, but takes longer"
+_GENERIC = "this learner and bandit have no compiled loop: the generic one has the same law, but is slower"
 
 
 class Slots(Driver):

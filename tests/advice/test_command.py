@@ -91,7 +91,7 @@ def test_consensus_is_judged_by_its_gap_and_master_worker_by_its_uplinks():
     assert re.search(r"spectral gap of consensus, 0\.0893\d* without it; all 10 tried, exactly\n  1\. 0 - 5", said)
     changes = "--set", "protocol.kind=master-worker", "--set", "links.uplink.latency=7 ms"
     said = call("path", "--agents", 6, *changes, "--what-if", 1)
-    assert "round of master-worker, 14 ms: it goes over uplinks alone, no link between agents changes it; all" in said
+    assert "round of master-worker, 14 ms: it uses only uplinks, so no link between agents changes it; all" in said
 
 
 def test_what_has_no_part_in_the_times_shown_is_named(tmp_path):

@@ -155,7 +155,7 @@ def test_of_a_file_nobody_knows_the_best_arm(tmp_path):
     found = bandit.findings(np.arange(500), np.arange(500) % 40, streams.generator)
     assert found.metrics["true_ctr"] is None
     (remark,) = found.remarks
-    assert remark.startswith("log.txt does not say that its arms were shown at random")
+    assert remark.startswith("log.txt does not state whether its arms were shown uniformly")
     declared, _ = replay(logging="uniform", **keys)
     assert declared.findings(np.arange(500), np.arange(500) % 40, streams.generator).remarks == ()
 
@@ -166,7 +166,7 @@ def test_skipped_lines_are_remarked(tmp_path):
     path.write_text(path.read_text() + "1,2,3\n")
     bandit, streams = replay(path=str(path), bad_rows="skip", logging="uniform")
     (remark,) = bandit.findings(np.arange(9), np.arange(9), streams.generator).remarks
-    assert remark.startswith("1 of 501 lines of log.txt were left out; the first is line 501: has 1 field, but must")
+    assert remark.startswith("1 of 501 lines of log.txt were skipped; the first is line 501: has 1 field, but must")
 
 
 def test_digits_pay_for_one_picture_of_ten():

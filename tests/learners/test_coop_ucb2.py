@@ -85,7 +85,7 @@ def test_stepping_in_every_slot_over_slow_hops_makes_counts_grow(tmp_path, monke
     # What agents count grows by 1/(1 + (1 - P_ii)(h - 1)) a slot, on a ring P_ii = 1/3.
     assert result.metrics["mass"] == pytest.approx(1 / (1 + 2 / 3 * 2), rel=0.01)
     (remark,) = result.remarks
-    assert remark.startswith("sums over agents were not kept (mass = 0.4")
+    assert remark.startswith("sums over agents were not preserved (mass = 0.4")
 
 
 @pytest.mark.parametrize("overrides", [

@@ -119,8 +119,8 @@ def test_a_run_says_that_what_is_missing_is_amplified(tmp_path, monkeypatch):
     keys = ["links.peer.loss=0.3", "protocol.pace=slot", "run.horizon=800", "topology.agents=12"]
     result, _, _ = play(tmp_path, monkeypatch, "dducb", *keys)
     (remark,) = result.remarks
-    assert "and accelerated steps amplify that: accelerate = false does not" in remark
-    assert 'with protocol.pace = "step" and no deadline nothing is missing' in remark
+    assert "which accelerated steps amplify (accelerate = false avoids this)" in remark
+    assert 'with protocol.pace = "step" and no deadline no value is missing' in remark
     (plain,) = play(tmp_path, monkeypatch, "dducb", *keys, "learner.accelerate=false")[0].remarks
     assert "amplify" not in plain
     waiting, _, _ = play(tmp_path, monkeypatch, "dducb", *keys, "protocol.pace=step")

@@ -99,9 +99,9 @@ def test_the_account_is_kept_in_the_run_folder(tmp_path):
 @pytest.mark.parametrize(
     ("cost", "activations", "parts"),
     [
-        (12.0, 12, "1 for each link between agents and slot in which a message is put on it"),
+        (12.0, 12, "1 for each link between agents and slot in which a message is sent on it"),
         (300.0, 12, "25 for each link to the server and round in which it is used"),
-        (36.0, 12, "1 for each link between agents and slot in which a message is put on it, "
+        (36.0, 12, "1 for each link between agents and slot in which a message is sent on it, "
          "25 for each link to the server and round in which it is used"),
     ],
 )  # fmt: skip

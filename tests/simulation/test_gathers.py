@@ -405,5 +405,5 @@ def test_nobody_waits_for_ever_where_a_deadline_ends_it_once_agent_0_is_back(tmp
     waits = point(tmp_path, *keys).simulation(0).run()
     ends = point(tmp_path, *keys, 'protocol.deadline="6 ms"').simulation(0).run()
     assert (waits.metrics["stalled"], ends.metrics["stalled"]) == (1, 0)
-    assert any("waited at the horizon for what" in remark for remark in waits.remarks)
-    assert not any("waited at the horizon for what" in remark for remark in ends.remarks)
+    assert any("waited at the horizon for messages" in remark for remark in waits.remarks)
+    assert not any("waited at the horizon for messages" in remark for remark in ends.remarks)

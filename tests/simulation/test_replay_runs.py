@@ -76,7 +76,7 @@ def test_a_file_is_replayed_as_the_scenario_that_it_was_made_from(tmp_path, lear
     assert [read.metrics[metric] for metric in unknown] == [None] * 4
     assert list(read.curves) == ["relative_ctr"]
     assert read.curves["relative_ctr"].values[-1] == read.metrics["relative_ctr"]
-    assert "not say that its arms were shown at random" in read.remarks[0]
+    assert "not state whether its arms were shown uniformly" in read.remarks[0]
 
 
 def test_more_columns_are_worth_more(tmp_path):
@@ -131,7 +131,7 @@ def test_a_bad_line_is_told_with_its_place_and_the_way_out(tmp_path):
     assert told.startswith(f"--set bandit.path: bandit.path: {path}:1235: I1 must be an integer")
     assert told.endswith('set bandit.bad_rows = "skip"')
     run = point(tmp_path, "bandit.path=log.txt", "bandit.bad_rows=skip").simulation(0).run()
-    assert run.remarks[1].startswith("1 of 3,000 lines of log.txt were left out; the first is line 1235: I1 must be")
+    assert run.remarks[1].startswith("1 of 3,000 lines of log.txt were skipped; the first is line 1235: I1 must be")
     swept = lines_of(tmp_path, "sweep.bandit.path=['none.txt', 'log.txt']")
     assert [line.split(": ")[1] for line in swept] == ["sweep.bandit.path[0]", "sweep.bandit.path[1]"]
 
